@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What is launched on in the launch benchmark: a list, a kernel and its facts, on a fake or a real driver.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kiln/kiln.hpp"
+
+namespace kiln::bench {
+
+/// Launches between two resets of a list: many enough to hide the clock, few enough for a list's memory.
+inline constexpr int kBatch = 256;
+
+struct Target {
+  std::string name;
+  std::optional<OpenDevice> device;  // before what is made on it
+  std::optional<Bundle> bundle;
+  std::optional<Buffer> buffer;
+  CommandList owned_list;
+  CheckedKernel own_kernel;  // of the fake driver
+  const CheckedKernel* kernel = nullptr;
+  CommandListRef list;
+  void* data = nullptr;
+
+  /// Makes room for the next batch.
+  [[nodiscard]] Result<void> reset() const;
+};
+
+/// "stub", or what kiln::open_device takes. The list is a regular one, so nothing is executed.
+[[nodiscard]] Result<std::unique_ptr<Target>> open_target(const std::string& name);
+
+/// Fills Kiln's table with functions that do nothing and succeed.
+void load_stub();
+
+// kBatch launches: three arguments, the group size, the append. Zero when all went well. With C names, for
+// callgrind's --toggle-collect.
+extern "C" int measured_raw_batch(const Target& target);
+extern "C" int measured_kiln_batch(const Target& target);
+
+}  // namespace kiln::bench

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The dispatch table: Level Zero's entry points, found at run time in the loader or in a driver itself.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <string>
+
+#include "kiln/abi.hpp"
+#include "kiln/result.hpp"
+
+// One list. REQUIRED(table, name): ze<table><name> is in version 1.0 to 1.4 and every driver has it.
+// OPTIONAL(name, type): newer than that; the pointer is null where the driver lacks it.
+#define KILN_ENTRY_POINTS(REQUIRED, OPTIONAL)                                   \
+  REQUIRED(Driver, Get)                                                         \
+  REQUIRED(Driver, GetApiVersion)                                               \
+  REQUIRED(Driver, GetProperties)                                               \
+  REQUIRED(Driver, GetExtensionProperties)                                      \
+  REQUIRED(Driver, GetExtensionFunctionAddress)                                 \
+  REQUIRED(Device, Get)                                                         \
+  REQUIRED(Device, GetProperties)                                               \
+  REQUIRED(Device, GetComputeProperties)                                        \
+  REQUIRED(Device, GetModuleProperties)                                         \
+  REQUIRED(Device, GetMemoryProperties)                                         \
+  REQUIRED(Device, GetCacheProperties)                                          \
+  REQUIRED(Device, GetCommandQueueGroupProperties)                              \
+  REQUIRED(Device, GetStatus)                                                   \
+  REQUIRED(Context, Create)                                                     \
+  REQUIRED(Context, Destroy)                                                    \
+  REQUIRED(Mem, AllocDevice)                                                    \
+  REQUIRED(Mem, AllocHost)                                                      \
+  REQUIRED(Mem, AllocShared)                                                    \
+  REQUIRED(Mem, Free)                                                           \
+  REQUIRED(Mem, GetAllocProperties)                                             \
+  REQUIRED(CommandQueue, Create)                                                \
+  REQUIRED(CommandQueue, Destroy)                                               \
+  REQUIRED(CommandQueue, ExecuteCommandLists)                                   \
+  REQUIRED(CommandQueue, Synchronize)                                           \
+  REQUIRED(Fence, Create)                                                       \
+  REQUIRED(Fence, Destroy)                                                      \
+  REQUIRED(Fence, HostSynchronize)                                              \
+  REQUIRED(Fence, QueryStatus)                                                  \
+  REQUIRED(Fence, Reset)                                                        \
+  REQUIRED(EventPool, Create)                                                   \
+  REQUIRED(EventPool, Destroy)                                                  \
+  REQUIRED(Event, Create)                                                       \
+  REQUIRED(Event, Destroy)                                                      \
+  REQUIRED(Event, HostSignal)                                                   \
+  REQUIRED(Event, HostSynchronize)                                              \
+  REQUIRED(Event, QueryStatus)                                                  \
+  REQUIRED(Event, HostReset)                                                    \
+  REQUIRED(Event, QueryKernelTimestamp)                                         \
+  REQUIRED(CommandList, Create)                                                 \
+  REQUIRED(CommandList, CreateImmediate)                                        \
+  REQUIRED(CommandList, Destroy)                                                \
+  REQUIRED(CommandList, Close)                                                  \
+  REQUIRED(CommandList, Reset)                                                  \
+  REQUIRED(CommandList, AppendBarrier)                                          \
+  REQUIRED(CommandList, AppendMemoryCopy)                                       \
+  REQUIRED(CommandList, AppendMemoryFill)                                       \
+  REQUIRED(CommandList, AppendSignalEvent)                                      \
+  REQUIRED(CommandList, AppendWaitOnEvents)                                     \
+  REQUIRED(CommandList, AppendEventReset)                                       \
+  REQUIRED(CommandList, AppendLaunchKernel)                                     \
+  REQUIRED(Module, Create)                                                      \
+  REQUIRED(Module, Destroy)                                                     \
+  REQUIRED(Module, GetNativeBinary)                                             \
+  REQUIRED(Module, GetKernelNames)                                              \
+  REQUIRED(Module, GetGlobalPointer)                                            \
+  REQUIRED(ModuleBuildLog, Destroy)                                             \
+  REQUIRED(ModuleBuildLog, GetString)                                           \
+  REQUIRED(Kernel, Create)                                                      \
+  REQUIRED(Kernel, Destroy)                                                     \
+  REQUIRED(Kernel, SetGroupSize)                                                \
+  REQUIRED(Kernel, SuggestGroupSize)                                            \
+  REQUIRED(Kernel, SuggestMaxCooperativeGroupCount)                             \
+  REQUIRED(Kernel, SetArgumentValue)                                            \
+  REQUIRED(Kernel, GetProperties)                                               \
+  REQUIRED(Kernel, GetName)                                                     \
+  OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription) \
+  OPTIONAL(zeCommandListHostSynchronize, abi::CommandListHostSynchronize)
+
+namespace kiln {
+
+/// Entry points by their Level Zero names.
+struct Api {
+  decltype(&::zeInit) zeInit = nullptr;
+#define KILN_REQUIRED(table, name) decltype(&::ze##table##name) ze##table##name = nullptr;
+#define KILN_OPTIONAL(name, type) type name = nullptr;
+  KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
+#undef KILN_REQUIRED
+#undef KILN_OPTIONAL
+};
+
+namespace detail {
+extern Api table;
+}
+
+/// The process-wide table that every handle uses. Valid after load().
+inline const Api& api() { return detail::table; }
+
+/// Opens the Level Zero loader (`libze_loader.so.1`), fills the table and calls zeInit.
+/// Errors: no loader, entry point missing, no driver, no device (each with a diagnostic, K0301 to K0305).
+/// One table a process: a second load() of the same source is free; another source replaces the table and is
+/// allowed only while no handle is alive. Thread-bound.
+[[nodiscard]] Result<void> load_loader();
+
+/// The same straight from a driver library (its ze*ProcAddrTable functions), past the loader and the
+/// environment. Errors: K0306 when the file cannot be opened or is no driver. Thread-bound.
+[[nodiscard]] Result<void> load_driver(const std::string& library);
+
+/// Fills the table with the caller's own entry points, for engines that have a loader of their own and for
+/// tests. Every REQUIRED one that is used must be set. Thread-bound.
+void load_table(const Api& table);
+
+}  // namespace kiln

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Bundle: kernel files in, a module for this device out, from a native binary where one fits, else from
+// SPIR-V.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/launch.hpp"
+#include "kiln/module.hpp"
+#include "kiln/open.hpp"
+
+namespace kiln {
+
+/// Where the code of a module came from.
+enum class BinaryOrigin : std::uint8_t { native, cache, jit };
+[[nodiscard]] const char* to_string(BinaryOrigin origin);
+
+/// A kernel file in memory. `name` is for messages.
+struct KernelFile {
+  std::string name;
+  std::vector<std::byte> bytes;
+};
+
+/// Reads a whole file. Errors: INVALID_ARGUMENT (K0201) when it cannot be read.
+[[nodiscard]] Result<KernelFile> read_kernel_file(const std::filesystem::path& path);
+
+/// All files of one family in a folder: NAME.spv and NAME.*.bin. Errors: INVALID_ARGUMENT (K0201) when there
+/// is none.
+[[nodiscard]] Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
+                                                                const std::string& family);
+
+struct BundleOptions {
+  std::string flags;  ///< OpenCL build options for a build from SPIR-V
+};
+
+/// Owns a module and its kernels, in that order. The open device must outlive it. Movable; one thread at a
+/// time.
+class Bundle {
+ public:
+  Bundle() = default;
+  Bundle(Bundle&&) noexcept = default;
+  /// Not member by member: that would destroy the old module before its kernels.
+  Bundle& operator=(Bundle&& other) noexcept {
+    if (this == &other) return *this;
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(other));
+  }
+  ~Bundle() = default;
+
+  /// Tries the native binaries in the order given, then SPIR-V. A native binary for another device is passed
+  /// over in silence; a damaged file is an error only when nothing else serves, and then every file is named
+  /// with its reason. Errors: K0202 nothing fits (INVALID_NATIVE_BINARY), K0203 build failure with the log,
+  /// K0109 static SLM.
+  [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, std::vector<KernelFile> files,
+                                           const BundleOptions& options = {});
+
+  /// The kernel of that name; made once, valid as long as the bundle.
+  /// Error: INVALID_KERNEL_NAME (K0208) with the names there are.
+  [[nodiscard]] Result<CheckedKernel*> kernel(const std::string& name);
+
+  [[nodiscard]] ModuleRef module() const& { return code_.module.get(); }
+  ModuleRef module() const&& = delete;
+  [[nodiscard]] const ModuleFacts& facts() const { return facts_; }
+  [[nodiscard]] BinaryOrigin origin() const { return origin_; }
+  [[nodiscard]] const std::string& file() const { return file_; }  ///< the file the module was made from
+  [[nodiscard]] const std::string& build_log() const {
+    return build_log_;
+  }  ///< the driver's, also after success
+  [[nodiscard]] std::chrono::nanoseconds build_time() const { return build_time_; }
+  /// Files that were passed over, each with the reason; for logs.
+  [[nodiscard]] const std::vector<DiagnosticRow>& passed_over() const { return passed_over_; }
+
+ private:
+  struct Entry {
+    Entry(Kernel owner, CheckedKernel facts) : kernel(std::move(owner)), checked(std::move(facts)) {}
+    Kernel kernel;
+    CheckedKernel checked;
+  };
+
+  /// Kernels go before their module, in destruction and in assignment.
+  struct Code {
+    Code() = default;
+    Code(Code&&) noexcept = default;
+    Code& operator=(Code&& other) noexcept {
+      if (this == &other) return *this;
+      kernels = std::move(other.kernels);
+      module = std::move(other.module);
+      return *this;
+    }
+    ~Code() = default;
+
+    Module module;
+    std::vector<std::unique_ptr<Entry>> kernels;
+  };
+
+  Code code_;
+  ModuleFacts facts_;
+  ComputeProperties compute_;
+  BinaryOrigin origin_ = BinaryOrigin::jit;
+  std::string file_, build_log_;
+  std::chrono::nanoseconds build_time_{};
+  std::vector<DiagnosticRow> passed_over_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// The launch check: device limits, kernel facts and a request in, a verdict out, before the driver hears of
+// it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kiln/binary.hpp"
+#include "kiln/diagnostic.hpp"
+#include "kiln/extent.hpp"
+#include "kiln/result.hpp"
+
+namespace kiln {
+
+/// A `__local` argument: bytes of SLM a work-group, no value.
+struct LocalMemory {
+  std::uint64_t bytes = 0;
+};
+
+/// One argument of a launch, as the check and the driver see it.
+struct LaunchArgument {
+  ArgumentKind kind = ArgumentKind::value;
+  std::uint64_t size = 0;      ///< bytes of the value, or bytes of SLM
+  const void* data = nullptr;  ///< the value; null for SLM
+};
+
+struct LaunchShape {
+  Extent groups;      ///< work-groups by dimension
+  Extent group_size;  ///< work-items of a group by dimension
+};
+
+/// What device and kernel allow together.
+struct LaunchLimits {
+  std::uint64_t slm_per_group = 0;          ///< bytes
+  std::uint64_t max_group_size = 0;         ///< work-items in all: the kernel's own limit where known
+  std::uint64_t device_max_group_size = 0;  ///< work-items in all, any kernel
+  Extent max_group_extent;                  ///< work-items by dimension
+  Extent max_groups;                        ///< groups by dimension
+};
+
+enum class LaunchVerdict : std::uint8_t {
+  fits,
+  argument_count,       ///< K0106
+  argument_kind,        ///< K0107
+  argument_size,        ///< K0108
+  zero_group_size,      ///< K0104
+  group_size,           ///< K0102
+  required_group_size,  ///< K0103
+  group_count,          ///< K0105
+  slm,                  ///< K0101
+};
+
+/// The dynamic part of a work-group's SLM as Intel's driver lays it out: each `__local` argument at its
+/// alignment, the whole rounded up to 1024 bytes; behind the static arrays, and so with them, in
+/// SlmMode::runtime_adjusted. 64-bit, saturating; the driver's own sums are 32-bit.
+/// Source: kernel_imp.cpp:854-879 of intel/compute-runtime 26.31. Pure.
+[[nodiscard]] std::uint64_t dynamic_slm(const KernelFacts& kernel, std::span<const LaunchArgument> arguments);
+
+/// Static and dynamic SLM of a work-group, in bytes. Pure.
+[[nodiscard]] std::uint64_t total_slm(const KernelFacts& kernel, std::span<const LaunchArgument> arguments);
+
+/// Does the launch fit? Allocates nothing. The group size is checked on every call, since Intel's
+/// drivers 22.53 to 26.31 forget a wrong one when it is set twice. Pure.
+[[nodiscard]] LaunchVerdict check_launch(const KernelFacts& kernel, const LaunchLimits& limits,
+                                         const LaunchShape& shape, std::span<const LaunchArgument> arguments);
+
+/// check_launch for the hot path: worked out once for a kernel on a device, then a few comparisons a launch.
+/// A yes means that check_launch says `fits`; a no only means that check_launch must be asked. Thread-safe.
+class LaunchGate {
+ public:
+  LaunchGate() = default;  ///< says no to everything
+  LaunchGate(const KernelFacts& kernel, const LaunchLimits& limits);
+
+  [[nodiscard]] bool admits(const Extent& groups, const Extent& size,
+                            std::span<const LaunchArgument> arguments) const {
+    if (arguments.size() != slots_.size()) return false;
+    std::uint64_t slm_end = slm_start_;
+    const Slot* slot = slots_.data();
+    for (const LaunchArgument& argument : arguments)
+      if (!take(*slot++, argument, slm_end)) return false;
+    return slm_end <= slm_room_ && admits_shape(groups, size);
+  }
+
+  /// The same without a loop: kinds and sizes that are known at compile time become constants.
+  template <std::size_t N>
+  [[nodiscard]] bool admits(const Extent& groups, const Extent& size,
+                            const std::array<LaunchArgument, N>& arguments) const {
+    if (slots_.size() != N) return false;
+    std::uint64_t slm_end = slm_start_;
+    const bool taken = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return (take(slots_[I], arguments[I], slm_end) && ...);
+    }(std::make_index_sequence<N>());
+    return taken && slm_end <= slm_room_ && admits_shape(groups, size);
+  }
+
+ private:
+  struct Slot {
+    ArgumentKind kind;
+    std::uint32_t number;  // bytes of a value or pointer; of a `__local` one the alignment - 1
+  };
+
+  /// Is this what the slot takes? A `__local` one moves `slm_end` on.
+  [[nodiscard]] bool take(const Slot& slot, const LaunchArgument& argument, std::uint64_t& slm_end) const {
+    if (argument.kind != slot.kind) return false;
+    if (argument.kind != ArgumentKind::local_pointer) return argument.size == slot.number;
+    slm_end = ((slm_end + slot.number) & ~std::uint64_t{slot.number}) + argument.size;
+    return argument.size <= slm_room_;  // so that the sum cannot wrap
+  }
+  [[nodiscard]] bool admits_shape(const Extent& groups, const Extent& size) const {
+    return size.x - first_.x <= span_.x && size.y - first_.y <= span_.y && size.z - first_.z <= span_.z &&
+           std::uint64_t{size.x} * size.y * size.z <= max_items_ && groups.x <= max_groups_.x &&
+           groups.y <= max_groups_.y && groups.z <= max_groups_.z;
+  }
+
+  std::vector<Slot> slots_;
+  std::uint64_t slm_start_ = 0, slm_room_ = 0;  // bytes: where the `__local` arguments begin and must end
+  Extent first_, span_{0, 0, 0};                // a group size is in first_ .. first_ + span_
+  Extent max_groups_{0, 0, 0};
+  std::uint64_t max_items_ = 0;  // of a group; 0 until the gate is open, and so says no
+};
+
+/// The result code that Intel's driver would give for a verdict. Pure.
+[[nodiscard]] ze_result_t code_of(LaunchVerdict verdict);
+
+/// Says what was asked by what, what there is and what would fit. `verdict` is what check_launch gave. Pure.
+[[nodiscard]] Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel,
+                                        const LaunchLimits& limits, const LaunchShape& shape,
+                                        std::span<const LaunchArgument> arguments);
+
+/// The first kernel whose static SLM alone is above the limit, or null: Intel's driver then refuses the whole
+/// module, even when that kernel is never used. Pure.
+[[nodiscard]] const KernelFacts* static_slm_over_limit(const ModuleFacts& module,
+                                                       std::uint64_t slm_per_group);
+
+/// K0109 for such a kernel. Pure.
+[[nodiscard]] Diagnostic explain_static_slm(const KernelFacts& kernel, std::uint64_t slm_per_group);
+
+}  // namespace kiln

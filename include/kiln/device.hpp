@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Drivers and devices, and what a device says about itself as plain structs.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kiln/api.hpp"
+#include "kiln/handle.hpp"
+
+namespace kiln {
+
+struct DeviceProperties {
+  std::string name;
+  ze_device_type_t type = ZE_DEVICE_TYPE_GPU;
+  std::uint32_t vendor_id = 0;
+  std::uint32_t device_id = 0;
+  std::uint32_t slices = 0;
+  std::uint32_t sub_slices_per_slice = 0;
+  std::uint32_t eus_per_sub_slice = 0;
+  std::uint32_t threads_per_eu = 0;
+  std::uint32_t simd_width = 0;
+  std::uint64_t largest_allocation = 0;  ///< bytes
+  std::uint64_t timer_ticks_per_second = 0;
+  std::uint32_t timestamp_bits = 64;           ///< valid bits of a kernel timestamp
+  std::optional<std::uint32_t> ip_version;     ///< Intel: architecture << 22 | release << 14 | revision
+  std::optional<std::uint64_t> usable_memory;  ///< free bytes, where the driver offers them
+
+  [[nodiscard]] std::uint64_t threads() const {
+    return std::uint64_t{slices} * sub_slices_per_slice * eus_per_sub_slice * threads_per_eu;
+  }
+};
+
+struct ComputeProperties {
+  std::uint64_t slm_per_group = 0;  ///< bytes, the most one work-group can have
+  std::uint32_t max_total_group_size = 0;
+  std::array<std::uint32_t, 3> max_group_size{};
+  std::array<std::uint32_t, 3> max_group_count{};
+  std::vector<std::uint32_t> sub_group_sizes;
+};
+
+struct MemoryProperties {
+  std::string name;
+  std::uint64_t total = 0;  ///< bytes
+  std::uint32_t max_clock_rate = 0;
+  std::uint32_t max_bus_width = 0;
+};
+
+struct ModuleProperties {
+  std::uint32_t spirv_version = 0;       ///< major << 16 | minor << 8
+  std::uint32_t max_arguments_size = 0;  ///< bytes
+  std::uint32_t printf_buffer_size = 0;  ///< bytes
+  bool fp64 = false;
+  bool int64_atomics = false;
+  std::array<std::uint8_t, 16> native_kernel_id{};
+};
+
+struct CacheProperties {
+  std::uint64_t size = 0;  ///< bytes
+  bool user_control = false;
+};
+
+struct QueueGroup {
+  ze_command_queue_group_property_flags_t flags = 0;
+  std::uint32_t queues = 0;
+  std::uint64_t max_fill_pattern = 0;  ///< bytes
+};
+
+/// The time between two kernel timestamps, across at most one wrap-around of the counter. Pure.
+/// Source: Level Zero specification, "Kernel timestamp", kernelTimestampValidBits.
+[[nodiscard]] std::chrono::nanoseconds timestamp_duration(std::uint64_t start, std::uint64_t end,
+                                                          std::uint32_t valid_bits,
+                                                          std::uint64_t ticks_per_second);
+
+/// A device; owned by its driver. Thread-safe.
+class DeviceRef : public Ref<ze_device_handle_t> {
+ public:
+  using Ref::Ref;
+  [[nodiscard]] Result<DeviceProperties> properties() const;
+  [[nodiscard]] Result<ComputeProperties> compute_properties() const;
+  [[nodiscard]] Result<std::vector<MemoryProperties>> memory_properties() const;
+  [[nodiscard]] Result<ModuleProperties> module_properties() const;
+  [[nodiscard]] Result<std::vector<CacheProperties>> cache_properties() const;
+  [[nodiscard]] Result<std::vector<QueueGroup>> queue_groups() const;
+  /// The first queue group that can compute. Error: UNSUPPORTED_FEATURE when there is none.
+  [[nodiscard]] Result<std::uint32_t> compute_queue_group() const;
+  /// Success, or DEVICE_LOST. Believe it before an out-of-memory from an immediate list.
+  [[nodiscard]] ze_result_t status() const { return api().zeDeviceGetStatus(raw()); }
+};
+KILN_HANDLE_CHECKS(DeviceRef);
+
+/// A driver; lives as long as the process. Thread-safe.
+class DriverRef : public Ref<ze_driver_handle_t> {
+ public:
+  using Ref::Ref;
+  [[nodiscard]] Result<std::uint32_t> version() const;  ///< Intel: 0x01030000 + build
+  [[nodiscard]] Result<ze_api_version_t> api_version() const;
+  [[nodiscard]] Result<std::vector<std::string>> extensions() const;
+  [[nodiscard]] Result<std::vector<DeviceRef>> devices() const;
+  /// The calling thread's last text, empty where the driver has none. It stays after success: compare before
+  /// and after a call. Source: specification 1.6; Intel's driver since 23.30.
+  [[nodiscard]] std::string last_error_description() const;
+};
+KILN_HANDLE_CHECKS(DriverRef);
+
+/// All drivers behind the table. Needs load_…() first.
+[[nodiscard]] Result<std::vector<DriverRef>> drivers();
+
+struct SelectedDevice {
+  DriverRef driver;
+  DeviceRef device;
+};
+
+/// The first device of that type. Error: UNINITIALIZED with a diagnostic when there is none.
+[[nodiscard]] Result<SelectedDevice> first_device(ze_device_type_t type);
+
+}  // namespace kiln

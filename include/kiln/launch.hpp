@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Checked launches with typed arguments: nothing is sent to the driver before everything was found to fit.
+#pragma once
+
+#include <array>
+#include <span>
+#include <type_traits>
+
+#include "kiln/check.hpp"
+#include "kiln/command_list.hpp"
+
+namespace kiln {
+
+/// A kernel with the facts and limits that its launches are checked against. Does not own the kernel handle.
+/// One thread at a time, like the kernel.
+class CheckedKernel {
+ public:
+  /// `facts` from the file, or as far as known; what the driver knows of the kernel is added.
+  [[nodiscard]] static Result<CheckedKernel> create(KernelRef kernel, KernelFacts facts,
+                                                    const ComputeProperties& device);
+
+  [[nodiscard]] KernelRef kernel() const { return kernel_; }
+  [[nodiscard]] const KernelFacts& facts() const { return facts_; }
+  [[nodiscard]] const LaunchLimits& limits() const { return limits_; }
+  [[nodiscard]] const LaunchGate& gate() const { return gate_; }
+
+ private:
+  KernelRef kernel_;
+  KernelFacts facts_;
+  LaunchLimits limits_;
+  LaunchGate gate_;
+};
+
+struct Launch {
+  Extent groups;      ///< work-groups by dimension
+  Extent group_size;  ///< work-items of a group by dimension
+  Sync sync = {};
+};
+
+namespace detail {
+
+/// Maps a C++ argument to what the kernel receives. Values must be trivially copyable.
+template <class T>
+LaunchArgument launch_argument(const T& value) {
+  if constexpr (std::is_same_v<T, LocalMemory>) {
+    return {ArgumentKind::local_pointer, value.bytes, nullptr};
+  } else if constexpr (std::is_pointer_v<T>) {
+    static_assert(!std::is_function_v<std::remove_pointer_t<T>>, "a device cannot call a host function");
+    return {ArgumentKind::global_pointer, sizeof(void*), &value};
+  } else {
+    static_assert(std::is_trivially_copyable_v<T>, "a kernel argument must be trivially copyable");
+    return {ArgumentKind::value, sizeof(T), &value};
+  }
+}
+
+/// A Buffer passes its address; everything else passes itself.
+template <class T>
+decltype(auto) pass(const T& value) {
+  if constexpr (std::is_base_of_v<Buffer, T>)
+    return value.data();
+  else if constexpr (std::is_null_pointer_v<T>)
+    return static_cast<void*>(nullptr);
+  else
+    return (value);
+}
+
+}  // namespace detail
+
+namespace detail {
+/// Sends what was found to fit.
+[[nodiscard]] Result<void> send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+                                       std::span<const LaunchArgument> arguments);
+}  // namespace detail
+
+/// Checks the launch, sets arguments and group size, and appends it. On a refusal the driver has heard
+/// nothing. No allocation unless it fails. Errors: check_launch's with a diagnostic (K0101 to K0108), or the
+/// driver's. Thread rules of the command list and the kernel apply.
+[[nodiscard]] Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
+                                       std::span<const LaunchArgument> arguments);
+
+/// launch_with() for typed arguments: trivially copyable values, buffers, raw device pointers,
+/// LocalMemory{bytes}.
+template <class... Arguments>
+[[nodiscard]] Result<void> launch(CommandListRef list, const CheckedKernel& kernel, const Launch& what,
+                                  const Arguments&... arguments) {
+  return [&](const auto&... passed) {
+    const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
+    if (kernel.gate().admits(what.groups, what.group_size, all)) [[likely]]
+      return detail::send_launch(list, kernel.kernel(), what, all);
+    return launch_with(list, kernel, what, all);
+  }(detail::pass(arguments)...);
+}
+
+}  // namespace kiln

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+# Rebuilds the committed SPIR-V from kernels/ and checks it against the manifest, the compiler and spirv-val.
+#
+#   build.py rebuild [OCLOC]    compiles kernels/*.cl with ocloc, writes *.spv and manifest.json beside this file
+#   build.py manifest           do the sources and the SPIR-V have the hashes that the manifest names?
+#   build.py compare [OCLOC]    does the manifest's ocloc make the same bytes again? Skips (77) without that release
+#   build.py validate           does spirv-val accept each file? Skips (77) without spirv-val
+import hashlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+KERNELS = HERE.parent / 'kernels'
+MANIFEST = HERE / 'manifest.json'
+OPTIONS = '-cl-std=CL1.2'
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(KERNELS))
+import ocloc as compiler  # noqa: E402  (found through the path above)
+
+
+def skip(reason):
+    print(f'skipped: {reason}')
+    sys.exit(77)
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def sources():
+    return sorted(KERNELS.glob('*.cl'))
+
+
+def find_ocloc(arguments):
+    return shutil.which(arguments[0] if arguments else 'ocloc')
+
+
+def rebuild(arguments):
+    ocloc = find_ocloc(arguments)
+    if not ocloc:
+        sys.exit('spirv: ocloc is not installed (Debian 12: intel-opencl-icd, newer: intel-ocloc)')
+    files = []
+    for source in sources():
+        spirv = HERE / (source.stem + '.spv')
+        spirv.write_bytes(compiler.spirv(ocloc, source, OPTIONS))
+        files.append({'source': f'kernels/{source.name}', 'source_sha256': sha256(source),
+                      'spirv': f'spirv/{spirv.name}', 'spirv_sha256': sha256(spirv)})
+        print(f'{spirv.name}: {spirv.stat().st_size} bytes')
+    manifest = {'ocloc': compiler.version(ocloc), 'options': OPTIONS, 'files': files}
+    MANIFEST.write_text(json.dumps(manifest, indent=2) + '\n')
+
+
+def check_manifest(_):
+    files = json.loads(MANIFEST.read_text())['files']
+    errors = []
+    for entry in files:
+        for kind in ('source', 'spirv'):
+            path = HERE.parent / entry[kind]
+            if not path.is_file():
+                errors.append(f'{entry[kind]}: named in the manifest, missing')
+            elif sha256(path) != entry[kind + '_sha256']:
+                errors.append(f'{entry[kind]}: changed since the SPIR-V was built')
+    for kind, present in (('source', sources()), ('spirv', HERE.glob('*.spv'))):
+        named = {entry[kind] for entry in files}
+        errors += [f'{name}: not in the manifest' for path in present
+                   if (name := str(path.relative_to(HERE.parent))) not in named]
+    if errors:
+        sys.exit('\n'.join(errors + ['rebuild with: ninja -C BUILD spirv-rebuild']))
+    print(f'{len(files)} SPIR-V files match their sources')
+
+
+def compare(arguments):
+    manifest = json.loads(MANIFEST.read_text())
+    ocloc = find_ocloc(arguments)
+    if not ocloc:
+        skip('ocloc is not installed')
+    release = compiler.version(ocloc)
+    if release != manifest['ocloc']:
+        skip(f'the SPIR-V was built by ocloc {manifest["ocloc"]}, this one is {release}')
+    different = [entry['spirv'] for entry in manifest['files']
+                 if compiler.spirv(ocloc, HERE.parent / entry['source'], manifest['options'])
+                 != (HERE.parent / entry['spirv']).read_bytes()]
+    if different:
+        sys.exit(f'ocloc {release} makes other bytes of: {", ".join(different)}')
+    print(f'ocloc {release} makes the same bytes')
+
+
+def validate(_):
+    validator = shutil.which('spirv-val')
+    if not validator:
+        skip('spirv-val is not installed')
+    # Without a target environment: Intel's compiler marks modules with static local arrays as SPIR-V 1.4, which
+    # spirv-val's OpenCL 1.2 environment rejects.
+    failed = [path.name for path in sorted(HERE.glob('*.spv')) if subprocess.run([validator, str(path)]).returncode]
+    if failed:
+        sys.exit(f'spirv-val rejects: {", ".join(failed)}')
+
+
+if __name__ == '__main__':
+    commands = {'rebuild': rebuild, 'manifest': check_manifest, 'compare': compare, 'validate': validate}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        sys.exit(f'usage: build.py {"|".join(commands)} [OCLOC]')
+    try:
+        commands[sys.argv[1]](sys.argv[2:])
+    except compiler.OclocError as error:
+        sys.exit(str(error))

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Reads the YAML text of `.ze_info`. Compiled with exceptions, since yaml-cpp throws; none leaves this file.
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <stdexcept>
+
+#include "kiln/binary.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kLargestText = 64u << 20;  // bytes; real ones hold a few kilobytes a kernel
+constexpr std::uint32_t kMostArguments = 4096;   // of a kernel
+constexpr std::size_t kMostSteps = 1u << 20;     // arguments and list entries over all kernels
+
+/// Aliases let a short text repeat a long list: the work is counted, not only the text.
+class Budget {
+ public:
+  void spend(std::size_t steps) {
+    if (steps > left_) throw std::out_of_range("more than 1,048,576 arguments in all");
+    left_ -= steps;
+  }
+
+ private:
+  std::size_t left_ = kMostSteps;
+};
+
+template <class T>
+T number(const YAML::Node& map, const char* key, T otherwise = {}) {
+  const YAML::Node value = map[key];
+  return value ? value.as<T>() : otherwise;
+}
+
+std::string text(const YAML::Node& map, const char* key) {
+  const YAML::Node value = map[key];
+  return value ? value.as<std::string>() : std::string{};
+}
+
+ArgumentFacts& slot(KernelFacts& kernel, std::uint32_t index, Budget& budget) {
+  if (index >= kMostArguments) throw std::out_of_range("argument index above 4095");
+  ArgumentFacts unused;
+  unused.kind = ArgumentKind::other;
+  if (kernel.arguments.size() <= index) {
+    budget.spend(index + 1 - kernel.arguments.size());
+    kernel.arguments.resize(index + 1, unused);
+  }
+  return kernel.arguments[index];
+}
+
+/// `.ze_info` names a payload argument a line; several lines may belong to one source argument.
+void add_argument(KernelFacts& kernel, const YAML::Node& entry, Budget& budget) {
+  budget.spend(1);
+  const std::string type = text(entry, "arg_type");
+  if (type != "arg_bypointer" && type != "arg_byvalue") return;
+  const auto index = number<std::uint32_t>(entry, "arg_index");
+  ArgumentFacts& argument = slot(kernel, index, budget);
+  const auto size = number<std::uint32_t>(entry, "size");
+  if (type == "arg_byvalue") {
+    // A struct is split into parts: the last byte that any part copies tells the least size.
+    const auto source_offset = number<std::uint32_t>(entry, "source_offset");
+    argument.kind = ArgumentKind::value;
+    argument.size = std::max(argument.size, source_offset + size);
+  } else if (text(entry, "addrmode") == "slm") {
+    argument.kind = ArgumentKind::local_pointer;
+    argument.local_alignment = std::bit_ceil(std::min(number<std::uint32_t>(entry, "slm_alignment", 16), 1u << 31));
+  } else if (const std::string space = text(entry, "addrspace"); space == "image" || space == "sampler") {
+    argument.kind = ArgumentKind::other;
+  } else {
+    argument.kind = ArgumentKind::global_pointer;
+    argument.size = 8;
+  }
+}
+
+/// `kernels_misc_info` lists every source argument, also those that the compiler found unused.
+void add_source_arguments(KernelFacts& kernel, const YAML::Node& arguments, Budget& budget) {
+  for (const YAML::Node& entry : arguments) {
+    budget.spend(1);
+    ArgumentFacts& argument = slot(kernel, entry["index"].as<std::uint32_t>(), budget);
+    argument.name = text(entry, "name");
+    const std::string type = text(entry, "type_name");  // such as 'float*;8': type and size in bytes
+    const std::string space = text(entry, "address_qualifier");
+    const std::string access = text(entry, "access_qualifier");
+    const bool opaque = (access != "NONE" && !access.empty()) || type.starts_with("sampler_t");
+    if (opaque) continue;
+    if (space == "__local") {
+      argument.kind = ArgumentKind::local_pointer;
+    } else if (space == "__global" || space == "__constant") {
+      argument.kind = ArgumentKind::global_pointer;
+      argument.size = 8;
+    } else {
+      argument.kind = ArgumentKind::value;
+      if (const auto at = type.rfind(';'); at != type.npos)
+        argument.size = YAML::Node(type.substr(at + 1)).as<std::uint32_t>();
+    }
+  }
+  kernel.arguments_known = std::ranges::none_of(
+      kernel.arguments, [](const ArgumentFacts& argument) { return argument.kind == ArgumentKind::other; });
+}
+
+KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
+  KernelFacts kernel;
+  kernel.name = text(node, "name");
+  const YAML::Node environment = node["execution_env"];
+  if (kernel.name.empty() || !environment)
+    throw YAML::Exception(node.Mark(), "kernel without name or execution_env");
+  kernel.static_slm = number<std::uint64_t>(environment, "slm_size");
+  kernel.slm_mode = number<int>(environment, "slm_alloc_mode") == 1 ? SlmMode::runtime_adjusted
+                                                                    : SlmMode::compiler_resolved;
+  kernel.simd_size = number<std::uint32_t>(environment, "simd_size");
+  kernel.grf_count = number<std::uint32_t>(environment, "grf_count");
+  kernel.barrier_count = number<std::uint32_t>(environment, "barrier_count");
+  kernel.required_sub_group_size = number<std::uint32_t>(environment, "required_sub_group_size");
+  kernel.private_size = number<std::uint32_t>(environment, "private_size");
+  kernel.spill_size = number<std::uint32_t>(environment, "spill_size");
+  if (const YAML::Node required = environment["required_work_group_size"]; required && required.size() == 3)
+    for (std::size_t i = 0; i < 3; ++i) kernel.required_group_size[i] = required[i].as<std::uint32_t>();
+  for (const YAML::Node& entry : node["payload_arguments"]) add_argument(kernel, entry, budget);
+  return kernel;
+}
+
+}  // namespace
+
+tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view info) {
+  if (info.size() > kLargestText) return tl::unexpected(BinaryError{".ze_info is larger than 64 MiB", 0});
+  try {
+    const YAML::Node root = YAML::Load(std::string(info));
+    ModuleFacts facts;
+    Budget budget;
+    std::map<std::string, std::size_t> place;  // kernel name → place in facts.kernels
+    for (const YAML::Node& node : root["kernels"]) {
+      budget.spend(1);
+      facts.kernels.push_back(read_kernel(node, budget));
+      place.emplace(facts.kernels.back().name, facts.kernels.size() - 1);
+    }
+    for (const YAML::Node& node : root["kernels_misc_info"]) {
+      budget.spend(1);
+      if (const auto found = place.find(text(node, "name")); found != place.end())
+        add_source_arguments(facts.kernels[found->second], node["args_info"], budget);
+    }
+    return facts;
+  } catch (const std::exception& error) {
+    return tl::unexpected(BinaryError{std::string(".ze_info cannot be read: ") + error.what(), 0});
+  }
+}
+
+}  // namespace kiln

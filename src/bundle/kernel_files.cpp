@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Reads kernel files from a folder.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "kiln/bundle.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{1} << 30;  // bytes; no kernel file comes near
+
+Error unreadable(const std::string& path, std::string why, std::vector<std::string> help) {
+  return Error(
+      ZE_RESULT_ERROR_INVALID_ARGUMENT, "read_kernel_file",
+      {"K0201", "kernel file `" + path + "` cannot be read", {{"reason", std::move(why)}}, std::move(help)});
+}
+
+}  // namespace
+
+Result<KernelFile> read_kernel_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return tl::unexpected(unreadable(path.string(), "it is a folder", {"name a file"}));
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (!file)
+    return tl::unexpected(unreadable(path.string(), std::strerror(errno), {"check the path and its rights"}));
+  KernelFile result{path.filename().string(), {}};
+  std::byte block[65536];
+  while (const std::size_t got = std::fread(block, 1, sizeof block, file)) {
+    result.bytes.insert(result.bytes.end(), block, block + got);
+    if (result.bytes.size() > kLargestFile) break;
+  }
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  if (failed) return tl::unexpected(unreadable(path.string(), "reading failed", {"check the disk"}));
+  if (result.bytes.size() > kLargestFile)
+    return tl::unexpected(unreadable(path.string(), "it is larger than 1 GiB", {"name a kernel file"}));
+  return result;
+}
+
+Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
+                                                  const std::string& family) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool native = name.starts_with(family + ".") && name.ends_with(".bin");
+    if (native || name == family + ".spv") paths.push_back(entry->path());
+  }
+  if (paths.empty())
+    return tl::unexpected(unreadable((folder / (family + ".spv")).string(),
+                                     error ? error.message() : "no such file",
+                                     {"name the folder that holds the kernels: KILN_KERNEL_PATH=FOLDER"}));
+  std::ranges::sort(paths);
+  std::vector<KernelFile> files;
+  for (const auto& path : paths) {
+    auto file = read_kernel_file(path);
+    if (!file) return tl::unexpected(std::move(file).error());
+    files.push_back(*std::move(file));
+  }
+  return files;
+}
+
+}  // namespace kiln

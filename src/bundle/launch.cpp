@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The launch path: check, then arguments, group size and append.
+#include "kiln/launch.hpp"
+
+#include "level_zero/call.hpp"
+
+namespace kiln {
+
+Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
+                                            const ComputeProperties& device) {
+  auto properties = kernel.properties();
+  KILN_TRY(properties);
+  CheckedKernel checked;
+  checked.kernel_ = kernel;
+  checked.facts_ = std::move(facts);
+  if (!checked.facts_.arguments_known) {  // then at least their number
+    ArgumentFacts unknown;
+    unknown.kind = ArgumentKind::other;
+    checked.facts_.arguments.resize(properties->arguments, unknown);
+    for (ArgumentFacts& argument : checked.facts_.arguments)  // of a struct it may name some members alone
+      if (argument.kind == ArgumentKind::value) argument.size = 0;
+    checked.facts_.arguments_known = true;
+  }
+  if (properties->required_group_size[0] != 0)
+    checked.facts_.required_group_size = properties->required_group_size;
+  // A fresh kernel has no dynamic SLM yet, so this is the static part alone on every driver.
+  if (checked.facts_.slm_mode == SlmMode::compiler_resolved && properties->local_memory != 0)
+    checked.facts_.static_slm = properties->local_memory;
+  LaunchLimits& limits = checked.limits_;
+  limits.slm_per_group = device.slm_per_group;
+  limits.device_max_group_size = device.max_total_group_size;
+  limits.max_group_size = properties->max_group_size.value_or(device.max_total_group_size);
+  limits.max_group_extent = {device.max_group_size[0], device.max_group_size[1], device.max_group_size[2]};
+  limits.max_groups = {device.max_group_count[0], device.max_group_count[1], device.max_group_count[2]};
+  checked.gate_ = LaunchGate(checked.facts_, limits);
+  return checked;
+}
+
+namespace {
+
+// Cold and out of line, so that the way of a good launch stays short.
+[[gnu::cold, gnu::noinline]] Result<void> refuse(LaunchVerdict verdict, const CheckedKernel& kernel,
+                                                 const LaunchShape& shape,
+                                                 std::span<const LaunchArgument> arguments) {
+  return tl::unexpected(Error(code_of(verdict), "zeCommandListAppendLaunchKernel",
+                              explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
+}
+
+[[gnu::cold, gnu::noinline]] Result<void> fail(ze_result_t code, const char* call) {
+  return tl::unexpected(Error(code, call));
+}
+
+}  // namespace
+
+Result<void> detail::send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+                                 std::span<const LaunchArgument> arguments) {
+  // Straight through the table: a Result for each call would cost more than the check.
+  const Api& ze = api();
+  std::uint32_t index = 0;
+  for (const LaunchArgument& argument : arguments)
+    if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data)) [[unlikely]]
+      return fail(code, "zeKernelSetArgumentValue");
+  const Extent &size = launch.group_size, &groups = launch.groups;
+  if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
+    return fail(code, "zeKernelSetGroupSize");
+  const ze_group_count_t count{groups.x, groups.y, groups.z};
+  const Sync& sync = launch.sync;
+  if (const auto code = ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, sync.signal.raw(),
+                                                           static_cast<std::uint32_t>(sync.wait.size()),
+                                                           raw_array(sync.wait))) [[unlikely]]
+    return fail(code, "zeCommandListAppendLaunchKernel");
+  return {};
+}
+
+Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
+                         std::span<const LaunchArgument> arguments) {
+  if (!kernel.gate().admits(launch.groups, launch.group_size, arguments)) [[unlikely]] {
+    const LaunchShape shape{launch.groups, launch.group_size};
+    const LaunchVerdict verdict = check_launch(kernel.facts(), kernel.limits(), shape, arguments);
+    if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
+  }
+  return detail::send_launch(list, kernel.kernel(), launch, arguments);
+}
+
+}  // namespace kiln

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// The diagnostic of a refused launch: what was asked by what, what there is, what would fit.
+#include <algorithm>
+#include <cmath>
+
+#include "kiln/check.hpp"
+
+namespace kiln {
+namespace {
+
+using std::to_string;
+using Arguments = std::span<const LaunchArgument>;
+
+std::string quoted(const KernelFacts& kernel) { return "kernel `" + kernel.name + "`"; }
+
+std::string text(const Extent& extent) {
+  return to_string(extent.x) + " x " + to_string(extent.y) + " x " + to_string(extent.z);
+}
+
+/// Work-items of a group; UINT64_MAX when 64 bits do not hold them.
+std::uint64_t items(const Extent& extent) {
+  const std::uint64_t area = std::uint64_t{extent.x} * extent.y;
+  return extent.z && area > UINT64_MAX / extent.z ? UINT64_MAX : area * extent.z;
+}
+
+std::string argument_label(const KernelFacts& kernel, std::size_t index) {
+  std::string label = "argument " + to_string(index);
+  if (index < kernel.arguments.size() && !kernel.arguments[index].name.empty())
+    label += " `" + kernel.arguments[index].name + "`";
+  return label;
+}
+
+const char* kind_name(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::value:
+      return "a value";
+    case ArgumentKind::global_pointer:
+      return "a device pointer or buffer";
+    case ArgumentKind::local_pointer:
+      return "LocalMemory";
+    case ArgumentKind::other:
+      return "an image or sampler";
+  }
+  return "?";
+}
+
+/// The same arguments with other sizes for the `__local` ones: does that fit?
+template <class SizeOf>
+bool fits_with(const KernelFacts& kernel, Arguments arguments, std::uint64_t limit, SizeOf size_of) {
+  std::vector<LaunchArgument> changed(arguments.begin(), arguments.end());
+  for (LaunchArgument& argument : changed)
+    if (argument.kind == ArgumentKind::local_pointer) argument.size = size_of(argument.size);
+  return total_slm(kernel, changed) <= limit;
+}
+
+/// The largest n in [0, high] with fits(n), for a monotonic test.
+template <class Fits>
+std::uint64_t largest(std::uint64_t high, Fits fits) {
+  std::uint64_t low = 0;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (fits(middle))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/// The edge of a square tile that an argument of that size holds, or 0.
+std::uint64_t tile_edge(std::uint64_t bytes, std::uint64_t element) {
+  if (element == 0 || bytes % element) return 0;
+  const auto edge = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(bytes / element))));
+  return edge * edge * element == bytes ? edge : 0;
+}
+
+/// When each item has the same whole number of bytes, a smaller group asks for less.
+void suggest_group(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
+                   const LaunchShape& shape, Arguments arguments) {
+  if (kernel.required_group_size[0] != 0) return;
+  const std::uint64_t group = items(shape.group_size);
+  std::uint64_t per_item = 0;
+  for (const LaunchArgument& argument : arguments) {
+    if (argument.kind != ArgumentKind::local_pointer) continue;
+    if (argument.size % group) return;
+    per_item += argument.size / group;
+  }
+  if (per_item == 0) return;
+  const std::uint64_t fit = largest(group, [&](std::uint64_t n) {
+    return fits_with(kernel, arguments, limit, [&](std::uint64_t size) { return size / group * n; });
+  });
+  if (fit == 0) return;
+  diagnostic.rows.push_back(
+      {"largest group with " + to_string(per_item) + " B a work-item", "", fit, "work-items"});
+  diagnostic.help.push_back("with the same " + to_string(per_item) +
+                            " bytes a work-item, a group of at most " + to_string(fit) + " work-items fits");
+}
+
+/// When every `__local` argument is a square tile of one edge, the largest edge that fits.
+void suggest_tile(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
+                  Arguments arguments) {
+  std::uint64_t edge = 0, element = 0, tiles = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind != ArgumentKind::local_pointer) continue;
+    const std::uint64_t size = i < kernel.arguments.size() ? kernel.arguments[i].local_alignment : 0;
+    const std::uint64_t this_edge = tile_edge(arguments[i].size, size);
+    if (this_edge == 0 || (tiles && (this_edge != edge || size != element))) return;
+    edge = this_edge, element = size, ++tiles;
+  }
+  if (tiles == 0) return;
+  const std::uint64_t fit = largest(edge, [&](std::uint64_t n) {
+    return fits_with(kernel, arguments, limit, [&](std::uint64_t) { return n * n * element; });
+  });
+  if (fit == 0) return;
+  const std::string count = tiles == 1 ? "a square tile" : to_string(tiles) + " square tiles";
+  diagnostic.rows.push_back(
+      {"largest edge of " + count, "", fit, "elements of " + to_string(element) + " B"});
+  diagnostic.help.push_back(count + " of edge " + to_string(fit) + " instead of " + to_string(edge) +
+                            " fit: " + to_string(tiles * fit * fit * element) +
+                            " bytes of `__local` arguments");
+}
+
+Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, const LaunchShape& shape,
+                       Arguments arguments) {
+  const std::uint64_t total = total_slm(kernel, arguments), limit = limits.slm_per_group;
+  Diagnostic diagnostic{"K0101",
+                        quoted(kernel) + " asks for " + to_string(total) +
+                            " bytes of SLM a work-group, the device has " + to_string(limit),
+                        {},
+                        {}};
+  if (kernel.static_slm)
+    diagnostic.rows.push_back({"static `__local` arrays", "", kernel.static_slm, "B"});
+  std::uint64_t named = kernel.static_slm;
+  bool dynamic = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind != ArgumentKind::local_pointer) continue;
+    diagnostic.rows.push_back({argument_label(kernel, i), "", arguments[i].size, "B"});
+    named += arguments[i].size;
+    dynamic = true;
+  }
+  if (total > named && dynamic)
+    diagnostic.rows.push_back({"alignment, and rounding of the arguments to 1024 B", "", total - named, "B"});
+  diagnostic.rows.push_back({"asked for in all", "", total, "B"});
+  diagnostic.rows.push_back({"available a work-group", "", limit, "B"});
+  if (kernel.static_slm > limit) {
+    diagnostic.help.push_back("the static arrays alone are too large: make them at least " +
+                              to_string(kernel.static_slm - limit) + " bytes smaller");
+    return diagnostic;
+  }
+  suggest_group(diagnostic, kernel, limit, shape, arguments);
+  suggest_tile(diagnostic, kernel, limit, arguments);
+  if (dynamic && kernel.slm_mode == SlmMode::compiler_resolved)
+    diagnostic.help.push_back("give the `__local` arguments at most " +
+                              to_string((limit - kernel.static_slm) / 1024 * 1024) +
+                              " bytes in all, alignment included");
+  diagnostic.help.push_back("SLM is a fixed part of the GPU: no driver setting enlarges it");
+  return diagnostic;
+}
+
+Diagnostic explain_group_size(const KernelFacts& kernel, const LaunchLimits& limits,
+                              const LaunchShape& shape) {
+  const std::uint64_t asked = items(shape.group_size);
+  const bool too_many = asked > limits.max_group_size;  // else one dimension is too large
+  Diagnostic diagnostic{"K0102",
+                        quoted(kernel) + " is launched with " +
+                            (too_many ? to_string(asked) + " work-items a group, at most " +
+                                            to_string(limits.max_group_size) + " fit"
+                                      : "a group of " + text(shape.group_size) +
+                                            " work-items, at most " + text(limits.max_group_extent) + " fit"),
+                        {},
+                        {}};
+  diagnostic.rows = {{"group size asked for", text(shape.group_size)},
+                     {"work-items asked for", "", asked, ""},
+                     {"most work-items for this kernel", "", limits.max_group_size, ""},
+                     {"most work-items for the device", "", limits.device_max_group_size, ""},
+                     {"most by dimension", text(limits.max_group_extent)}};
+  diagnostic.help = {"use a group of at most " + to_string(limits.max_group_size) + " work-items"};
+  if (!too_many) diagnostic.help = {"keep each dimension of the group at or below its own limit"};
+  if (too_many && limits.max_group_size < limits.device_max_group_size)
+    diagnostic.help.push_back(
+        "or build the kernel for fewer registers or a larger sub-group, which lets more in");
+  return diagnostic;
+}
+
+}  // namespace
+
+Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel, const LaunchLimits& limits,
+                          const LaunchShape& shape, Arguments arguments) {
+  const auto& required = kernel.required_group_size;
+  switch (verdict) {
+    case LaunchVerdict::slm:
+      return explain_slm(kernel, limits, shape, arguments);
+    case LaunchVerdict::group_size:
+      return explain_group_size(kernel, limits, shape);
+    case LaunchVerdict::required_group_size:
+      return {"K0103",
+              quoted(kernel) + " requires another group size",
+              {{"asked for", text(shape.group_size)},
+               {"required", text({required[0], required[1], required[2]})}},
+              {"launch it with " + text({required[0], required[1], required[2]}) +
+               ", or take reqd_work_group_size from the kernel"}};
+    case LaunchVerdict::zero_group_size:
+      return {"K0104",
+              quoted(kernel) + " is launched with a group size of zero",
+              {{"asked for", text(shape.group_size)}},
+              {"use at least 1 in each dimension"}};
+    case LaunchVerdict::group_count:
+      return {"K0105",
+              quoted(kernel) + " is launched with more groups than the device takes",
+              {{"asked for", text(shape.groups)}, {"most", text(limits.max_groups)}},
+              {"split the work over several launches"}};
+    case LaunchVerdict::argument_count:
+      return {"K0106",
+              quoted(kernel) + " takes " + to_string(kernel.arguments.size()) +
+                  " arguments, the launch gives " + to_string(arguments.size()),
+              {{"wanted", "", kernel.arguments.size(), ""}, {"given", "", arguments.size(), ""}},
+              {"give one argument for each parameter of the kernel, in order"}};
+    case LaunchVerdict::argument_kind:
+    case LaunchVerdict::argument_size:
+      break;
+    case LaunchVerdict::fits:
+      return {};
+  }
+  for (std::size_t i = 0; i < arguments.size() && i < kernel.arguments.size(); ++i) {
+    const ArgumentFacts& wanted = kernel.arguments[i];
+    if (wanted.kind == ArgumentKind::other) continue;
+    if (verdict == LaunchVerdict::argument_kind && arguments[i].kind != wanted.kind)
+      return {"K0107",
+              argument_label(kernel, i) + " of " + quoted(kernel) + " is of another kind",
+              {{"wanted", kind_name(wanted.kind)}, {"given", kind_name(arguments[i].kind)}},
+              {std::string("pass ") + kind_name(wanted.kind)}};
+    if (verdict == LaunchVerdict::argument_size && wanted.kind != ArgumentKind::local_pointer &&
+        wanted.size && arguments[i].size != wanted.size)
+      return {"K0108",
+              argument_label(kernel, i) + " of " + quoted(kernel) + " has " + to_string(arguments[i].size) +
+                  " bytes, the kernel takes " + to_string(wanted.size),
+              {{"wanted", "", wanted.size, "B"}, {"given", "", arguments[i].size, "B"}},
+              {"pass a value of the kernel's own type (a float for `float`, std::uint32_t for `uint`)"}};
+  }
+  return {};
+}
+
+Diagnostic explain_static_slm(const KernelFacts& kernel, std::uint64_t limit) {
+  Diagnostic diagnostic{"K0109",
+                        quoted(kernel) + " has " + to_string(kernel.static_slm) +
+                            " bytes of `__local` arrays, the device has " + to_string(limit) +
+                            " a work-group",
+                        {},
+                        {}};
+  diagnostic.rows = {{"static `__local` arrays", "", kernel.static_slm, "B"},
+                     {"available a work-group", "", limit, "B"}};
+  diagnostic.help = {
+      "make the arrays at least " + to_string(kernel.static_slm - std::min(kernel.static_slm, limit)) +
+          " bytes smaller",
+      "or move this kernel to a module of its own: the driver refuses the whole module, the other "
+      "kernels included"};
+  return diagnostic;
+}
+
+}  // namespace kiln

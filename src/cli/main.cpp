@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The `kiln` command: its options and its log.
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/session.hpp"
+
+namespace {
+
+constexpr const char* kFooter = R"(
+Exit status: 0 right, 1 wrong answer, 2 usage, 3 refused by the launch check, 4 no device, 5 driver error.
+
+Environment:
+  KILN_DEVICE       the device when --device is not given
+  KILN_CPU_PROFILE  product whose limits the CPU device has: tgllp, dg2, pvc, bmg, lnl, ptl
+  KILN_CPU_DRIVER   path of the CPU driver, libze_kiln_cpu.so
+  KILN_KERNEL_PATH  folder of the sample kernels
+  KILN_LOG          debug, info, warning (the default), error or off)";
+
+void to_spdlog(void*, kiln::LogLevel level, std::string_view message) {
+  switch (level) {
+    case kiln::LogLevel::debug:
+      spdlog::debug("{}", message);
+      break;
+    case kiln::LogLevel::info:
+      spdlog::info("{}", message);
+      break;
+    case kiln::LogLevel::warning:
+      spdlog::warn("{}", message);
+      break;
+    case kiln::LogLevel::error:
+      spdlog::error("{}", message);
+      break;
+  }
+}
+
+void set_up_log() {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("kiln"));
+  spdlog::set_pattern("kiln: %^%l%$: %v");
+  const char* level = std::getenv("KILN_LOG");
+  spdlog::set_level(level && *level ? spdlog::level::from_str(level) : spdlog::level::warn);
+  kiln::set_log_sink(to_spdlog, nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace kiln::cli;
+  set_up_log();
+
+  CLI::App app("Native kernels on Intel GPUs through Level Zero, checked before the launch.", "kiln");
+  app.set_version_flag("--version", "kiln " KILN_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  constexpr const char* kDeviceHelp =
+      "auto, gpu, cpu, cpu:PRODUCT or capture:PRODUCT (Intel's driver without a GPU)";
+
+  DevicesOptions devices_options;
+  CLI::App* devices_command = app.add_subcommand("devices", "Show the devices, and why one is missing");
+  devices_command->add_option("--device", devices_options.device, kDeviceHelp);
+  devices_command->add_flag("--json", devices_options.json, "Machine-readable output");
+
+  RunOptions options;
+  CLI::App* run_command =
+      app.add_subcommand("run", "Run a sample kernel and compare its answer with the host's");
+  run_command->footer(kFooter);
+  run_command->add_option("kernel", options.kernel, "Name of the sample, see --list");
+  run_command->add_option("--device", options.device, kDeviceHelp);
+  run_command->add_option("--size", options.size, "Elements, or the edge of the matrices");
+  run_command->add_option("--group", options.group, "Work-items a work-group");
+  run_command->add_option("--slm", options.slm, "Bytes of SLM a work-group asks for");
+  run_command->add_option("--repeat", options.repeat, "Runs; the fastest counts")
+      ->check(CLI::Range(1u, 1'000'000u));
+  run_command->add_option("--seed", options.seed, "Of the random input");
+  run_command->add_flag("--json", options.json, "Machine-readable output");
+  run_command->add_flag("--list", options.list, "Name the samples");
+
+  try {
+    app.parse(argc, argv);
+    if (run_command->parsed() && options.kernel.empty() && !options.list)
+      throw CLI::RequiredError("kernel (see `kiln run --list`)");
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  return devices_command->parsed() ? devices(devices_options) : run(options);
+}

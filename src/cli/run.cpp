@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// `kiln run`: a sample kernel from file to checked answer.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+
+#include "cli/samples.hpp"
+#include "cli/session.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+double milliseconds(nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+std::string extent_text(const Extent& extent) {
+  std::string text = std::to_string(extent.x);
+  if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
+  if (extent.z > 1) text += " x " + std::to_string(extent.z);
+  return text;
+}
+
+struct Outcome {
+  nanoseconds host{}, device{};  // of the fastest run, by host time
+  bool executed = true;
+  std::optional<samples::Mismatch> mismatch;
+};
+
+/// One launch at a time on an immediate list, each timed from submit to the end of the wait.
+Result<Outcome> measure(const OpenDevice& device, const samples::Prepared& prepared,
+                        const CheckedKernel& kernel, std::uint32_t repeat) {
+  auto group = device.device.compute_queue_group();
+  if (!group) return tl::unexpected(std::move(group).error());
+  auto list = CommandListRef::create_immediate(device.context.get(), device.device, {}, *group);
+  if (!list) return tl::unexpected(std::move(list).error());
+  auto pool = EventPoolRef::create(device.context.get(), 1, {.host_visible = true, .timestamps = true});
+  if (!pool) return tl::unexpected(std::move(pool).error());
+  auto event = pool->get().event(0);
+  if (!event) return tl::unexpected(std::move(event).error());
+
+  Outcome outcome;
+  outcome.host = nanoseconds::max();
+  outcome.executed = device.kind != DeviceKind::capture;
+  // Without a GPU, Intel's driver keeps shared memory from the host once it was submitted: one run, no second
+  // look.
+  if (!outcome.executed) repeat = 1;
+  for (std::uint32_t i = 0; i < repeat; ++i) {
+    prepared.reset();
+    if (auto result = event->get().reset(); !result) return tl::unexpected(std::move(result).error());
+    const auto start = Clock::now();
+    if (auto result = prepared.launch(list->get(), kernel, Sync{event->get(), {}}); !result)
+      return tl::unexpected(std::move(result).error());
+    if (auto result = event->get().wait(); !result) return tl::unexpected(std::move(result).error());
+    const nanoseconds host = Clock::now() - start;
+    nanoseconds on_device{};
+    if (outcome.executed) {
+      auto duration = event->get().kernel_duration(device.properties);
+      if (!duration) return tl::unexpected(std::move(duration).error());
+      on_device = *duration;
+    }
+    if (host < outcome.host) outcome.host = host, outcome.device = on_device;
+  }
+  if (outcome.executed) outcome.mismatch = prepared.verify();
+  return outcome;
+}
+
+struct Report {
+  const samples::Sample& sample;
+  const OpenDevice& device;
+  const Bundle& bundle;
+  const samples::Prepared& prepared;
+  Outcome outcome;
+};
+
+ordered_json as_json(const Report& r) {
+  ordered_json json{{"kernel", r.sample.name},
+                    {"device", r.device.properties.name},
+                    {"binary", to_string(r.bundle.origin())},
+                    {"file", r.bundle.file()},
+                    {"build_ms", milliseconds(r.bundle.build_time())},
+                    {"host_ms", milliseconds(r.outcome.host)}};
+  json["device_ms"] = r.outcome.executed ? ordered_json(milliseconds(r.outcome.device)) : ordered_json();
+  const Extent &groups = r.prepared.shape.groups, &size = r.prepared.shape.group_size;
+  json["groups"] = {groups.x, groups.y, groups.z};
+  json["group_size"] = {size.x, size.y, size.z};
+  json["slm_argument_bytes"] = r.prepared.slm;
+  json["elements"] = r.prepared.elements;
+  const double seconds = std::max(milliseconds(r.outcome.device) / 1e3, std::numeric_limits<double>::min());
+  if (r.outcome.executed) {
+    json["gb_per_s"] = r.prepared.bytes / seconds / 1e9;
+    if (r.prepared.operations > 0) json["gflop_per_s"] = r.prepared.operations / seconds / 1e9;
+    json["ok"] = !r.outcome.mismatch;
+  } else {
+    json["ok"] = nullptr;  // the kernel was submitted, not executed
+  }
+  if (r.outcome.mismatch)
+    json["first_wrong"] = {{"index", r.outcome.mismatch->index},
+                           {"got", r.outcome.mismatch->got},
+                           {"wanted", r.outcome.mismatch->wanted}};
+  return json;
+}
+
+void print_text(const Report& r) {
+  const ordered_json json = as_json(r);
+  std::printf("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
+  std::printf("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
+              milliseconds(r.bundle.build_time()));
+  std::printf("  launch       %s groups of %s work-items", extent_text(r.prepared.shape.groups).c_str(),
+              extent_text(r.prepared.shape.group_size).c_str());
+  if (r.prepared.slm)
+    std::printf(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
+  std::printf("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
+  if (!r.outcome.executed) {
+    std::printf("  accepted     not executed: a capture device gives no answers\n");
+    return;
+  }
+  std::printf("  device time  %.3f ms\n", milliseconds(r.outcome.device));
+  std::printf("  throughput   %.2f GB/s", json["gb_per_s"].get<double>());
+  if (json.contains("gflop_per_s")) std::printf(", %.2f GFLOP/s", json["gflop_per_s"].get<double>());
+  if (const auto& wrong = r.outcome.mismatch)
+    std::printf("\n  WRONG        element %llu is %.9g, should be %.9g\n",
+                static_cast<unsigned long long>(wrong->index), wrong->got, wrong->wanted);
+  else
+    std::printf("\n  ok           %llu elements as on the host\n",
+                static_cast<unsigned long long>(r.prepared.elements));
+}
+
+/// Reports an error on stderr, and as JSON on stdout when that was asked for.
+int fail(const RunOptions& options, const Error& error) {
+  std::fputs(error.text().c_str(), stderr);
+  if (options.json) print({{"kernel", options.kernel}, {"ok", false}, {"error", to_json(error)}});
+  return exit_code(error);
+}
+
+int list_samples(bool json) {
+  ordered_json list = ordered_json::array();
+  for (const samples::Sample& sample : samples::all()) {
+    list.push_back({{"name", sample.name}, {"summary", sample.summary}});
+    if (!json) std::printf("%-28s %s\n", sample.name, sample.summary);
+  }
+  if (json) print(list);
+  return kOk;
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  if (options.list) return list_samples(options.json);
+  const samples::Sample* sample = samples::find(options.kernel);
+  if (!sample)
+    return fail(options, samples::bad_choice("there is no sample kernel `" + options.kernel + "`",
+                                             "`kiln run --list` names them"));
+  const auto device = open_chosen(options.device);
+  if (!device) return fail(options, device.error());
+  auto files = find_kernel_files(kernel_folder(), sample->family);
+  if (!files) return fail(options, files.error());
+  auto bundle = Bundle::load(*device, *std::move(files));
+  if (!bundle) return fail(options, bundle.error());
+  const auto kernel = bundle->kernel(sample->kernel);
+  if (!kernel) return fail(options, kernel.error());
+  const auto prepared = sample->prepare(*device, {options.size, options.group, options.slm, options.seed});
+  if (!prepared) return fail(options, prepared.error());
+  auto outcome = measure(*device, *prepared, **kernel, options.repeat);
+  if (!outcome) return fail(options, outcome.error());
+  const Report report{*sample, *device, *bundle, *prepared, *outcome};
+  if (options.json)
+    print(as_json(report));
+  else
+    print_text(report);
+  return outcome->mismatch ? kWrongAnswer : kOk;
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Device choice, kernel folder and error reports of the command.
+#include "cli/session.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "level_zero/install_paths.hpp"
+
+namespace kiln::cli {
+
+int exit_code(const Error& error) {
+  const std::string code = error.diagnostic() ? error.diagnostic()->code : "";
+  if (code.starts_with("K01")) return kRefused;
+  if (code == "K0307" || code.starts_with("K04")) return kUsage;
+  if (code.starts_with("K03")) return kNoDevice;
+  return kDriverError;
+}
+
+ordered_json to_json(const Error& error) {
+  ordered_json json;
+  if (error.diagnostic()) json = ordered_json::parse(kiln::to_json(*error.diagnostic()));
+  json["call"] = error.call();
+  json["result"] = result_name(error.code());
+  return json;
+}
+
+Result<OpenDevice> open_chosen(const std::string& name) {
+  std::string wanted = name;
+  if (wanted.empty())
+    if (const char* variable = std::getenv("KILN_DEVICE")) wanted = variable;
+  if (!wanted.empty() && wanted != "auto") {
+    const auto request = parse_device_request(wanted);
+    if (!request)
+      return tl::unexpected(Error(request.error().code(), "--device", *request.error().diagnostic()));
+    return open_device(*request);
+  }
+  auto gpu = open_device({DeviceKind::gpu, ""});
+  if (gpu) return gpu;
+  auto cpu = open_device({DeviceKind::cpu, ""});
+  if (!cpu) return gpu;  // the reason that there is no GPU is the one to tell
+  const Diagnostic* why = gpu.error().diagnostic();
+  std::fprintf(stderr, "kiln: no GPU (%s), using the CPU device\n",
+               why ? (why->message + ", " + why->code).c_str() : result_name(gpu.error().code()).c_str());
+  return cpu;
+}
+
+std::filesystem::path kernel_folder() {
+  if (const char* chosen = std::getenv("KILN_KERNEL_PATH"); chosen && *chosen) return chosen;
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error)
+    if (const auto in_build_tree = self.parent_path() / "../../kernels";
+        std::filesystem::exists(in_build_tree / "saxpy.spv", error))
+      return std::filesystem::weakly_canonical(in_build_tree, error);
+  return std::filesystem::path(kDataFolder) / "kernels";
+}
+
+void print(const ordered_json& json) {
+  std::printf("%s\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What the commands share: exit codes, the choice of a device, the place of the kernels, errors as text and
+// JSON.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kiln/kiln.hpp"
+
+namespace kiln::cli {
+
+using nlohmann::ordered_json;
+
+/// Exit codes of the command.
+enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice = 4, kDriverError = 5 };
+
+/// The exit code for an error: refused by the check, no device, bad usage, or the driver.
+[[nodiscard]] int exit_code(const Error& error);
+
+/// An error as JSON: the diagnostic where there is one, and call and result code.
+[[nodiscard]] ordered_json to_json(const Error& error);
+
+/// Opens what `--device` (or, when empty, KILN_DEVICE) names. "auto" takes a GPU, else the CPU device, and
+/// says so in one line on stderr.
+[[nodiscard]] Result<OpenDevice> open_chosen(const std::string& name);
+
+/// The folder with the sample kernels: KILN_KERNEL_PATH, else that of the build tree, else the installed one.
+[[nodiscard]] std::filesystem::path kernel_folder();
+
+/// Text to stdout as UTF-8 JSON, ended by a newline.
+void print(const ordered_json& json);
+
+struct DevicesOptions {
+  bool json = false;
+  std::string device;  ///< empty: all
+};
+int devices(const DevicesOptions& options);
+
+struct RunOptions {
+  std::string kernel;
+  std::string device;
+  std::optional<std::uint64_t> size, group, slm;
+  std::uint32_t repeat = 1;
+  std::uint32_t seed = 1;
+  bool json = false, list = false;
+};
+int run(const RunOptions& options);
+
+}  // namespace kiln::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The parts of the Level Zero interface that are newer than the oldest headers Kiln builds with (1.4, Debian
+// 12).
+#pragma once
+
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kiln::cpu::abi {
+
+// Own names, so that newer headers, which have them too, do not clash. Values and layouts:
+// specification 1.17.
+constexpr auto structure_type(std::uint32_t value) { return static_cast<ze_structure_type_t>(value); }
+inline constexpr auto kDeviceIpVersion = structure_type(0x1000f);
+inline constexpr auto kKernelMaxGroupSize = structure_type(0x10013);
+inline constexpr auto kRelaxedLimitsExt = structure_type(0x10016);
+inline constexpr auto kDriverDdiHandles = structure_type(0x20027);
+inline constexpr auto kDeviceCacheLineSize = structure_type(0x20028);
+inline constexpr auto kAppendCooperative = structure_type(0x20036);
+inline constexpr auto kDeviceUsableMemory = structure_type(0x20041);
+
+inline constexpr auto kAddressNotFound = static_cast<ze_result_t>(0x78000021);
+
+inline constexpr std::uint32_t kRelaxedLimitsMaxSize = 1;  // the only flag, EXP and EXT alike
+inline constexpr std::uint32_t kDdiHandlesSupported = 1;
+inline constexpr std::uint32_t kInitDriverTypeGpu = 1;
+inline constexpr std::uint32_t kEventPoolMappedTimestamp = 4;
+
+/// The beginning of every structure that may hang on a pNext chain.
+struct Chained {
+  ze_structure_type_t stype;
+  Chained* next;
+};
+
+struct DeviceIpVersion {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::uint32_t ipVersion;
+};
+
+struct KernelMaxGroupSize {
+  ze_structure_type_t stype;
+  void* pNext;
+  std::uint32_t maxGroupSize;
+};
+
+struct RelaxedLimits {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::uint32_t flags;
+};
+
+struct DriverDdiHandles {
+  ze_structure_type_t stype;
+  void* pNext;
+  std::uint32_t flags;
+};
+
+struct DeviceCacheLineSize {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::size_t cacheLineSize;
+};
+
+struct AppendCooperative {
+  ze_structure_type_t stype;
+  const void* pNext;
+  ze_bool_t isCooperative;
+};
+
+struct DeviceUsableMemory {
+  ze_structure_type_t stype;
+  void* pNext;
+  std::uint64_t currUsableMemSize;
+};
+
+struct InitDriverType {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::uint32_t flags;
+};
+
+struct GroupSize {
+  std::uint32_t x, y, z;
+};
+
+struct SynchronizedTimestamp {
+  std::uint64_t global_start, global_end, context_start, context_end;  ///< ns, host's clock
+};
+
+struct KernelTimestampResults {
+  ze_structure_type_t stype;
+  void* pNext;
+  ze_kernel_timestamp_result_t* pKernelTimestampsBuffer;
+  SynchronizedTimestamp* pSynchronizedTimestampsBuffer;
+};
+
+}  // namespace kiln::cpu::abi

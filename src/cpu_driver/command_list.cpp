@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// zeCommandList*: creation, state and queries; the append functions stand in the append_ files.
+#include "command_list.hpp"
+
+#include "api.hpp"
+#include "device.hpp"
+
+namespace kiln::cpu {
+
+ze_result_t check(const Links& links) {
+  if (links.wait_count == 0) return ZE_RESULT_SUCCESS;
+  if (!links.waits) return ZE_RESULT_ERROR_INVALID_SIZE;
+  for (std::uint32_t i = 0; i < links.wait_count; ++i)
+    if (!links.waits[i]) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+  return ZE_RESULT_SUCCESS;
+}
+
+void connect(Command& command, const Links& links) {
+  if (links.signal) command.signal = object<Event>(links.signal)->state;
+  for (std::uint32_t i = 0; i < links.wait_count; ++i)
+    command.waits.push_back(object<Event>(links.waits[i])->state);
+}
+
+void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings) {
+  command.action = [recordings = std::move(recordings)](Stream& stream) {
+    ze_result_t first_failure = ZE_RESULT_SUCCESS;
+    for (const auto& recording : recordings)
+      for (const Command& recorded : *recording) {
+        const ze_result_t result = stream.run(recorded);
+        if (result == ZE_RESULT_ERROR_DEVICE_LOST) return result;
+        if (first_failure == ZE_RESULT_SUCCESS) first_failure = result;
+      }
+    return first_failure;
+  };
+}
+
+ze_result_t collect_recordings(std::uint32_t count, const ze_command_list_handle_t* lists,
+                               std::vector<std::shared_ptr<Recording>>& recordings) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    KILN_NEED_HANDLE(lists[i]);
+    const CommandList& list = *object<CommandList>(lists[i]);
+    if (list.immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    if (!list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    recordings.push_back(list.recording);
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t device,
+                                const ze_command_list_desc_t* desc, ze_command_list_handle_t* list) {
+  KILN_NEED_HANDLE(context);
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(desc);
+  KILN_NEED_POINTER(list);
+  constexpr ze_command_list_flags_t kKnown = 0x1f;
+  if (desc->flags & ~kKnown) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if (desc->commandQueueGroupOrdinal != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return guarded([&] {
+    auto created = std::make_unique<CommandList>(context);
+    created->recording = std::make_shared<Recording>();
+    *list = handle(created.release());
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device_handle_t device,
+                                          const ze_command_queue_desc_t* desc,
+                                          ze_command_list_handle_t* list) {
+  KILN_NEED_HANDLE(context);
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(desc);
+  KILN_NEED_POINTER(list);
+  if (const auto result = check_queue_desc(*desc); result != ZE_RESULT_SUCCESS) return result;
+  return guarded([&] {
+    auto created = std::make_unique<CommandList>(context);
+    created->stream = std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    *list = handle(created.release());
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t command_list_destroy(ze_command_list_handle_t list) {
+  KILN_NEED_HANDLE(list);
+  delete object<CommandList>(list);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_close(ze_command_list_handle_t list) {
+  KILN_NEED_HANDLE(list);
+  // An immediate list is always open.
+  if (!object<CommandList>(list)->immediate()) object<CommandList>(list)->closed = true;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_reset(ze_command_list_handle_t handle) {
+  KILN_NEED_HANDLE(handle);
+  CommandList& list = *object<CommandList>(handle);
+  if (list.immediate()) return ZE_RESULT_SUCCESS;
+  return guarded([&] {
+    list.recording = std::make_shared<Recording>();
+    list.closed = false;
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t command_list_host_synchronize(ze_command_list_handle_t handle, std::uint64_t timeout) {
+  KILN_NEED_HANDLE(handle);
+  CommandList& list = *object<CommandList>(handle);
+  return list.immediate() ? list.stream->synchronize(timeout) : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t command_list_immediate_append_command_lists_exp(
+    ze_command_list_handle_t list, std::uint32_t count, ze_command_list_handle_t* lists,
+    ze_event_handle_t signal, std::uint32_t wait_count, ze_event_handle_t* waits) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(lists);
+  if (!object<CommandList>(list)->immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  return guarded([&] {
+    std::vector<std::shared_ptr<Recording>> recordings;
+    if (const auto result = collect_recordings(count, lists, recordings); result != ZE_RESULT_SUCCESS)
+      return result;
+    return append(list, {signal, wait_count, waits},
+                  [&](Command& command) { fill_with_recordings(command, std::move(recordings)); });
+  });
+}
+
+ze_result_t command_list_get_device_handle(ze_command_list_handle_t list, ze_device_handle_t* device_handle) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(device_handle);
+  *device_handle = handle(&device());
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_get_context_handle(ze_command_list_handle_t list, ze_context_handle_t* context) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(context);
+  *context = object<CommandList>(list)->context;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_get_ordinal(ze_command_list_handle_t list, std::uint32_t* ordinal) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(ordinal);
+  *ordinal = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_immediate_get_index(ze_command_list_handle_t list, std::uint32_t* index) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(index);
+  if (!object<CommandList>(list)->immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  *index = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_is_immediate(ze_command_list_handle_t list, ze_bool_t* immediate) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(immediate);
+  *immediate = object<CommandList>(list)->immediate();
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Command lists: a recording that queues run, or, when immediate, a stream of its own.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "command.hpp"
+#include "event.hpp"
+#include "object.hpp"
+#include "stream.hpp"
+
+namespace kiln::cpu {
+
+/// The commands of a regular list. Queues that run it share it, so that a list may be reset or destroyed
+/// early.
+using Recording = std::deque<Command>;
+
+/// Belongs to one thread at a time, as the specification says of command lists.
+class CommandList : public Object {
+ public:
+  using Handle = ze_command_list_handle_t;
+
+  explicit CommandList(ze_context_handle_t context) : context(context) {}
+
+  ze_context_handle_t context;
+  std::unique_ptr<Stream> stream;        ///< immediate lists
+  std::shared_ptr<Recording> recording;  ///< regular lists
+  bool closed = false;
+
+  [[nodiscard]] bool immediate() const { return stream != nullptr; }
+};
+
+/// What every append function takes at its end.
+struct Links {
+  ze_event_handle_t signal = nullptr;
+  std::uint32_t wait_count = 0;
+  ze_event_handle_t* waits = nullptr;
+};
+
+[[nodiscard]] ze_result_t check(const Links& links);
+void connect(Command& command, const Links& links);
+
+/// Appends one command that `fill` completes. `fill` may throw bad_alloc.
+template <class Fill>
+ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& fill) {
+  CommandList& list = *object<CommandList>(handle);
+  if (const auto result = check(links); result != ZE_RESULT_SUCCESS) return result;
+  if (list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return guarded([&] {
+    if (!list.immediate()) {
+      Command& command = list.recording->emplace_back();
+      try {
+        connect(command, links);
+        fill(command);
+      } catch (...) {
+        list.recording->pop_back();
+        throw;
+      }
+      return ZE_RESULT_SUCCESS;
+    }
+    Command* command = list.stream->acquire();
+    try {
+      connect(*command, links);
+      fill(*command);
+    } catch (...) {
+      list.stream->give_back(command);
+      throw;
+    }
+    return list.stream->submit(command);
+  });
+}
+
+/// Fills a command that runs recorded lists one after another.
+void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings);
+
+/// Flags, mode, priority and the one queue there is.
+[[nodiscard]] ze_result_t check_queue_desc(const ze_command_queue_desc_t& desc);
+
+/// The recordings of closed regular lists, or the code that says what is wrong with them.
+[[nodiscard]] ze_result_t collect_recordings(std::uint32_t count, const ze_command_list_handle_t* lists,
+                                             std::vector<std::shared_ptr<Recording>>& recordings);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// zeDevice*: the one device, its status, its clock and what it shares with others (nothing).
+#include "device.hpp"
+
+#include "api.hpp"
+#include "clock.hpp"
+#include "last_error.hpp"
+#include "stream.hpp"
+
+namespace kiln::cpu {
+
+ze_result_t device_get(ze_driver_handle_t driver_handle, std::uint32_t* count, ze_device_handle_t* devices) {
+  KILN_NEED_HANDLE(driver_handle);
+  return enumerate(1, count, devices, [&](std::uint32_t i) { devices[i] = handle(&device()); });
+}
+
+ze_result_t device_get_root_device(ze_device_handle_t device, ze_device_handle_t* root) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(root);
+  *root = nullptr;  // null: the device is a root device itself
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_sub_devices(ze_device_handle_t device, std::uint32_t* count, ze_device_handle_t*) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(count);
+  *count = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_p2p_properties(ze_device_handle_t device, ze_device_handle_t peer,
+                                      ze_device_p2p_properties_t* properties) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_HANDLE(peer);
+  KILN_NEED_POINTER(properties);
+  properties->flags = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_can_access_peer(ze_device_handle_t device, ze_device_handle_t peer, ze_bool_t* value) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_HANDLE(peer);
+  KILN_NEED_POINTER(value);
+  *value = device == peer;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_status(ze_device_handle_t device) {
+  KILN_NEED_HANDLE(device);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_global_timestamps(ze_device_handle_t device_handle, std::uint64_t* host,
+                                         std::uint64_t* device_ticks) {
+  KILN_NEED_HANDLE(device_handle);
+  KILN_NEED_POINTER(host);
+  KILN_NEED_POINTER(device_ticks);
+  *host = now_ns();
+  *device_ticks = low_bits(ns_to_ticks(*host), device().profile->timestamp_bits);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_synchronize(ze_device_handle_t device) {
+  KILN_NEED_HANDLE(device);
+  return guarded([] {
+    for (const auto& progress : all_progress())
+      progress->wait(progress->submitted(), Clock::time_point::max());
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t get_last_error_description(const char** text) {
+  KILN_NEED_POINTER(text);
+  *text = last_error();
+  return ZE_RESULT_SUCCESS;
+}
+
+std::uint32_t translate_device_handle_to_identifier(ze_device_handle_t device_handle) {
+  return driver() && object<Device>(device_handle) == &device() ? 0 : UINT32_MAX;
+}
+
+ze_device_handle_t translate_identifier_to_device_handle(std::uint32_t identifier) {
+  return driver() && identifier == 0 ? handle(&device()) : nullptr;
+}
+
+ze_context_handle_t get_default_context() { return driver() ? handle(&default_context()) : nullptr; }
+
+}  // namespace kiln::cpu

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The zeDeviceGet*Properties functions: the profile's limits on the host's memory and caches.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "api.hpp"
+#include "clock.hpp"
+#include "device.hpp"
+#include "usm.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+constexpr std::uint32_t kVendorId = 0xffff;  // the PCI number that no vendor has
+constexpr std::uint32_t kSpirvVersion = ZE_MAKE_VERSION(1, 5);
+constexpr std::uint32_t kMaxArgumentsSize = 2048;     // bytes, as Intel's driver
+constexpr std::uint32_t kPrintfBufferSize = 4194304;  // bytes, as Intel's driver
+constexpr std::size_t kCacheLineSize = 64;            // bytes
+
+std::uint64_t last_level_cache() {
+  for (const int name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+    if (const long size = sysconf(name); size > 0) return static_cast<std::uint64_t>(size);
+  return 0;
+}
+
+}  // namespace
+
+ze_result_t device_get_properties(ze_device_handle_t device_handle, ze_device_properties_t* properties) {
+  KILN_NEED_HANDLE(device_handle);
+  KILN_NEED_POINTER(properties);
+  const Device& device = *object<Device>(device_handle);
+  const Profile& profile = *device.profile;
+  properties->type = ZE_DEVICE_TYPE_CPU;
+  properties->vendorId = kVendorId;
+  properties->deviceId = profile.device_id;
+  properties->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
+  properties->subdeviceId = 0;
+  properties->coreClockRate = 0;
+  properties->maxMemAllocSize = device.max_allocation;
+  properties->maxHardwareContexts = 65536;
+  properties->maxCommandQueuePriority = 0;
+  properties->numThreadsPerEU = profile.threads_per_eu;
+  properties->physicalEUSimdWidth = profile.simd_width;
+  properties->numEUsPerSubslice = profile.eus_per_sub_slice;
+  properties->numSubslicesPerSlice = profile.sub_slices_per_slice;
+  properties->numSlices = profile.slices;
+  // Nanoseconds a tick in the first version of the structure, ticks a second since 1.2.
+  properties->timerResolution =
+      properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? kTicksPerSecond : kNanosecondsPerTick;
+  properties->timestampValidBits = profile.timestamp_bits;
+  properties->kernelTimestampValidBits = profile.kernel_timestamp_bits;
+  properties->uuid = {{'k', 'i', 'l', 'n', '-', 'c', 'p', 'u'}};
+  std::copy_n(profile.name.data(), std::min<std::size_t>(profile.name.size(), 7), properties->uuid.id + 9);
+  std::snprintf(properties->name, sizeof(properties->name), "Kiln CPU device (%.*s limits)",
+                static_cast<int>(profile.name.size()), profile.name.data());
+  if (auto* ip = find_chained<abi::DeviceIpVersion>(properties->pNext, abi::kDeviceIpVersion))
+    ip->ipVersion = profile.ip_version;
+  if (auto* eus = find_chained<ze_eu_count_ext_t>(properties->pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT))
+    eus->numTotalEUs = profile.slices * profile.sub_slices_per_slice * profile.eus_per_sub_slice;
+  if (auto* usable = find_chained<abi::DeviceUsableMemory>(properties->pNext, abi::kDeviceUsableMemory))
+    usable->currUsableMemSize = std::min(available_memory(), device.total_memory - usm().live_bytes());
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_compute_properties(ze_device_handle_t device_handle,
+                                          ze_device_compute_properties_t* properties) {
+  KILN_NEED_HANDLE(device_handle);
+  KILN_NEED_POINTER(properties);
+  const Profile& profile = *object<Device>(device_handle)->profile;
+  properties->maxTotalGroupSize = profile.max_group_size;
+  properties->maxGroupSizeX = properties->maxGroupSizeY = properties->maxGroupSizeZ = profile.max_group_size;
+  properties->maxGroupCountX = properties->maxGroupCountY = properties->maxGroupCountZ = UINT32_MAX;
+  properties->maxSharedLocalMemory = profile.slm_per_group;
+  std::fill(std::begin(properties->subGroupSizes), std::end(properties->subGroupSizes), 0);
+  properties->numSubGroupSizes = 0;
+  for (const std::uint32_t size : profile.sub_group_sizes)
+    if (size != 0) properties->subGroupSizes[properties->numSubGroupSizes++] = size;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_module_properties(ze_device_handle_t device_handle,
+                                         ze_device_module_properties_t* properties) {
+  KILN_NEED_HANDLE(device_handle);
+  KILN_NEED_POINTER(properties);
+  const bool fp64 = object<Device>(device_handle)->profile->fp64;
+  // The host's arithmetic: IEEE 754, round to nearest.
+  constexpr ze_device_fp_flags_t kFloat = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
+                                          ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST | ZE_DEVICE_FP_FLAG_FMA |
+                                          ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT;
+  properties->spirvVersionSupported = kSpirvVersion;
+  properties->flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+  if (fp64) properties->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
+  properties->fp16flags = 0;
+  properties->fp32flags = kFloat;
+  properties->fp64flags = fp64 ? kFloat : 0;
+  properties->maxArgumentsSize = kMaxArgumentsSize;
+  properties->printfBufferSize = kPrintfBufferSize;
+  properties->nativeKernelSupported = {};
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_command_queue_group_properties(ze_device_handle_t device, std::uint32_t* count,
+                                                      ze_command_queue_group_properties_t* properties) {
+  KILN_NEED_HANDLE(device);
+  return enumerate(1, count, properties, [&](std::uint32_t i) {
+    properties[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                          ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
+                          ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
+    properties[i].maxMemoryFillPatternSize = std::numeric_limits<std::size_t>::max();
+    properties[i].numQueues = 1;
+  });
+}
+
+ze_result_t device_get_memory_properties(ze_device_handle_t device_handle, std::uint32_t* count,
+                                         ze_device_memory_properties_t* properties) {
+  KILN_NEED_HANDLE(device_handle);
+  return enumerate(1, count, properties, [&](std::uint32_t i) {
+    properties[i].flags = 0;
+    properties[i].maxClockRate = 0;
+    properties[i].maxBusWidth = 64;
+    properties[i].totalSize = object<Device>(device_handle)->total_memory;
+    std::snprintf(properties[i].name, sizeof(properties[i].name), "host memory");
+  });
+}
+
+ze_result_t device_get_memory_access_properties(ze_device_handle_t device,
+                                                ze_device_memory_access_properties_t* properties) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(properties);
+  constexpr ze_memory_access_cap_flags_t kAll =
+      ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
+      ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+  properties->hostAllocCapabilities = kAll;
+  properties->deviceAllocCapabilities = kAll;
+  properties->sharedSingleDeviceAllocCapabilities = kAll;
+  properties->sharedCrossDeviceAllocCapabilities = 0;
+  properties->sharedSystemAllocCapabilities = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_cache_properties(ze_device_handle_t device, std::uint32_t* count,
+                                        ze_device_cache_properties_t* properties) {
+  KILN_NEED_HANDLE(device);
+  return enumerate(1, count, properties, [&](std::uint32_t i) {
+    properties[i].flags = 0;
+    properties[i].cacheSize = last_level_cache();
+    if (auto* line = find_chained<abi::DeviceCacheLineSize>(properties[i].pNext, abi::kDeviceCacheLineSize))
+      line->cacheLineSize = kCacheLineSize;
+  });
+}
+
+ze_result_t device_get_image_properties(ze_device_handle_t device, ze_device_image_properties_t* properties) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(properties);
+  properties->maxImageDims1D = properties->maxImageDims2D = properties->maxImageDims3D = 0;
+  properties->maxImageBufferSize = 0;
+  properties->maxImageArraySlices = 0;
+  properties->maxSamplers = properties->maxReadImageArgs = properties->maxWriteImageArgs = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t device_get_external_memory_properties(ze_device_handle_t device,
+                                                  ze_device_external_memory_properties_t* properties) {
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(properties);
+  properties->memoryAllocationImportTypes = properties->memoryAllocationExportTypes = 0;
+  properties->imageImportTypes = properties->imageExportTypes = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace kiln::cpu

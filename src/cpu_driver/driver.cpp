@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// zeInit and zeDriver*: reads the profile and hands out the one driver.
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "api.hpp"
+#include "device.hpp"
+#include "last_error.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+constexpr std::uint32_t kApiVersion = ZE_MAKE_VERSION(1, 10);
+constexpr std::uint32_t kDriverVersion = 0x00010000;  // Kiln 0.1, in the manner 0x00MMmmmm
+
+std::mutex init_mutex;
+std::atomic<Driver*> the_driver = nullptr;
+
+struct Extension {
+  const char* name;
+  std::uint32_t version;
+};
+constexpr Extension kExtensions[] = {
+    {"ZE_extension_device_ip_version", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_device_usablemem_size_properties", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_device_cache_line_size", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_driver_ddi_handles", ZE_MAKE_VERSION(1, 1)},
+    {"ZE_extension_eu_count", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_memory_free_policies", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_global_offset", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_module_program", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_relaxed_allocation_limits", ZE_MAKE_VERSION(1, 0)},
+};
+
+std::uint64_t host_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// As many as the executor has: one a core, or what KILN_CPU_THREADS says, read as the executor reads it.
+std::uint32_t worker_count() {
+  constexpr unsigned long kMostThreads = 1024;
+  unsigned long count = 0;
+  if (const char* text = std::getenv("KILN_CPU_THREADS")) count = std::strtoul(text, nullptr, 10);
+  if (count == 0) count = std::thread::hardware_concurrency();
+  return static_cast<std::uint32_t>(std::clamp(count, 1ul, kMostThreads));
+}
+
+const Profile* chosen_profile() {
+  const char* wanted = std::getenv("KILN_CPU_PROFILE");
+  const std::string_view name = wanted && *wanted ? std::string_view(wanted) : kDefaultProfile;
+  if (const Profile* profile = find_profile(name)) return profile;
+  std::string known;
+  for (const Profile& profile : profiles()) known.append(known.empty() ? "" : ", ").append(profile.name);
+  std::fprintf(stderr, "kiln cpu driver: unknown KILN_CPU_PROFILE \"%.*s\"; known: %s\n",
+               static_cast<int>(name.size()), name.data(), known.c_str());
+  return nullptr;
+}
+
+}  // namespace
+
+Driver* driver() { return the_driver.load(std::memory_order_acquire); }
+
+Context& default_context() {
+  static auto* context = new Context;
+  return *context;
+}
+
+std::uint64_t available_memory() {
+  struct sysinfo info {};
+  if (sysinfo(&info) != 0) return 0;
+  return static_cast<std::uint64_t>(info.freeram + info.bufferram) * info.mem_unit;
+}
+
+ze_result_t initialize() {
+  if (driver()) return ZE_RESULT_SUCCESS;
+  return guarded([] {
+    const std::lock_guard lock(init_mutex);
+    if (driver()) return ZE_RESULT_SUCCESS;
+    const Profile* profile = chosen_profile();
+    if (!profile) return ZE_RESULT_ERROR_UNINITIALIZED;
+    // Never destroyed: the application's threads and static destructors may still hold handles at exit.
+    auto* driver = new Driver;
+    driver->device.profile = profile;
+    driver->device.total_memory = host_memory();
+    driver->device.max_allocation = profile->max_allocation == 0
+                                        ? driver->device.total_memory
+                                        : std::min(profile->max_allocation, driver->device.total_memory);
+    driver->device.workers = worker_count();
+    the_driver.store(driver, std::memory_order_release);
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+// Flags that ask for GPUs only are granted: who names this library in ZE_ENABLE_ALT_DRIVERS wants it to stand
+// in.
+ze_result_t init(ze_init_flags_t flags) {
+  constexpr ze_init_flags_t kKnown = 0x3;
+  if (flags & ~kKnown) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  return initialize();
+}
+
+ze_result_t init_drivers(std::uint32_t* count, ze_driver_handle_t* drivers, abi::InitDriverType* desc) {
+  KILN_NEED_POINTER(count);
+  KILN_NEED_POINTER(desc);
+  if (desc->flags == 0) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if (!(desc->flags & abi::kInitDriverTypeGpu)) {
+    *count = 0;
+    return ZE_RESULT_SUCCESS;
+  }
+  if (const auto result = initialize(); result != ZE_RESULT_SUCCESS) return result;
+  return driver_get(count, drivers);
+}
+
+ze_result_t driver_get(std::uint32_t* count, ze_driver_handle_t* drivers) {
+  if (!driver()) return ZE_RESULT_ERROR_UNINITIALIZED;
+  return enumerate(1, count, drivers, [&](std::uint32_t i) { drivers[i] = handle(driver()); });
+}
+
+ze_result_t driver_get_api_version(ze_driver_handle_t driver, ze_api_version_t* version) {
+  KILN_NEED_HANDLE(driver);
+  KILN_NEED_POINTER(version);
+  *version = static_cast<ze_api_version_t>(kApiVersion);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_properties(ze_driver_handle_t driver, ze_driver_properties_t* properties) {
+  KILN_NEED_HANDLE(driver);
+  KILN_NEED_POINTER(properties);
+  properties->uuid = {{'k', 'i', 'l', 'n', '-', 'c', 'p', 'u', '-', 'd', 'r', 'i', 'v', 'e', 'r', 1}};
+  properties->driverVersion = kDriverVersion;
+  if (auto* handles = find_chained<abi::DriverDdiHandles>(properties->pNext, abi::kDriverDdiHandles))
+    handles->flags = abi::kDdiHandlesSupported;
+  if (auto* policies = find_chained<ze_driver_memory_free_ext_properties_t>(
+          properties->pNext, ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES))
+    policies->freePolicies = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+                             ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_ipc_properties(ze_driver_handle_t driver, ze_driver_ipc_properties_t* properties) {
+  KILN_NEED_HANDLE(driver);
+  KILN_NEED_POINTER(properties);
+  properties->flags = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t driver_get_extension_properties(ze_driver_handle_t driver, std::uint32_t* count,
+                                            ze_driver_extension_properties_t* properties) {
+  KILN_NEED_HANDLE(driver);
+  return enumerate(std::size(kExtensions), count, properties, [&](std::uint32_t i) {
+    std::snprintf(properties[i].name, sizeof(properties[i].name), "%s", kExtensions[i].name);
+    properties[i].version = kExtensions[i].version;
+  });
+}
+
+ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, const char* name,
+                                                  void** address) {
+  KILN_NEED_HANDLE(driver);
+  KILN_NEED_POINTER(name);
+  KILN_NEED_POINTER(address);
+  *address = find_function(name);
+  return *address ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t driver_get_last_error_description(ze_driver_handle_t driver, const char** text) {
+  KILN_NEED_HANDLE(driver);
+  KILN_NEED_POINTER(text);
+  *text = last_error();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_context_handle_t driver_get_default_context(ze_driver_handle_t driver) {
+  return driver ? handle(&default_context()) : nullptr;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// zeEventPool* and zeEvent*.
+#include "event.hpp"
+
+#include <algorithm>
+
+#include "api.hpp"
+#include "device.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+constexpr std::uint32_t kPoolFlags = 0x7;
+constexpr std::uint32_t kScopeFlags = 0x7;
+constexpr std::uint64_t kEventBytes = 256;  // of device memory an event takes on Intel's driver, about
+
+}  // namespace
+
+ze_kernel_timestamp_result_t kernel_timestamp(const EventState& event) {
+  // Rounded inwards, so that the device never seems to take longer than the host that waited for it.
+  const auto times = event.times();
+  const std::uint64_t end = ns_to_ticks(times.end_ns);
+  const std::uint64_t start = std::min(end, ns_to_ticks(times.start_ns) + (times.start_ns != 0));
+  const std::uint32_t bits = device().profile->kernel_timestamp_bits;
+  const ze_kernel_timestamp_data_t data{low_bits(start, bits), low_bits(end, bits)};
+  return {data, data};
+}
+
+ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_desc_t* desc,
+                              std::uint32_t count, ze_device_handle_t* devices,
+                              ze_event_pool_handle_t* pool) {
+  KILN_NEED_HANDLE(context);
+  KILN_NEED_POINTER(desc);
+  KILN_NEED_POINTER(pool);
+  if (count > 0 && !devices) return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (desc->flags & ~kPoolFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if (desc->count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (desc->count > device().total_memory / kEventBytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  return guarded([&] {
+    auto* created = new EventPool;
+    created->context = context;
+    created->flags = desc->flags;
+    created->count = desc->count;
+    *pool = handle(created);
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t event_pool_destroy(ze_event_pool_handle_t pool) {
+  KILN_NEED_HANDLE(pool);
+  delete object<EventPool>(pool);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_pool_get_context_handle(ze_event_pool_handle_t pool, ze_context_handle_t* context) {
+  KILN_NEED_HANDLE(pool);
+  KILN_NEED_POINTER(context);
+  *context = object<EventPool>(pool)->context;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_pool_get_flags(ze_event_pool_handle_t pool, ze_event_pool_flags_t* flags) {
+  KILN_NEED_HANDLE(pool);
+  KILN_NEED_POINTER(flags);
+  *flags = object<EventPool>(pool)->flags;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_create(ze_event_pool_handle_t pool_handle, const ze_event_desc_t* desc,
+                         ze_event_handle_t* event) {
+  KILN_NEED_HANDLE(pool_handle);
+  KILN_NEED_POINTER(desc);
+  KILN_NEED_POINTER(event);
+  if ((desc->signal | desc->wait) & ~kScopeFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  EventPool* pool = object<EventPool>(pool_handle);
+  if (desc->index >= pool->count) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return guarded([&] {
+    auto created = std::make_unique<Event>();
+    created->pool = pool;
+    created->mapped_timestamps = pool->flags & abi::kEventPoolMappedTimestamp;
+    created->signal_scope = desc->signal;
+    created->wait_scope = desc->wait;
+    created->state = std::make_shared<EventState>();
+    *event = handle(created.release());
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t event_destroy(ze_event_handle_t event) {
+  KILN_NEED_HANDLE(event);
+  delete object<Event>(event);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_host_signal(ze_event_handle_t event) {
+  KILN_NEED_HANDLE(event);
+  const EventRef state = object<Event>(event)->state;
+  const std::uint64_t now = now_ns();
+  state->signal({now, now});
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeout) {
+  KILN_NEED_HANDLE(event);
+  EventState& state = *object<Event>(event)->state;
+  if (timeout == 0) return state.signalled() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+  return state.wait(deadline_after(timeout)) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ze_result_t event_query_status(ze_event_handle_t event) { return event_host_synchronize(event, 0); }
+
+ze_result_t event_host_reset(ze_event_handle_t event) {
+  KILN_NEED_HANDLE(event);
+  object<Event>(event)->state->reset();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_query_kernel_timestamp(ze_event_handle_t event, ze_kernel_timestamp_result_t* result) {
+  KILN_NEED_HANDLE(event);
+  KILN_NEED_POINTER(result);
+  const EventState& state = *object<Event>(event)->state;
+  if (!state.signalled()) return ZE_RESULT_NOT_READY;
+  *result = kernel_timestamp(state);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_query_timestamps_exp(ze_event_handle_t event, ze_device_handle_t device,
+                                       std::uint32_t* count, ze_kernel_timestamp_result_t* timestamps) {
+  KILN_NEED_HANDLE(event);
+  KILN_NEED_HANDLE(device);
+  const EventState& state = *object<Event>(event)->state;
+  if (timestamps && !state.signalled()) return ZE_RESULT_NOT_READY;
+  return enumerate(1, count, timestamps, [&](std::uint32_t i) { timestamps[i] = kernel_timestamp(state); });
+}
+
+ze_result_t event_query_kernel_timestamps_ext(ze_event_handle_t event_handle, ze_device_handle_t device,
+                                              std::uint32_t* count, abi::KernelTimestampResults* results) {
+  KILN_NEED_HANDLE(event_handle);
+  KILN_NEED_HANDLE(device);
+  const Event& event = *object<Event>(event_handle);
+  if (results && !event.state->signalled()) return ZE_RESULT_NOT_READY;
+  return enumerate(1, count, results, [&](std::uint32_t i) {
+    if (results->pKernelTimestampsBuffer)
+      results->pKernelTimestampsBuffer[i] = kernel_timestamp(*event.state);
+    if (results->pSynchronizedTimestampsBuffer && event.mapped_timestamps) {
+      const auto times = event.state->times();
+      results->pSynchronizedTimestampsBuffer[i] = {times.start_ns, times.end_ns, times.start_ns,
+                                                   times.end_ns};
+    }
+  });
+}
+
+ze_result_t event_get_event_pool(ze_event_handle_t event, ze_event_pool_handle_t* pool) {
+  KILN_NEED_HANDLE(event);
+  KILN_NEED_POINTER(pool);
+  *pool = handle(object<Event>(event)->pool);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_get_signal_scope(ze_event_handle_t event, ze_event_scope_flags_t* scope) {
+  KILN_NEED_HANDLE(event);
+  KILN_NEED_POINTER(scope);
+  *scope = object<Event>(event)->signal_scope;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t event_get_wait_scope(ze_event_handle_t event, ze_event_scope_flags_t* scope) {
+  KILN_NEED_HANDLE(event);
+  KILN_NEED_POINTER(scope);
+  *scope = object<Event>(event)->wait_scope;
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace kiln::cpu

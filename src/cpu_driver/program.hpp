@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The seam between the CPU driver's Level Zero objects and its compiler and executor.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/binary.hpp"
+
+namespace kiln::cpu {
+
+struct SpecializationConstant {
+  std::uint32_t id;
+  std::uint64_t bits;  ///< little-endian value, as many bytes as the constant's type has
+};
+
+struct BuildOptions {
+  std::string flags;  ///< the application's build flags, e.g. "-cl-fast-relaxed-math"
+  std::vector<SpecializationConstant> constants;
+};
+
+/// One kernel, ready to run. Lives as long as its Program.
+struct CompiledKernel {
+  KernelFacts facts;  ///< arguments_known is true; static_slm counts what the kernel reaches
+  bool uses_barrier = false;
+  const void* entry = nullptr;  ///< the executor's business
+};
+
+/// A built module. Immutable after creation; thread-safe.
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// Kernels in the order of the SPIR-V entry points.
+  [[nodiscard]] virtual std::span<const CompiledKernel> kernels() const = 0;
+  /// Object code with `.ze_info`, identity and checksum; valid as long as the program.
+  [[nodiscard]] virtual std::span<const std::byte> native_binary() const = 0;
+  struct Symbol {
+    void* address = nullptr;
+    std::size_t size = 0;
+  };
+  /// A program-scope variable by name; null address: no such variable.
+  [[nodiscard]] virtual Symbol global_variable(std::string_view name) const = 0;
+};
+
+enum class BuildStatus : std::uint8_t { ok, invalid_native_binary, build_failure };
+
+struct BuildResult {
+  BuildStatus status = BuildStatus::build_failure;
+  std::unique_ptr<Program> program;  ///< set when status is ok
+  std::string log;                   ///< names the instruction or function that cannot be run
+};
+
+/// Compiles SPIR-V with the JIT. Never throws, never ends the process on bad input.
+[[nodiscard]] BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options);
+
+/// Loads what native_binary() gave, in this or another process. A damaged one, or one for another CPU or
+/// compiler version, is invalid_native_binary with a log that says which.
+[[nodiscard]] BuildResult build_from_native(std::span<const std::byte> object);
+
+/// The value of one kernel argument.
+struct ArgumentValue {
+  std::vector<std::byte> bytes;   ///< values and pointers
+  std::uint64_t local_bytes = 0;  ///< __local pointers
+};
+
+struct Execution {
+  const CompiledKernel* kernel = nullptr;
+  std::span<const ArgumentValue> arguments;  ///< one for each of facts.arguments
+  std::array<std::uint32_t, 3> groups{};
+  std::array<std::uint32_t, 3> group_size{};
+  std::array<std::uint64_t, 3> global_offset{};
+};
+
+enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory };
+
+/// Runs all work-groups over the process-wide thread pool (one worker a core; KILN_CPU_THREADS overrides) and
+/// returns when the last one is done. printf output goes to stdout. Thread-safe; concurrent calls share the
+/// pool.
+[[nodiscard]] ExecutionStatus execute(const Execution& execution);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Runs launches: argument bytes, SLM offsets, chunks of work-groups for the pool.
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "cpu_driver/program.hpp"
+#include "cpu_driver/program/fiber_group.hpp"
+#include "cpu_driver/program/loaded_kernel.hpp"
+#include "cpu_driver/program/thread_pool.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+constexpr std::uint64_t kNoSize = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t kOwnStack = 256 << 10;   // bytes that any thread's stack has left for a kernel
+constexpr std::uint64_t kChunksPerThread = 8;  // balance against the cost of taking a chunk
+
+// The argument bytes as the kernel reads them.
+struct Arguments {
+  std::vector<std::uint64_t> words;  // aligned for pointers; kernels assume 16, which new gives
+  std::uint64_t slm = 0;             // bytes a work-group; kNoSize when the sum has no meaning
+};
+
+std::uint64_t add_aligned(std::uint64_t offset, std::uint64_t alignment, std::uint64_t& end,
+                          std::uint64_t bytes) {
+  constexpr std::uint64_t kLimit = std::uint64_t{1} << 48;
+  if (offset > kLimit || bytes > kLimit) {
+    end = kNoSize;
+    return 0;
+  }
+  alignment = std::clamp<std::uint64_t>(alignment, 1, 128);
+  const std::uint64_t begin = (offset + alignment - 1) / alignment * alignment;
+  end = begin + bytes;
+  return begin;
+}
+
+Arguments pack(const Execution& execution) {
+  const CompiledKernel& kernel = *execution.kernel;
+  const auto& loaded = *static_cast<const LoadedKernel*>(kernel.entry);
+  Arguments out;
+  out.words.resize(loaded.argument_offsets.back() / 8 + 2);
+  out.slm = kernel.facts.static_slm;
+  auto* bytes = reinterpret_cast<std::byte*>(out.words.data());
+  const std::size_t count = std::min(execution.arguments.size(), kernel.facts.arguments.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const ArgumentFacts& facts = kernel.facts.arguments[i];
+    const ArgumentValue& value = execution.arguments[i];
+    std::byte* slot = bytes + loaded.argument_offsets[i];
+    if (facts.kind == ArgumentKind::local_pointer) {
+      const std::uint64_t offset = add_aligned(out.slm, facts.local_alignment, out.slm, value.local_bytes);
+      std::memcpy(slot, &offset, sizeof offset);
+    } else {
+      const std::size_t room = facts.kind == ArgumentKind::value ? facts.size : sizeof(void*);
+      if (!value.bytes.empty()) std::memcpy(slot, value.bytes.data(), std::min(room, value.bytes.size()));
+    }
+  }
+  return out;
+}
+
+// Kernels run with the default floating-point environment; the calling thread gets its own back.
+class DefaultFloatingPoint {
+ public:
+  DefaultFloatingPoint() {
+    std::fegetenv(&saved_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatingPoint() { std::fesetenv(&saved_); }
+  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
+  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
+
+ private:
+  std::fenv_t saved_;
+};
+
+class Launch : public SharedWork {
+ public:
+  Launch(const Execution& execution, const Arguments& arguments, std::uint64_t groups, std::uint64_t items)
+      : kernel_(*static_cast<const LoadedKernel*>(execution.kernel->entry)),
+        arguments_(arguments),
+        groups_(groups),
+        items_(items) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      state_.local_size[i] = execution.group_size[i];
+      state_.group_count[i] = execution.groups[i];
+      state_.global_size[i] = std::uint64_t{execution.groups[i]} * execution.group_size[i];
+      state_.global_offset[i] = execution.global_offset[i];
+      if (state_.global_size[i] > 1) state_.work_dimension = i + 1;
+    }
+    state_.work_dimension = std::max<std::uint64_t>(state_.work_dimension, 1);
+    const std::uint64_t chunks = kChunksPerThread * ThreadPool::instance().thread_count();
+    chunk_ = std::max<std::uint64_t>(1, groups_ / chunks);
+  }
+
+  [[nodiscard]] std::uint64_t width() const override { return (groups_ - 1) / chunk_ + 1; }
+
+  void run(Worker& worker) override {
+    std::byte* slm = worker.slm.reserve(arguments_.slm);
+    const bool needs_stack = kernel_.run_item != nullptr || kernel_.stack_bytes > kOwnStack;
+    if (slm == nullptr || (needs_stack && !worker.stacks.reserve(kernel_.run_item != nullptr ? items_ : 1,
+                                                                 kernel_.stack_bytes))) {
+      out_of_memory_ = true;
+      return;
+    }
+    const DefaultFloatingPoint floating_point;
+    GroupState group{&state_, {}, slm};
+    const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
+    for (;;) {
+      const std::uint64_t first = next_.fetch_add(chunk_);
+      if (first >= groups_ || out_of_memory_) return;
+      const std::uint64_t last = first + std::min(chunk_, groups_ - first);
+      for (std::uint64_t i = first; i < last; ++i) {
+        group.group_id[0] = i % state_.group_count[0];
+        group.group_id[1] = i / state_.group_count[0] % state_.group_count[1];
+        group.group_id[2] = i / state_.group_count[0] / state_.group_count[1];
+        if (kernel_.run_item != nullptr) {
+          if (run_fiber_group(kernel_.run_item, group, bytes, worker.stacks)) diverged_ = true;
+        } else if (needs_stack) {
+          run_on_stack(kernel_.run_group, group, bytes, worker.stacks);
+        } else {
+          kernel_.run_group(&group, bytes);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
+  [[nodiscard]] bool diverged() const { return diverged_; }
+
+ private:
+  const LoadedKernel& kernel_;
+  const Arguments& arguments_;
+  LaunchState state_{};
+  std::uint64_t groups_, items_, chunk_ = 1;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<bool> out_of_memory_ = false, diverged_ = false;
+};
+
+}  // namespace
+
+ExecutionStatus execute(const Execution& execution) {
+  std::uint64_t groups = 1, items = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (execution.groups[i] == 0 || execution.group_size[i] == 0) return ExecutionStatus::ok;
+    if (__builtin_mul_overflow(groups, std::uint64_t{execution.groups[i]}, &groups) ||
+        __builtin_mul_overflow(items, std::uint64_t{execution.group_size[i]}, &items))
+      return ExecutionStatus::out_of_host_memory;
+  }
+  const Arguments arguments = pack(execution);
+  if (arguments.slm == kNoSize) return ExecutionStatus::out_of_host_memory;
+  Launch launch(execution, arguments, groups, items);
+  ThreadPool::instance().run(launch);
+  std::fflush(stdout);
+  const auto& kernel = *static_cast<const LoadedKernel*>(execution.kernel->entry);
+  if (launch.diverged())
+    std::fprintf(stderr, "kiln: kernel '%s' has a barrier that only a part of a work-group reached\n",
+                 kernel.name.c_str());
+  return launch.out_of_memory() ? ExecutionStatus::out_of_host_memory : ExecutionStatus::ok;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// Writes kernel entry functions: arguments, work-item loop, work-item functions, SLM.
+#include "cpu_driver/program/kernel_entry.hpp"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include <array>
+#include <cstddef>
+
+#include "cpu_driver/program/slm.hpp"
+#include "cpu_driver/program/work_item.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+using llvm::Type;
+using llvm::Value;
+using Three = std::array<Value*, 3>;
+
+constexpr std::size_t kArgumentAlignment = 16;
+constexpr std::uint64_t kLargestArgument = 1 << 20;  // bytes; OpenCL asks for 1024 in all
+
+// The values that work-item functions stand for, at a place that dominates the kernel's body.
+struct ItemValues {
+  Value* item = nullptr;  // ItemState, only with barriers
+  Value* slm = nullptr;
+  Value* work_dimension = nullptr;
+  Three global_size, local_size, group_count, global_offset, group_id, local_id;
+};
+
+Value* load_field(llvm::IRBuilder<>& b, Value* base, std::size_t offset, Type* type) {
+  Value* address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
+  llvm::LoadInst* load = b.CreateAlignedLoad(type, address, llvm::Align(8));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
+  return load;
+}
+
+Three load_three(llvm::IRBuilder<>& b, Value* base, std::size_t offset) {
+  Three out{};
+  for (std::size_t i = 0; i < 3; ++i) out[i] = load_field(b, base, offset + 8 * i, b.getInt64Ty());
+  return out;
+}
+
+ItemValues load_group(llvm::IRBuilder<>& b, Value* group) {
+  ItemValues values;
+  Value* launch = load_field(b, group, offsetof(GroupState, launch), b.getPtrTy());
+  values.group_id = load_three(b, group, offsetof(GroupState, group_id));
+  values.slm = load_field(b, group, offsetof(GroupState, slm), b.getPtrTy(kLocalSpace));
+  values.global_size = load_three(b, launch, offsetof(LaunchState, global_size));
+  values.local_size = load_three(b, launch, offsetof(LaunchState, local_size));
+  values.group_count = load_three(b, launch, offsetof(LaunchState, group_count));
+  values.global_offset = load_three(b, launch, offsetof(LaunchState, global_offset));
+  values.work_dimension = load_field(b, launch, offsetof(LaunchState, work_dimension), b.getInt64Ty());
+  return values;
+}
+
+// Opens a loop from 0 below `count`, which is at least 1; close() ends it and leaves the builder behind it.
+struct Loop {
+  llvm::PHINode* index;
+  Value* count;
+
+  static Loop open(llvm::IRBuilder<>& b, Value* count) {
+    llvm::Function* function = b.GetInsertBlock()->getParent();
+    llvm::BasicBlock* before = b.GetInsertBlock();
+    auto* head = llvm::BasicBlock::Create(b.getContext(), "items", function);
+    b.CreateBr(head);
+    b.SetInsertPoint(head);
+    llvm::PHINode* index = b.CreatePHI(b.getInt64Ty(), 2);
+    index->addIncoming(b.getInt64(0), before);
+    return {index, count};
+  }
+  llvm::BranchInst* close(llvm::IRBuilder<>& b) const {
+    Value* next = b.CreateAdd(index, b.getInt64(1), "", true, true);
+    index->addIncoming(next, b.GetInsertBlock());
+    auto* after = llvm::BasicBlock::Create(b.getContext(), "after", b.GetInsertBlock()->getParent());
+    llvm::BranchInst* branch = b.CreateCondBr(b.CreateICmpULT(next, count), index->getParent(), after);
+    b.SetInsertPoint(after);
+    return branch;
+  }
+};
+
+std::vector<Value*> load_arguments(llvm::IRBuilder<>& b, const llvm::Function& kernel,
+                                   const KernelFacts& facts, Value* bytes, Value* slm) {
+  const std::vector<std::size_t> offsets = argument_offsets(facts);
+  std::vector<Value*> out;
+  for (const llvm::Argument& argument : kernel.args()) {
+    Value* address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), bytes, offsets[argument.getArgNo()]);
+    const llvm::Align alignment(kArgumentAlignment);
+    if (argument.hasByValAttr()) {
+      out.push_back(address);  // inlining makes the copy
+    } else if (facts.arguments[argument.getArgNo()].kind == ArgumentKind::local_pointer) {
+      out.push_back(b.CreateGEP(b.getInt8Ty(), slm, b.CreateAlignedLoad(b.getInt64Ty(), address, alignment)));
+    } else {
+      out.push_back(b.CreateAlignedLoad(argument.getType(), address, alignment));
+    }
+  }
+  return out;
+}
+
+// Work-items are independent of each other, so accesses to global memory and SLM of different items may be
+// reordered: without that promise the vectorizer would have to compare all pointers at run time. Private
+// memory is shared by the turns of the loop and gets no promise.
+void promise_independence(llvm::Function& entry, llvm::BranchInst* latch) {
+  llvm::LLVMContext& context = entry.getContext();
+  llvm::MDNode* group = llvm::MDNode::getDistinct(context, {});
+  for (llvm::Instruction& instruction : llvm::instructions(entry)) {
+    const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    if (pointer == nullptr) continue;
+    const unsigned space = pointer->getType()->getPointerAddressSpace();
+    if (space == kGlobalSpace || space == kConstantSpace || space == kLocalSpace)
+      instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
+  }
+  llvm::Metadata* accesses[] = {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), group};
+  llvm::Metadata* parts[] = {nullptr, llvm::MDNode::get(context, accesses)};
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, parts);
+  loop->replaceOperandWith(0, loop);
+  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+Value* linear(llvm::IRBuilder<>& b, const Three& id, const Three& size) {
+  return b.CreateAdd(b.CreateMul(b.CreateAdd(b.CreateMul(id[2], size[1]), id[1]), size[0]), id[0]);
+}
+
+Three local_part_of_global_id(llvm::IRBuilder<>& b, const ItemValues& v) {
+  Three out{};
+  for (std::size_t i = 0; i < 3; ++i)
+    out[i] = b.CreateAdd(b.CreateMul(v.group_id[i], v.local_size[i]), v.local_id[i]);
+  return out;
+}
+
+Value* by_dimension(llvm::IRBuilder<>& b, const Three& values, Value* dimension, std::uint64_t otherwise) {
+  Value* out = b.getInt64(otherwise);
+  for (std::size_t i = 3; i-- > 0;)
+    out = b.CreateSelect(b.CreateICmpEQ(dimension, llvm::ConstantInt::get(dimension->getType(), i)),
+                         values[i], out);
+  return out;
+}
+
+Value* item_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item, Value* dimension) {
+  switch (item) {
+    case WorkItem::global_id: {
+      Three id = local_part_of_global_id(b, v);
+      for (std::size_t i = 0; i < 3; ++i) id[i] = b.CreateAdd(id[i], v.global_offset[i]);
+      return by_dimension(b, id, dimension, 0);
+    }
+    case WorkItem::local_id:
+      return by_dimension(b, v.local_id, dimension, 0);
+    case WorkItem::local_size:
+      return by_dimension(b, v.local_size, dimension, 1);
+    case WorkItem::group_count:
+      return by_dimension(b, v.group_count, dimension, 1);
+    case WorkItem::group_id:
+      return by_dimension(b, v.group_id, dimension, 0);
+    case WorkItem::global_offset:
+      return by_dimension(b, v.global_offset, dimension, 0);
+    case WorkItem::global_size:
+      return by_dimension(b, v.global_size, dimension, 1);
+    case WorkItem::work_dimension:
+      return v.work_dimension;
+    case WorkItem::global_linear_id:
+      return linear(b, local_part_of_global_id(b, v), v.global_size);
+    case WorkItem::local_linear_id:
+      return linear(b, v.local_id, v.local_size);
+    case WorkItem::local_linear_size:
+      return b.CreateMul(b.CreateMul(v.local_size[0], v.local_size[1]), v.local_size[2]);
+    case WorkItem::barrier:
+      break;
+  }
+  return nullptr;
+}
+
+void replace_work_items(llvm::Function& entry, const ItemValues& values) {
+  llvm::Module& module = *entry.getParent();
+  std::vector<std::pair<llvm::CallInst*, WorkItem>> calls;
+  for (llvm::Instruction& instruction : llvm::instructions(entry))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+      if (const llvm::Function* callee = call->getCalledFunction())
+        if (const auto item = work_item_of(*callee)) calls.emplace_back(call, *item);
+  for (const auto& [call, item] : calls) {
+    llvm::IRBuilder<> b(call);
+    if (item == WorkItem::barrier) {
+      Type* pointer = b.getPtrTy();
+      b.CreateCall(module.getOrInsertFunction("kiln_barrier", b.getVoidTy(), pointer), {values.item});
+    } else {
+      Value* dimension = call->arg_size() > 0 ? call->getArgOperand(0) : b.getInt32(0);
+      Value* value = item_value(b, values, item, dimension);
+      if (call->getType()->isIntegerTy())
+        call->replaceAllUsesWith(b.CreateZExtOrTrunc(value, call->getType()));
+    }
+    call->eraseFromParent();
+  }
+}
+
+}  // namespace
+
+std::string entry_symbol(std::size_t index) { return "kiln.kernel." + std::to_string(index); }
+
+std::vector<std::size_t> argument_offsets(const KernelFacts& facts) {
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const ArgumentFacts& argument : facts.arguments) {
+    offsets.push_back(end);
+    const std::size_t size = argument.kind == ArgumentKind::value ? argument.size : sizeof(std::uint64_t);
+    end += (size + kArgumentAlignment - 1) / kArgumentAlignment * kArgumentAlignment;
+  }
+  offsets.push_back(end);
+  return offsets;
+}
+
+bool describe_arguments(const llvm::Function& kernel, KernelFacts& facts, std::string& log) {
+  const llvm::DataLayout& layout = kernel.getParent()->getDataLayout();
+  facts.arguments.resize(kernel.arg_size());
+  facts.arguments_known = true;
+  std::uint64_t total = 0;
+  for (const llvm::Argument& argument : kernel.args()) {
+    ArgumentFacts& fact = facts.arguments[argument.getArgNo()];
+    Type* type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+    const auto* pointer = llvm::dyn_cast<llvm::PointerType>(type);
+    if (pointer == nullptr) {
+      if (!type->isSized() || type->isIntegerTy(1)) {
+        log.append("error: argument " + std::to_string(argument.getArgNo()) + " of kernel '" + facts.name +
+                   "' has a type that cannot be passed\n");
+        return false;
+      }
+      fact.kind = ArgumentKind::value;
+      fact.size = static_cast<std::uint32_t>(
+          std::min(kLargestArgument + 1, layout.getTypeAllocSize(type).getFixedValue()));
+      total += fact.size;
+    } else {
+      const unsigned space = pointer->getAddressSpace();
+      if (space != kGlobalSpace && space != kConstantSpace && space != kLocalSpace) {
+        log.append("error: argument " + std::to_string(argument.getArgNo()) + " of kernel '" + facts.name +
+                   "' points to an address space that cannot be passed\n");
+        return false;
+      }
+      fact.kind = space == kLocalSpace ? ArgumentKind::local_pointer : ArgumentKind::global_pointer;
+      fact.size = sizeof(void*);
+    }
+  }
+  if (total > kLargestArgument) {
+    log.append("error: the arguments of kernel '" + facts.name + "' take more than 1 MiB\n");
+    return false;
+  }
+  return true;
+}
+
+bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& calls, KernelFacts& facts,
+                 std::string& log) {
+  llvm::Module& module = *kernel.getParent();
+  llvm::LLVMContext& context = module.getContext();
+  const bool has_barrier = calls.with_barrier.contains(&kernel);
+  facts.barrier_count = has_barrier ? 1 : 0;
+
+  Type* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
+  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry_symbol(index), module);
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  entry->addParamAttr(1, llvm::Attribute::NoAlias);
+  entry->addParamAttr(1, llvm::Attribute::ReadOnly);
+
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
+  Value* state = entry->getArg(0);
+  Value* group = has_barrier ? load_field(b, state, offsetof(ItemState, group), pointer) : state;
+  ItemValues values = load_group(b, group);
+  const std::vector<Value*> arguments = load_arguments(b, kernel, facts, entry->getArg(1), values.slm);
+  llvm::BranchInst* latch = nullptr;
+  if (has_barrier) {
+    values.item = state;
+    values.local_id = load_three(b, state, offsetof(ItemState, local_id));
+    b.CreateCall(&kernel, arguments);
+  } else {
+    std::array<Loop, 3> loops{};
+    for (std::size_t i = 3; i-- > 0;) {
+      loops[i] = Loop::open(b, values.local_size[i]);
+      values.local_id[i] = loops[i].index;
+    }
+    b.CreateCall(&kernel, arguments);
+    latch = loops[0].close(b);
+    loops[1].close(b);
+    loops[2].close(b);
+  }
+  b.CreateRetVoid();
+
+  if (!inline_body(*entry, kernel, calls, log)) return false;
+  replace_work_items(*entry, values);
+  if (!place_slm(*entry, values.slm, facts, log)) return false;
+  if (latch != nullptr) promise_independence(*entry, latch);
+  return true;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The application's build flags, as far as they mean something to the CPU driver.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kiln::cpu {
+
+struct ParsedOptions {
+  bool optimize = true;          ///< false: -cl-opt-disable, -ze-opt-disable, -ze-opt-level=O0
+  bool contract = false;         ///< a * b + c may become one fused operation
+  bool fast_math = false;        ///< -cl-fast-relaxed-math, -cl-unsafe-math-optimizations
+  bool finite_math = false;      ///< -cl-finite-math-only
+  bool no_signed_zeros = false;  ///< -cl-no-signed-zeros
+};
+
+/// Flags without meaning here are passed over; unknown ones that no Intel driver would take add a warning to
+/// `log`.
+ParsedOptions parse_options(std::string_view flags, std::string& log);
+
+}  // namespace kiln::cpu

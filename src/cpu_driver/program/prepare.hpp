@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// From the translator's module to one that is ready for the optimizer: kernel entries and what they need.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/binary.hpp"
+
+namespace kiln::cpu {
+
+/// Program-scope variables keep their names behind this, apart from the host's functions.
+inline constexpr std::string_view kVariablePrefix = "kiln.variable.";
+
+/// `kernels` are the entry points in the order of the SPIR-V; their arguments and SLM are filled in.
+bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
+                    std::string& log);
+
+/// Sets private_size after optimization. False when a kernel needs more stack than a work-item can have.
+bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log);
+
+}  // namespace kiln::cpu

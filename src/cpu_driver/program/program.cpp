@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Builds programs: SPIR-V through screening, translation, kernel entries and code, or native binaries by
+// linking.
+#include "cpu_driver/program.hpp"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include "cpu_driver/program/builtins.hpp"
+#include "cpu_driver/program/codegen.hpp"
+#include "cpu_driver/program/facts_section.hpp"
+#include "cpu_driver/program/kernel_entry.hpp"
+#include "cpu_driver/program/llvm_version.hpp"
+#include "cpu_driver/program/loaded_kernel.hpp"
+#include "cpu_driver/program/native_binary.hpp"
+#include "cpu_driver/program/object_loader.hpp"
+#include "cpu_driver/program/options.hpp"
+#include "cpu_driver/program/prepare.hpp"
+#include "cpu_driver/program/screen.hpp"
+#include "cpu_driver/program/translate.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+// Spilled registers, saved registers and the host's functions (printf with doubles is the deepest).
+constexpr std::size_t kStackReserve = 64 << 10;
+
+constexpr const char* kFactsSection = ".kiln.facts";
+
+class LoadedProgram : public Program {
+ public:
+  bool load(std::vector<std::byte> binary, std::vector<KernelFacts> kernels, std::string& log) {
+    binary_ = std::move(binary);
+    const std::span<const std::byte> object = unseal(binary_, log);
+    if (object.empty()) return false;
+    object_ = load_object(object, log);
+    if (object_ == nullptr) return false;
+    if (kernels.empty()) {
+      kernels = read_facts(object_->section(kFactsSection));
+      if (kernels.empty()) {
+        log.append("error: native binary: its kernels are not described\n");
+        return false;
+      }
+    }
+    loaded_.resize(kernels.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      if (!add(std::move(kernels[i]), i, log)) return false;
+    return true;
+  }
+
+  [[nodiscard]] std::span<const CompiledKernel> kernels() const override { return kernels_; }
+  [[nodiscard]] std::span<const std::byte> native_binary() const override { return binary_; }
+  [[nodiscard]] Symbol global_variable(std::string_view name) const override {
+    return object_->find(std::string(kVariablePrefix).append(name));
+  }
+
+ private:
+  bool add(KernelFacts facts, std::size_t index, std::string& log) {
+    const Symbol symbol = object_->find(entry_symbol(index));
+    if (symbol.address == nullptr) {
+      log.append("error: object code of kernel '" + facts.name + "' is missing\n");
+      return false;
+    }
+    LoadedKernel& loaded = loaded_[index];
+    const bool uses_barrier = facts.barrier_count != 0;
+    if (uses_barrier)
+      loaded.run_item = reinterpret_cast<ItemEntry>(symbol.address);
+    else
+      loaded.run_group = reinterpret_cast<GroupEntry>(symbol.address);
+    loaded.argument_offsets = argument_offsets(facts);
+    loaded.stack_bytes = kStackReserve + 2 * std::size_t{facts.private_size};
+    loaded.name = facts.name;
+    kernels_.push_back({std::move(facts), uses_barrier, &loaded});
+    return true;
+  }
+
+  std::vector<std::byte> binary_;
+  std::unique_ptr<LoadedObject> object_;
+  std::vector<LoadedKernel> loaded_;
+  std::vector<CompiledKernel> kernels_;
+};
+
+// LLVM's default handler ends the process on errors.
+void collect_diagnostic(DiagnosticReference diagnostic, void* log) {
+  const llvm::DiagnosticInfo& info = dereference(diagnostic);
+  if (info.getSeverity() != llvm::DS_Error && info.getSeverity() != llvm::DS_Warning) return;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  info.print(printer);
+  static_cast<std::string*>(log)->append(info.getSeverity() == llvm::DS_Error ? "error: " : "warning: ");
+  static_cast<std::string*>(log)->append(stream.str()).append("\n");
+}
+
+void add_section(llvm::Module& module, llvm::StringRef section, const std::string& bytes) {
+  llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), bytes, false);
+  auto* variable = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::InternalLinkage,
+                                            data, ("kiln.section" + section).str());
+  variable->setSection(section);
+  variable->setAlignment(llvm::Align(1));
+  llvm::appendToUsed(module, {variable});
+}
+
+bool compile(std::span<const std::byte> spirv, const BuildOptions& options,
+             llvm::SmallVectorImpl<char>& object, std::vector<KernelFacts>& kernels, std::string& log) {
+  const ParsedOptions parsed = parse_options(options.flags, log);
+  const std::vector<std::uint32_t> words = screen_spirv(spirv, log);
+  if (words.empty()) return false;
+  const auto facts = read_spirv(spirv);
+  if (!facts) {
+    log.append("error: SPIR-V: ").append(facts.error().message).append("\n");
+    return false;
+  }
+  kernels = facts->kernels;
+
+  llvm::LLVMContext context;
+  std::string diagnostics;
+  context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
+  const std::unique_ptr<llvm::Module> module =
+      translate(std::as_bytes(std::span(words)), options.constants, context, log);
+  if (module == nullptr) return false;
+  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
+  if (machine == nullptr) return false;
+  if (!prepare_module(*module, *machine, kernels, log)) return false;
+  optimize(*module, *machine, parsed);
+  if (!measure_private_memory(*module, kernels, log)) return false;
+  add_section(*module, ".ze_info", write_ze_info(kernels));
+  add_section(*module, kFactsSection, write_facts(kernels));
+  const bool emitted = emit_object(*module, *machine, object, log);
+  log.append(diagnostics);
+  return emitted && diagnostics.find("error: ") == diagnostics.npos;
+}
+
+}  // namespace
+
+BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options) {
+  BuildResult result;
+  llvm::SmallVector<char, 0> object;
+  std::vector<KernelFacts> kernels;
+  if (!compile(spirv, options, object, kernels, result.log)) return result;
+  auto program = std::make_unique<LoadedProgram>();
+  if (!program->load(seal({object.data(), object.size()}), std::move(kernels), result.log)) return result;
+  result.status = BuildStatus::ok;
+  result.program = std::move(program);
+  return result;
+}
+
+BuildResult build_from_native(std::span<const std::byte> object) {
+  BuildResult result;
+  result.status = BuildStatus::invalid_native_binary;
+  if (unseal(object, result.log).empty()) return result;
+  auto program = std::make_unique<LoadedProgram>();
+  if (!program->load({object.begin(), object.end()}, {}, result.log)) return result;
+  result.status = BuildStatus::ok;
+  result.program = std::move(program);
+  return result;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// Follows the types of ids through a module and compares them with what the instructions need.
+#define SPV_ENABLE_UTILITY_CODE
+#include "cpu_driver/program/screen_types.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <spirv/unified1/spirv.hpp>
+
+namespace kiln::cpu {
+namespace {
+
+using Words = std::span<const std::uint32_t>;
+
+Words from(Words words, std::size_t first) { return words.subspan(std::min(first, words.size())); }
+
+// Decorations of kernels that the translator reads without surprises.
+// Source: SPIR-V specification 3.20 (decoration).
+constexpr std::uint32_t kDecorations[] = {
+    spv::DecorationSpecId,
+    spv::DecorationCPacked,
+    spv::DecorationBuiltIn,
+    spv::DecorationRestrict,
+    spv::DecorationAliased,
+    spv::DecorationVolatile,
+    spv::DecorationConstant,
+    spv::DecorationCoherent,
+    spv::DecorationNonWritable,
+    spv::DecorationNonReadable,
+    spv::DecorationSaturatedConversion,
+    spv::DecorationFuncParamAttr,
+    spv::DecorationFPRoundingMode,
+    spv::DecorationFPFastMathMode,
+    spv::DecorationLinkageAttributes,
+    spv::DecorationNoContraction,
+    spv::DecorationAlignment,
+    spv::DecorationMaxByteOffset,
+    spv::DecorationRestrictPointer,
+    spv::DecorationAliasedPointer,
+    spv::DecorationNoSignedWrap,
+    spv::DecorationNoUnsignedWrap,
+    spv::DecorationUserSemantic,
+};
+
+struct Range {
+  std::uint32_t first, last;
+};
+bool within(std::uint32_t op, std::span<const Range> ranges) {
+  return std::ranges::any_of(ranges, [op](Range range) { return range.first <= op && op <= range.last; });
+}
+
+// Two operands and the result of one type.
+constexpr Range kBinary[] = {
+    {spv::OpIAdd, spv::OpFMod},
+    {spv::OpShiftRightLogical, spv::OpBitwiseAnd},
+    {spv::OpLogicalEqual, spv::OpLogicalAnd},
+};
+// Two operands of one type.
+constexpr Range kCompare[] = {{spv::OpIEqual, spv::OpFUnordGreaterThanEqual}};
+
+// Operands that are ids and could name a variable; literals must not be taken for one.
+Words id_operands(Words w) {
+  switch (w[0] & 0xffff) {
+    case spv::OpFunction:
+    case spv::OpVariable:
+    case spv::OpLabel:
+    case spv::OpLine:
+    case spv::OpNoLine:
+    case spv::OpSwitch:
+    case spv::OpLoopMerge:
+    case spv::OpSelectionMerge:
+    case spv::OpBranchConditional:
+      return {};
+    case spv::OpStore:
+    case spv::OpCopyMemory:
+    case spv::OpCopyMemorySized:
+      return w.subspan(1, std::min<std::size_t>(2, w.size() - 1));
+    case spv::OpLifetimeStart:
+    case spv::OpLifetimeStop:
+      return w.subspan(1, std::min<std::size_t>(1, w.size() - 1));
+    case spv::OpCompositeExtract:
+      return from(w, 3).first(std::min<std::size_t>(1, from(w, 3).size()));
+    case spv::OpCompositeInsert:
+    case spv::OpVectorShuffle:
+      return from(w, 3).first(std::min<std::size_t>(2, from(w, 3).size()));
+    case spv::OpExtInst:
+      return from(w, 5);
+    case spv::OpSpecConstantOp:
+      return from(w, 4);
+    default: {
+      bool has_result = false, has_type = false;
+      spv::HasResultAndType(static_cast<spv::Op>(w[0] & 0xffff), &has_result, &has_type);
+      return from(w, 1u + has_result + has_type);
+    }
+  }
+}
+
+}  // namespace
+
+std::string TypeScreen::fault(Words w) {
+  const auto operand = [&](std::size_t i) { return i < w.size() ? w[i] : 0; };
+  const std::uint32_t op = w[0] & 0xffff;
+  std::string out;
+  switch (op) {
+    case spv::OpName:
+    case spv::OpMemberName:
+    case spv::OpDecorate:
+    case spv::OpMemberDecorate:
+      out = annotation_fault(w);
+      if (op == spv::OpDecorate && operand(2) == spv::DecorationBuiltIn) built_ins_[operand(1)] = operand(3);
+      return out;
+    case spv::OpVariable:
+      out = variable_fault(operand(1), operand(2));
+      break;
+    case spv::OpLoad:
+      break;
+    case spv::OpAccessChain:
+    case spv::OpInBoundsAccessChain:
+    case spv::OpCopyObject:
+    case spv::OpBitcast:
+    case spv::OpPtrCastToGeneric:
+      // Pointers to built-ins: whole, or one lane by a constant.
+      if (const auto base = built_ins_.find(operand(3)); base != built_ins_.end())
+        out = "derives a pointer from a built-in variable";
+      break;
+    case spv::OpSelect:
+      if (w.size() != 6 || !same_types(from(w, 4)) || type_of(w[4]) != w[1])
+        out = "has operands of different types";
+      break;
+    case spv::OpLifetimeStart:
+    case spv::OpLifetimeStop: {
+      const Type pointer = type(type_of(operand(1)));
+      const Type pointee = type(pointer.second);
+      if (pointer.op != spv::OpTypePointer || pointer.first != spv::StorageClassFunction)
+        out = "is not about a variable of a function";
+      else if (operand(2) != 0 && (pointee.op != spv::OpTypeInt || pointee.first != 8))
+        out = "has a size that does not fit its pointer";
+      break;
+    }
+    default:
+      if (within(op, kBinary) && (w.size() != 5 || !same_types(from(w, 3)) || type_of(w[3]) != w[1]))
+        out = "has operands of different types";
+      if (within(op, kCompare) && (w.size() != 5 || !same_types(from(w, 3))))
+        out = "has operands of different types";
+      break;
+  }
+  in_functions_ = in_functions_ || op == spv::OpFunction;
+  if (out.empty() && op != spv::OpLoad && (in_functions_ || op == spv::OpSpecConstantOp) && uses_built_in(w))
+    out = "uses a built-in variable otherwise than by loading it";
+  remember(w);
+  return out;
+}
+
+void TypeScreen::remember(Words w) {
+  const std::uint32_t op = w[0] & 0xffff;
+  bool has_result = false, has_type = false;
+  spv::HasResultAndType(static_cast<spv::Op>(op), &has_result, &has_type);
+  if (has_result && has_type && w.size() > 2) type_of_[w[2]] = w[1];
+  if (has_result && !has_type && w.size() > 1) {
+    type_of_[w[1]] = 0;
+    types_[w[1]] = {op, w.size() > 2 ? w[2] : 0, w.size() > 3 ? w[3] : 0};
+  }
+}
+
+std::string TypeScreen::annotation_fault(Words w) const {
+  if (w.size() < 3) return "has too few words";
+  const bool names = (w[0] & 0xffff) == spv::OpName || (w[0] & 0xffff) == spv::OpMemberName;
+  if (type_of_.contains(w[1])) return "stands behind what it is about";
+  if (names) return {};
+  return decoration_fault(from(w, (w[0] & 0xffff) == spv::OpDecorate ? 2 : 3));
+}
+
+std::string TypeScreen::decoration_fault(Words decoration) const {
+  if (decoration.empty()) return "has too few words";
+  const std::uint32_t value = decoration.size() > 1 ? decoration[1] : 0;
+  if (std::ranges::find(kDecorations, decoration[0]) == std::end(kDecorations))
+    return "has decoration " + std::to_string(decoration[0]) + ", which the CPU device does not know";
+  if (decoration[0] == spv::DecorationFuncParamAttr && value > spv::FunctionParameterAttributeNoReadWrite)
+    return "has an unknown parameter attribute";
+  if (decoration[0] == spv::DecorationFPRoundingMode && value > spv::FPRoundingModeRTN)
+    return "has an unknown rounding mode";
+  if (decoration[0] == spv::DecorationLinkageAttributes && decoration.back() > spv::LinkageTypeImport)
+    return "has a linkage that the CPU device does not know";
+  return {};
+}
+
+std::string TypeScreen::variable_fault(std::uint32_t type_id, std::uint32_t id) const {
+  const auto built_in = built_ins_.find(id);
+  if (built_in == built_ins_.end()) return {};
+  const Type value = type(type(type_id).second);
+  const Type lane = value.op == spv::OpTypeVector ? type(value.first) : value;
+  const bool is_size = lane.op == spv::OpTypeInt && lane.first == 64;
+  const bool is_triple = value.op == spv::OpTypeVector && value.second == 3;
+  switch (built_in->second) {
+    case spv::BuiltInNumWorkgroups:
+    case spv::BuiltInWorkgroupSize:
+    case spv::BuiltInWorkgroupId:
+    case spv::BuiltInLocalInvocationId:
+    case spv::BuiltInGlobalInvocationId:
+    case spv::BuiltInGlobalSize:
+    case spv::BuiltInEnqueuedWorkgroupSize:
+    case spv::BuiltInGlobalOffset:
+      return is_triple && is_size ? "" : "declares a built-in variable with a wrong type";
+    case spv::BuiltInLocalInvocationIndex:
+    case spv::BuiltInGlobalLinearId:
+      return !is_triple && value.op == spv::OpTypeInt && is_size
+                 ? ""
+                 : "declares a built-in variable with a wrong type";
+    case spv::BuiltInWorkDim:
+      return value.op == spv::OpTypeInt && value.first == 32
+                 ? ""
+                 : "declares a built-in variable with a wrong type";
+    default:
+      return {};  // refused by name where it is used
+  }
+}
+
+bool TypeScreen::same_types(Words ids) const {
+  return ids.size() == 2 && type_of(ids[0]) == type_of(ids[1]) && type_of(ids[0]) != 0;
+}
+
+bool TypeScreen::uses_built_in(Words words) const {
+  return std::ranges::any_of(id_operands(words),
+                             [this](std::uint32_t id) { return built_ins_.contains(id); });
+}
+
+TypeScreen::Type TypeScreen::type(std::uint32_t id) const {
+  const auto found = types_.find(id);
+  return found == types_.end() ? Type{} : found->second;
+}
+
+std::uint32_t TypeScreen::type_of(std::uint32_t id) const {
+  const auto found = type_of_.find(id);
+  return found == type_of_.end() ? 0 : found->second;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// A pool of one thread a core, less the one that calls: it takes part in its own launch.
+#include "cpu_driver/program/thread_pool.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kiln::cpu {
+namespace {
+
+constexpr unsigned kMostThreads = 1024;
+
+unsigned wanted_threads() {
+  if (const char* text = std::getenv("KILN_CPU_THREADS")) {
+    const unsigned long threads = std::strtoul(text, nullptr, 10);
+    if (threads > 0) return static_cast<unsigned>(std::min<unsigned long>(threads, kMostThreads));
+  }
+  return std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
+}
+
+}  // namespace
+
+ThreadPool& ThreadPool::instance() {
+  // Never destroyed: an application may launch until its very end, and pool threads would have to be joined
+  // in static destructors, after the runtime they need.
+  static ThreadPool* const pool = new ThreadPool(wanted_threads());
+  return *pool;
+}
+
+ThreadPool::ThreadPool(unsigned threads) {
+  for (unsigned i = 1; i < threads; ++i) {
+    threads_.emplace_back([this] { serve(); });
+    pthread_setname_np(threads_.back().native_handle(), "kiln-cpu");
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadPool::serve() {
+  Worker worker;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    Job& job = *jobs_.front();
+    if (--job.places == 0) jobs_.pop_front();
+    ++job.inside;
+    lock.unlock();
+    job.work->run(worker);
+    lock.lock();
+    if (--job.inside == 0) job.left.notify_one();
+  }
+}
+
+void ThreadPool::run(SharedWork& work) {
+  std::unique_ptr<Worker> worker = borrow_worker();
+  const std::uint64_t helpers = std::min<std::uint64_t>(work.width() - 1, threads_.size());
+  if (helpers == 0) {
+    work.run(*worker);
+    return_worker(std::move(worker));
+    return;
+  }
+  Job job{&work, helpers, 0, {}};
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(&job);
+  }
+  for (std::uint64_t i = 0; i < helpers; ++i) wake_.notify_one();
+  work.run(*worker);
+  {
+    std::unique_lock lock(mutex_);
+    std::erase(jobs_, &job);
+    job.left.wait(lock, [&job] { return job.inside == 0; });
+  }
+  return_worker(std::move(worker));
+}
+
+std::unique_ptr<Worker> ThreadPool::borrow_worker() {
+  const std::lock_guard lock(mutex_);
+  if (idle_workers_.empty()) return std::make_unique<Worker>();
+  std::unique_ptr<Worker> worker = std::move(idle_workers_.back());
+  idle_workers_.pop_back();
+  return worker;
+}
+
+void ThreadPool::return_worker(std::unique_ptr<Worker> worker) {
+  const std::lock_guard lock(mutex_);
+  if (idle_workers_.size() < 4) idle_workers_.push_back(std::move(worker));
+}
+
+}  // namespace kiln::cpu

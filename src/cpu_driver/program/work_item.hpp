@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The work-item built-ins and the memory that compiled kernels share with the executor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace llvm {
+class CallInst;
+class Function;
+class IRBuilderBase;
+class Module;
+}  // namespace llvm
+
+namespace kiln::cpu {
+
+/// Address spaces as the translator numbers them.
+inline constexpr unsigned kPrivateSpace = 0, kGlobalSpace = 1, kConstantSpace = 2, kLocalSpace = 3;
+
+// Compiled code reads the three structs below by offset: they are part of the native binary's ABI.
+
+/// One launch; the same for all work-groups.
+struct LaunchState {
+  std::uint64_t global_size[3];
+  std::uint64_t local_size[3];
+  std::uint64_t group_count[3];
+  std::uint64_t global_offset[3];
+  std::uint64_t work_dimension;
+};
+
+/// One work-group.
+struct GroupState {
+  const LaunchState* launch;
+  std::uint64_t group_id[3];
+  std::byte* slm;  ///< 128-byte aligned
+};
+
+/// One work-item of a kernel with barriers. The executor keeps more behind it.
+struct ItemState {
+  const GroupState* group;
+  std::uint64_t local_id[3];
+};
+
+/// Runs a whole work-group (kernels without barrier): first argument GroupState, second the argument bytes.
+using GroupEntry = void (*)(const GroupState*, const std::byte*);
+/// Runs one work-item (kernels with barriers).
+using ItemEntry = void (*)(ItemState*, const std::byte*);
+
+/// Raise when compiled code and run time stop fitting together.
+inline constexpr std::uint32_t kAbiVersion = 1;
+
+/// What a work-item can ask. Calls stand in the IR until the kernel's body is part of its entry function.
+enum class WorkItem : std::uint8_t {
+  global_id,
+  local_id,
+  local_size,
+  group_count,
+  group_id,
+  global_offset,
+  global_size,  // by dimension
+  work_dimension,
+  global_linear_id,
+  local_linear_id,
+  local_linear_size,
+  barrier,
+};
+
+/// The built-in that `name` ("BuiltInGlobalInvocationId") stands for.
+std::optional<WorkItem> work_item_of(std::string_view name);
+
+/// The work-item function that `function` is, if it is one; also for those made by work_item_call.
+std::optional<WorkItem> work_item_of(const llvm::Function& function);
+
+/// A call of a work-item function without operands.
+llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, WorkItem item);
+
+}  // namespace kiln::cpu

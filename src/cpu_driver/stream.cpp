@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// The submission thread of a stream and the running of commands.
+#include "stream.hpp"
+
+#include <utility>
+
+#include "object.hpp"
+#include "usm.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Progress>> streams;
+};
+
+// Never destroyed: streams that the application leaked still run at exit.
+Registry& registry() {
+  static auto* registry = new Registry;
+  return *registry;
+}
+
+void delete_chain(Command* command) {
+  while (command) delete std::exchange(command, command->next);
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Progress>> all_progress() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().streams;
+}
+
+Stream::Stream(bool synchronous) : synchronous_(synchronous), progress_(std::make_shared<Progress>()) {
+  const std::lock_guard lock(registry().mutex);
+  registry().streams.push_back(progress_);
+}
+
+Stream::~Stream() {
+  EventRef waiting_for;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_.store(true, std::memory_order_relaxed);
+    waiting_for = waiting_for_;
+  }
+  arrived_.notify_all();
+  if (waiting_for) waiting_for->wake();
+  if (thread_.joinable()) thread_.join();
+  progress_->complete_all();
+  delete_chain(first_);
+  delete_chain(spare_);
+  const std::lock_guard lock(registry().mutex);
+  std::erase(registry().streams, progress_);
+}
+
+Command* Stream::acquire() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (spare_) {
+      Command* command = std::exchange(spare_, spare_->next);
+      command->next = nullptr;
+      return command;
+    }
+  }
+  return new Command;
+}
+
+void Stream::give_back(Command* command) {
+  command->clear();
+  const std::lock_guard lock(mutex_);
+  command->next = std::exchange(spare_, command);
+}
+
+ze_result_t Stream::submit(Command* command) {
+  if (synchronous_) {
+    progress_->add_submitted();
+    ze_result_t result;
+    {
+      const std::lock_guard lock(run_mutex_);
+      result = run(*command);
+    }
+    give_back(command);
+    progress_->add_completed();
+    return result;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!thread_.joinable()) thread_ = std::thread(&Stream::work, this);
+    progress_->add_submitted();
+    (last_ ? last_->next : first_) = command;
+    last_ = command;
+  }
+  arrived_.notify_one();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t Stream::synchronize(std::uint64_t timeout_ns) {
+  if (!progress_->wait(progress_->submitted(), deadline_after(timeout_ns))) return ZE_RESULT_NOT_READY;
+  return failure_.exchange(ZE_RESULT_SUCCESS);
+}
+
+void Stream::work() {
+  for (;;) {
+    Command* command = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      arrived_.wait(lock, [this] { return first_ || stop_.load(std::memory_order_relaxed); });
+      if (!first_) return;
+      command = std::exchange(first_, first_->next);
+      if (!first_) last_ = nullptr;
+      command->next = nullptr;
+    }
+    const ze_result_t result = run(*command);
+    if (result != ZE_RESULT_SUCCESS) {
+      ze_result_t none = ZE_RESULT_SUCCESS;
+      failure_.compare_exchange_strong(none, result);
+    }
+    give_back(command);
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST && stop_.load(std::memory_order_relaxed)) return;
+    progress_->add_completed();
+    if (progress_->idle()) usm().collect();
+  }
+}
+
+bool Stream::wait_for(const EventRef& event) {
+  if (event->signalled()) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_for_ = event;  // from here on the destructor wakes us
+  }
+  const bool signalled = event->wait(stop_);
+  const std::lock_guard lock(mutex_);
+  waiting_for_.reset();
+  return signalled;
+}
+
+ze_result_t Stream::run(const Command& command) {
+  for (const EventRef& event : command.waits)
+    if (!wait_for(event)) return ZE_RESULT_ERROR_DEVICE_LOST;
+  const std::uint64_t start = now_ns();
+  const ze_result_t result = guarded([&] { return perform(command); });
+  if (command.signal) command.signal->signal({start, now_ns()});
+  return result;
+}
+
+ze_result_t Stream::perform(const Command& command) {
+  const Launch& launch = command.launch;
+  if (!launch.kernel) return command.action ? command.action(*this) : ZE_RESULT_SUCCESS;
+  Execution execution{launch.kernel, launch.arguments, launch.groups, launch.group_size,
+                      launch.global_offset};
+  if (launch.indirect_limit && launch.indirect_index >= *launch.indirect_limit) return ZE_RESULT_SUCCESS;
+  if (launch.indirect)
+    execution.groups = {launch.indirect->groupCountX, launch.indirect->groupCountY,
+                        launch.indirect->groupCountZ};
+  if (execution.groups[0] == 0 || execution.groups[1] == 0 || execution.groups[2] == 0)
+    return ZE_RESULT_SUCCESS;
+  // Two cooperative launches at once could each hold workers that the other one needs.
+  static std::mutex one_cooperative_launch;
+  std::unique_lock lock(one_cooperative_launch, std::defer_lock);
+  if (launch.cooperative) lock.lock();
+  return execute(execution) == ExecutionStatus::ok ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// An ordered stream of commands: the engine behind a command queue or an immediate command list.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "command.hpp"
+#include "progress.hpp"
+
+namespace kiln::cpu {
+
+/// Commands run one after another, on a thread of the stream's own that starts with the first command, or,
+/// when synchronous, on the submitting thread. Thread-safe.
+class Stream {
+ public:
+  explicit Stream(bool synchronous);
+  /// Lets submitted work finish, but gives up on events that nobody has signalled and on all that comes
+  /// after.
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// An empty command to fill and submit, or to give back.
+  [[nodiscard]] Command* acquire();
+  void give_back(Command* command);
+
+  /// Takes the command over. Synchronous streams return when it is done, with its result.
+  [[nodiscard]] ze_result_t submit(Command* command);
+
+  /// Waits for all that was submitted before the call: NOT_READY when the timeout (ns) ends first, else the
+  /// first failure since the last call.
+  [[nodiscard]] ze_result_t synchronize(std::uint64_t timeout_ns);
+
+  /// Runs one command on the calling thread, which is the stream's: waits, does, signals.
+  /// DEVICE_LOST when the stream is being destroyed while the command waits.
+  [[nodiscard]] ze_result_t run(const Command& command);
+
+ private:
+  void work();
+  [[nodiscard]] ze_result_t perform(const Command& command);
+  bool wait_for(const EventRef& event);
+
+  const bool synchronous_;
+  std::shared_ptr<Progress> progress_;
+  std::mutex mutex_;  // guards what follows, up to the blank line
+  std::condition_variable arrived_;
+  Command* first_ = nullptr;
+  Command* last_ = nullptr;
+  Command* spare_ = nullptr;
+  EventRef waiting_for_;
+  std::thread thread_;
+
+  std::mutex run_mutex_;  // synchronous: one command at a time
+  std::atomic<bool> stop_ = false;
+  std::atomic<ze_result_t> failure_ = ZE_RESULT_SUCCESS;
+};
+
+/// Of all streams that may have work in flight.
+[[nodiscard]] std::vector<std::shared_ptr<Progress>> all_progress();
+
+}  // namespace kiln::cpu

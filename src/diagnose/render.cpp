@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Renders a diagnostic as text for people and as JSON for machines.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kiln/diagnostic.hpp"
+
+namespace kiln {
+
+std::string to_text(const Diagnostic& diagnostic) {
+  std::string text = "error[" + diagnostic.code + "]: " + diagnostic.message + "\n";
+  std::size_t width = 0;
+  for (const DiagnosticRow& row : diagnostic.rows) width = std::max(width, row.label.size());
+  for (const DiagnosticRow& row : diagnostic.rows) {
+    text += "  = " + row.label + ": " + std::string(width - row.label.size(), ' ');
+    text +=
+        row.text.empty() ? std::to_string(row.value) + (row.unit.empty() ? "" : " " + row.unit) : row.text;
+    text += "\n";
+  }
+  for (const std::string& help : diagnostic.help) text += "  help: " + help + "\n";
+  return text;
+}
+
+std::string to_json(const Diagnostic& diagnostic) {
+  using nlohmann::ordered_json;
+  ordered_json rows = ordered_json::array();
+  for (const DiagnosticRow& row : diagnostic.rows) {
+    ordered_json entry{{"label", row.label}};
+    if (row.text.empty()) {
+      entry["value"] = row.value;
+      if (!row.unit.empty()) entry["unit"] = row.unit;
+    } else {
+      entry["text"] = row.text;
+    }
+    rows.push_back(std::move(entry));
+  }
+  const ordered_json whole{
+      {"code", diagnostic.code}, {"message", diagnostic.message}, {"rows", rows}, {"help", diagnostic.help}};
+  // Names come from kernel files: what is not UTF-8 is replaced instead of thrown.
+  return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace kiln

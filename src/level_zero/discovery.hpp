@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Why there is no GPU: each cause with its own diagnostic and cure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kiln/result.hpp"
+
+namespace kiln::detail {
+
+/// K0301: the loader could not be opened. `reason` is dlerror()'s text.
+[[nodiscard]] Error explain_missing_loader(const char* reason);
+
+/// A device node of a GPU.
+struct RenderNode {
+  std::string path;
+  int error = 0;  ///< errno of opening it, 0 when it opens
+};
+
+/// What this machine shows of Intel's driver and of GPUs.
+struct GpuSurvey {
+  std::string alternative;                  ///< ZE_ENABLE_ALT_DRIVERS, the driver that is used instead
+  std::optional<std::string> driver_error;  ///< why Intel's driver cannot be opened
+  std::vector<RenderNode> nodes;
+};
+
+/// K0302 no driver, K0303 no device, K0304 a device that this user may not open, K0305 anything else. Pure.
+[[nodiscard]] Error explain_missing_gpu(ze_result_t code, const char* call, const GpuSurvey& survey);
+
+/// The same for this machine: looks at the installed driver and at /dev/dri.
+[[nodiscard]] Error explain_missing_gpu(ze_result_t code, const char* call);
+
+}  // namespace kiln::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Buffer: ownership of one USM allocation.
+#include "kiln/memory.hpp"
+
+#include "level_zero/call.hpp"
+
+namespace kiln {
+
+Buffer Buffer::adopt(ze_context_handle_t context, void* data, std::size_t size, MemoryKind kind) {
+  Buffer buffer;
+  buffer.context_ = context;
+  buffer.data_ = data;
+  buffer.size_ = size;
+  buffer.kind_ = kind;
+  return buffer;
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : context_(other.context_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      kind_(other.kind_) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  context_ = other.context_;
+  kind_ = other.kind_;
+  size_ = std::exchange(other.size_, 0);
+  data_ = std::exchange(other.data_, nullptr);
+  return *this;
+}
+
+void* Buffer::release() {
+  size_ = 0;
+  return std::exchange(data_, nullptr);
+}
+
+void Buffer::reset() {
+  size_ = 0;
+  if (void* data = std::exchange(data_, nullptr)) KILN_DESTROY(zeMemFree, context_, data);
+}
+
+}  // namespace kiln

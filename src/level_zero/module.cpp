@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Modules with their build log, and kernels.
+#include "kiln/module.hpp"
+
+#include "kiln/structures.hpp"
+#include "level_zero/call.hpp"
+
+namespace kiln {
+namespace {
+
+std::string take_log(ze_module_build_log_handle_t handle) {
+  if (!handle) return {};
+  std::size_t size = 0;
+  std::string text;
+  if (api().zeModuleBuildLogGetString(handle, &size, nullptr) == ZE_RESULT_SUCCESS && size > 0) {
+    text.resize(size);
+    if (api().zeModuleBuildLogGetString(handle, &size, text.data()) != ZE_RESULT_SUCCESS) text.clear();
+    text.resize(std::min(text.find('\0'), text.size()));
+  }
+  KILN_DESTROY(zeModuleBuildLogDestroy, handle);
+  return text;
+}
+
+}  // namespace
+
+ModuleBuild ModuleRef::build(DriverRef driver, ContextRef context, DeviceRef device, ModuleFormat format,
+                             std::span<const std::byte> code, const char* flags) {
+  auto description = make<ze_module_desc_t>();
+  description.format = format == ModuleFormat::spirv ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE;
+  description.inputSize = code.size();
+  description.pInputModule = reinterpret_cast<const std::uint8_t*>(code.data());
+  description.pBuildFlags = flags;
+  const std::string before = driver.last_error_description();
+  ze_module_build_log_handle_t log = nullptr;
+  Handle handle = nullptr;
+  ModuleBuild build;
+  build.code = api().zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
+  build.log = take_log(log);
+  if (build.code == ZE_RESULT_SUCCESS)
+    build.module = Module::adopt(handle);
+  else if (std::string after = driver.last_error_description(); after != before)
+    build.last_error = std::move(after);
+  return build;
+}
+
+Result<Kernel> ModuleRef::kernel(const char* name) const {
+  auto description = make<ze_kernel_desc_t>();
+  description.pKernelName = name;
+  ze_kernel_handle_t handle = nullptr;
+  KILN_TRY(KILN_CALL(zeKernelCreate, raw(), &description, &handle));
+  return Kernel::adopt(handle);
+}
+
+Result<std::vector<std::string>> ModuleRef::kernel_names() const {
+  std::uint32_t count = 0;
+  KILN_TRY(KILN_CALL(zeModuleGetKernelNames, raw(), &count, nullptr));
+  std::vector<const char*> names(count);
+  KILN_TRY(KILN_CALL(zeModuleGetKernelNames, raw(), &count, names.data()));
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+Result<std::vector<std::byte>> ModuleRef::native_binary() const {
+  std::size_t size = 0;
+  KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, raw(), &size, nullptr));
+  std::vector<std::byte> binary(size);
+  KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, raw(), &size, reinterpret_cast<std::uint8_t*>(binary.data())));
+  return binary;
+}
+
+void ModuleRef::destroy(Handle handle) { KILN_DESTROY(zeModuleDestroy, handle); }
+
+Result<KernelProperties> KernelRef::properties() const {
+  // One chained struct a call: drivers 22.43 to 22.52 loop for ever on two.
+  auto properties = make<ze_kernel_properties_t>();
+  auto largest = make<abi::KernelMaxGroupSize>();
+  chain(properties, largest);
+  KILN_TRY(KILN_CALL(zeKernelGetProperties, raw(), &properties));
+  KernelProperties facts;
+  facts.arguments = properties.numKernelArgs;
+  facts.required_group_size = {properties.requiredGroupSizeX, properties.requiredGroupSizeY,
+                               properties.requiredGroupSizeZ};
+  facts.required_sub_groups = properties.requiredNumSubGroups;
+  facts.required_sub_group_size = properties.requiredSubgroupSize;
+  facts.max_sub_group_size = properties.maxSubgroupSize;
+  facts.max_sub_groups = properties.maxNumSubgroups;
+  facts.local_memory = properties.localMemSize;
+  facts.private_memory = properties.privateMemSize;
+  facts.spill_memory = properties.spillMemSize;
+  if (largest.maxGroupSize != 0) facts.max_group_size = largest.maxGroupSize;
+  return facts;
+}
+
+Result<void> KernelRef::set_group_size(Extent size) const {
+  return KILN_CALL(zeKernelSetGroupSize, raw(), size.x, size.y, size.z);
+}
+
+Result<Extent> KernelRef::suggest_group_size(Extent global) const {
+  Extent size;
+  KILN_TRY(
+      KILN_CALL(zeKernelSuggestGroupSize, raw(), global.x, global.y, global.z, &size.x, &size.y, &size.z));
+  return size;
+}
+
+Result<void> KernelRef::set_argument(std::uint32_t index, std::size_t size, const void* value) const {
+  return KILN_CALL(zeKernelSetArgumentValue, raw(), index, size, value);
+}
+
+void KernelRef::destroy(Handle handle) { KILN_DESTROY(zeKernelDestroy, handle); }
+
+}  // namespace kiln

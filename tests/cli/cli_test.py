@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+# The command as a user types it: exit codes, JSON fields, diagnostics, and files that are not what they should be.
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+KILN = os.environ['KILN']
+KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
+
+
+def kiln(*arguments, **environment):
+    return subprocess.run([KILN, *arguments], env={**os.environ, **environment}, capture_output=True, text=True,
+                          timeout=120)
+
+
+class Devices(unittest.TestCase):
+    def test_json_lists_the_cpu_device_with_the_limits_of_its_profile(self):
+        for profile, slm in (('tgllp', 65536), ('dg2', 65536), ('pvc', 131072), ('bmg', 131072)):
+            done = kiln('devices', '--json', '--device', f'cpu:{profile}')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            device, = json.loads(done.stdout)['devices']
+            self.assertEqual((device['kind'], device['slm_per_group']), ('cpu', slm))
+
+    def test_all_kinds_are_listed_with_a_reason_for_a_missing_one(self):
+        done = kiln('devices', '--json')
+        answer = json.loads(done.stdout)
+        kinds = [entry['kind'] for entry in answer['devices'] + answer['missing']]
+        self.assertEqual(sorted(kinds), ['cpu', 'gpu'])
+        self.assertEqual(done.returncode, 0)
+        for missing in answer['missing']:
+            self.assertRegex(missing['code'], '^K03')
+            self.assertTrue(missing['help'])
+
+    def test_an_unknown_device_is_a_usage_error(self):
+        for name in ('tpu', 'cpu:', 'capture', 'gpu:0'):
+            self.assertEqual(kiln('devices', '--device', name).returncode, 2, name)
+
+    def test_an_unknown_profile_is_named_with_those_there_are(self):
+        done = kiln('devices', '--device', 'cpu:arc9000')
+        self.assertEqual(done.returncode, 4)
+        self.assertIn('tgllp', done.stderr)
+
+
+class Run(unittest.TestCase):
+    def test_json_has_the_fields_and_host_time_contains_device_time(self):
+        for name in ('saxpy', 'matmul', 'slm_limit', 'slm_table'):
+            done = kiln('run', name, '--device', 'cpu', '--json', '--repeat', '2')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            answer = json.loads(done.stdout)
+            self.assertTrue(answer['ok'])
+            self.assertEqual(answer['binary'], 'jit')
+            self.assertGreaterEqual(answer['host_ms'], answer['device_ms'])
+            self.assertGreater(answer['device_ms'], 0)
+            self.assertGreater(answer['build_ms'], 0)
+            self.assertTrue(answer['device'].startswith('Kiln CPU device'))
+
+    def test_every_listed_sample_runs(self):
+        names = [entry['name'] for entry in json.loads(kiln('run', '--list', '--json').stdout)]
+        self.assertGreaterEqual(len(names), 9)
+        for name in names:
+            self.assertEqual(kiln('run', name, '--device', 'cpu', '--size', '100').returncode, 0, name)
+
+    def test_slm_beyond_the_limit_is_refused_and_the_tile_it_names_runs(self):
+        done = kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', '656384', '--json')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('error[K0101]', done.stderr)
+        error = json.loads(done.stdout)['error']
+        self.assertEqual(error['result'], 'ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY')
+        rows = {row['label']: row.get('value') for row in error['rows']}
+        self.assertEqual(rows['available a work-group'], 131072)
+        self.assertEqual(rows['argument 7 `a_tile`'], 4 * 286 ** 2)
+        edge = next(value for label, value in rows.items() if label.startswith('largest edge'))
+        self.assertEqual(edge, 128)
+        fits = kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', str(2 * 4 * edge ** 2), '--json')
+        self.assertEqual(fits.returncode, 0, fits.stderr)
+        self.assertTrue(json.loads(fits.stdout)['ok'])
+
+    def test_512_bytes_a_work_item_allow_128_work_items_of_64_kib(self):
+        done = kiln('run', 'slm_limit', '--device', 'cpu:dg2', '--group', '256')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('at most 128 work-items', done.stderr)
+        self.assertEqual(kiln('run', 'slm_limit', '--device', 'cpu:dg2', '--group', '128').returncode, 0)
+
+    def test_a_group_too_large_is_refused(self):
+        done = kiln('run', 'saxpy', '--device', 'cpu', '--group', '2000')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('error[K0102]', done.stderr)
+
+    def test_usage_errors_end_with_2(self):
+        for arguments in ((), ('run',), ('fly',), ('run', 'nothing'), ('run', 'saxpy', '--size', '0'),
+                          ('run', 'saxpy', '--size', '-1'), ('run', 'saxpy', '--size', 'many'),
+                          ('run', 'saxpy', '--repeat', '0'), ('run', 'saxpy', '--slm', '4'),
+                          ('run', 'matmul', '--slm', '1'), ('run', 'saxpy', '--size', '99999999999999999999')):
+            self.assertEqual(kiln(*arguments, KILN_DEVICE='cpu').returncode, 2, arguments)
+
+    def test_help_and_version_end_with_0(self):
+        for arguments in (('--help',), ('run', '--help'), ('devices', '--help'), ('--version',), ('run', '--list')):
+            done = kiln(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ''), arguments)
+            self.assertTrue(done.stdout)
+
+    def test_auto_falls_back_with_one_line(self):
+        done = kiln('run', 'saxpy', '--size', '10', KILN_DEVICE='')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual(len(done.stderr.splitlines()), 1)
+
+    def test_a_missing_cpu_driver_is_named(self):
+        done = kiln('run', 'saxpy', '--device', 'cpu', KILN_CPU_DRIVER='/nowhere/driver.so')
+        self.assertEqual(done.returncode, 4)
+        self.assertIn('/nowhere/driver.so', done.stderr)
+
+
+class Files(unittest.TestCase):
+    def run_with(self, files, kernel='saxpy'):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in files.items():
+                pathlib.Path(folder, name).write_bytes(content)
+            return kiln('run', kernel, '--device', 'cpu', '--size', '10', KILN_KERNEL_PATH=folder)
+
+    def test_no_files(self):
+        done = self.run_with({})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('error[K0201]', done.stderr)
+        self.assertIn('saxpy.spv', done.stderr)
+
+    def test_broken_files_are_errors_that_name_them(self):
+        whole = (KERNELS / 'saxpy.spv').read_bytes()
+        flipped = bytearray(whole)
+        flipped[1] ^= 4
+        for content in (b'', b'garbage that is no kernel', whole[:10], whole[:-3], whole[:400], bytes(flipped)):
+            done = self.run_with({'saxpy.spv': content})
+            self.assertEqual(done.returncode, 5, content[:20])
+            self.assertRegex(done.stderr, r'error\[K020[23]\]')
+            self.assertIn('saxpy.spv', done.stderr)
+
+    def test_a_kernel_of_another_family_is_told(self):
+        done = self.run_with({'saxpy.spv': (KERNELS / 'matmul.spv').read_bytes()})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('error[K0208]', done.stderr)
+        self.assertIn('tiled', done.stderr)
+
+    def test_a_folder_in_place_of_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'saxpy.spv').mkdir()
+            done = kiln('run', 'saxpy', '--device', 'cpu', KILN_KERNEL_PATH=folder)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('error[K0201]', done.stderr)
+
+    def test_native_binaries_for_other_devices_are_refused_alone_and_passed_over_beside_spirv(self):
+        native = {path.name: path.read_bytes() for path in KERNELS.glob('saxpy.*.bin')}
+        if not native:
+            self.skipTest('built without ocloc')
+        done = self.run_with(native)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('error[K0202]', done.stderr)
+        self.assertEqual(self.run_with({**native, 'saxpy.spv': (KERNELS / 'saxpy.spv').read_bytes()}).returncode, 0)
+
+
+class Readme(unittest.TestCase):
+    def test_the_example_is_the_one_that_is_compiled(self):
+        readme = pathlib.Path(os.environ['KILN_README']).read_text()
+        example = pathlib.Path(os.environ['KILN_EXAMPLE']).read_text()
+        body = example[example.index('static Result<float>'):example.index('int main')].strip()
+        self.assertIn(body, readme)
+
+
+if __name__ == '__main__':
+    unittest.main()

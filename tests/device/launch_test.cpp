@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Launches that run: typed arguments, timestamps, and every sample against its host reference.
+#include <chrono>
+
+#include "cli/samples.hpp"
+#include "device_test.hpp"
+
+namespace kiln::test {
+namespace {
+
+struct Mixed {
+  std::uint32_t a;
+  float b;
+  std::uint64_t c;
+};
+
+/// Runs a sample once and compares; the error or the first wrong element otherwise.
+void run_sample(const samples::Sample& sample, Bundle& bundle, const samples::Choices& choices) {
+  CAPTURE(sample.name);
+  CAPTURE(choices.size.value_or(0));
+  CAPTURE(choices.group.value_or(0));
+  CAPTURE(choices.slm.value_or(0));
+  const CheckedKernel& kernel = *need(bundle.kernel(sample.kernel));
+  const samples::Prepared prepared = need(sample.prepare(device(), choices));
+  const CommandList list = immediate_list();
+  prepared.reset();
+  need(prepared.launch(list.get(), kernel, {}));
+  finish(list.get());
+  if (!executes()) return;
+  const auto wrong = prepared.verify();
+  if (wrong) FAIL_CHECK("element ", wrong->index, " is ", wrong->got, ", should be ", wrong->wanted);
+}
+
+std::vector<samples::Choices> choices_of(const std::string& name) {
+  using C = samples::Choices;
+  if (name == "saxpy")
+    return {C{}, C{.size = 1}, C{.size = 255, .group = 256}, C{.size = 100'003, .group = 7}};
+  if (name == "matmul")
+    return {C{},
+            C{.size = 1},
+            C{.size = 17},
+            C{.size = 100, .slm = 65536},
+            C{.size = 33, .group = 5, .slm = 8},
+            C{.size = 64, .group = 64, .slm = 30000}};
+  if (name == "slm_limit")
+    return {C{}, C{.size = 1}, C{.size = 1000, .group = 3}, C{.size = 129, .group = 64, .slm = 65536}};
+  if (name == "slm_table.one_each")
+    return {C{}, C{.size = 1}, C{.size = 255}, C{.size = 257}, C{.size = 100'001}};
+  if (name == "slm_table.one_each_smaller")
+    return {C{.slm = 4}, C{.slm = 255 * 4}, C{.slm = 256 * 4}, C{.size = 3, .group = 1, .slm = 4}};
+  if (name == "slm_table.one_each_bigger")
+    return {C{.slm = 4}, C{.slm = 257 * 4}, C{.slm = 1000 * 4}, C{.size = 1, .group = 250, .slm = 4000}};
+  if (name == "slm_table.one_each_any")
+    return {C{.slm = 4}, C{.slm = 255 * 4}, C{.slm = 256 * 4}, C{.slm = 257 * 4},
+            C{.group = 33, .slm = 4000}};
+  return {C{}, C{.size = 1}, C{.size = 9999, .group = 17}, C{.size = 257, .group = 512}};
+}
+
+}  // namespace
+
+TEST_CASE("values of all sizes arrive") {
+  Bundle bundle = need(Bundle::load(device(), {test_kernel("limits.spv")}));
+  HostBuffer out = need(context().allocate_shared(device().device, 16 * 8));
+  const CommandList list = immediate_list();
+  const std::int8_t a = -3;
+  const std::uint16_t b = 1000;
+  const std::int32_t c = 70'000;
+  const std::uint64_t d = std::uint64_t{5} << 40;
+  const std::array<float, 4> g{1, 2, 3, 4};
+  const Mixed h{11, 12, std::uint64_t{13} << 50};
+  need(launch(list.get(), *need(bundle.kernel("values")), {{2}, {8}}, out, a, b, c, d, 2.0f, g, h,
+              std::uint32_t{99}));
+  finish(list.get());
+  if (!executes()) return;
+  for (const std::uint64_t value : out.span<std::uint64_t>())
+    CHECK(value == 70'997 + d + 12 + 11 + 12 + (std::uint64_t{13} << 50));
+}
+
+TEST_CASE("a raw device pointer and a buffer are the same argument; a value is not") {
+  Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
+  const CheckedKernel& kernel = *need(bundle.kernel("saxpy"));
+  HostBuffer x = need(context().allocate_shared(device().device, 64)),
+             y = need(context().allocate_shared(device().device, 64));
+  const CommandList list = immediate_list();
+  std::ranges::fill(x.span<float>(), 2.0f);
+  std::ranges::fill(y.span<float>(), 1.0f);
+  const auto* pointer = static_cast<const float*>(x.data());
+  need(launch(list.get(), kernel, {{1}, {16}}, 3.0f, pointer, y, 16u));
+  finish(list.get());
+  if (executes()) CHECK(y.span<float>()[15] == 7.0f);
+
+  const auto kind = launch(list.get(), kernel, {{1}, {16}}, 3.0f, std::uint64_t{0}, y, 16u);
+  REQUIRE(!kind);
+  CHECK(kind.error().diagnostic()->code == "K0107");
+  const auto size = launch(list.get(), kernel, {{1}, {16}}, 3.0, x, y, 16u);
+  REQUIRE(!size);
+  CHECK(size.error().diagnostic()->code == "K0108");
+  const auto count = launch(list.get(), kernel, {{1}, {16}}, 3.0f, x, y);
+  REQUIRE(!count);
+  CHECK(count.error().diagnostic()->code == "K0106");
+}
+
+TEST_CASE("a required group is launched as required") {
+  Bundle bundle = need(Bundle::load(device(), {test_kernel("limits.spv")}));
+  HostBuffer out = need(context().allocate_shared(device().device, 2 * 3 * 64 * 4));
+  const CommandList list = immediate_list();
+  need(launch(list.get(), *need(bundle.kernel("fixed_group")), {{2, 3, 1}, {8, 4, 2}}, out));
+  finish(list.get());
+  if (!executes()) return;
+  const auto words = out.span<std::uint32_t>();
+  for (std::uint32_t z = 0; z < 2; ++z)
+    for (std::uint32_t y = 0; y < 12; ++y)
+      for (std::uint32_t x = 0; x < 16; ++x)
+        REQUIRE(words[x + 16 * (y + 12 * z)] == x % 8 + 8 * (y % 4 + 4 * z));
+}
+
+TEST_CASE("timestamps are durations that the host's own clock contains") {
+  if (!executes()) return;
+  Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
+  const samples::Sample& sample = *samples::find("saxpy");
+  const samples::Prepared prepared = need(sample.prepare(device(), {}));
+  const EventPool pool = need(EventPoolRef::create(context(), 1, {.host_visible = true, .timestamps = true}));
+  const Event event = need(pool->event(0));
+  const CommandList list = immediate_list();
+  for (int round = 0; round < 5; ++round) {
+    prepared.reset();
+    need(event->reset());
+    const auto start = std::chrono::steady_clock::now();
+    need(prepared.launch(list.get(), *need(bundle.kernel("saxpy")), {event.get(), {}}));
+    need(event->wait());
+    const auto host = std::chrono::steady_clock::now() - start;
+    const auto on_device = need(event->kernel_duration(device().properties));
+    CHECK(on_device.count() > 0);
+    CHECK(on_device <= host);
+  }
+}
+
+TEST_CASE("every sample gives the host's answer") {
+  for (const samples::Sample& sample : samples::all()) {
+    Bundle bundle = need(Bundle::load(device(), need(find_kernel_files(KILN_NATIVE_KERNELS, sample.family))));
+    for (const samples::Choices& choices : choices_of(sample.name)) run_sample(sample, bundle, choices);
+  }
+}
+
+TEST_CASE("the largest tile that a refusal names runs, and the next one does not") {
+  Bundle bundle = need(Bundle::load(device(), need(find_kernel_files(KILN_NATIVE_KERNELS, "matmul"))));
+  const CheckedKernel& kernel = *need(bundle.kernel("tiled"));
+  const samples::Sample& sample = *samples::find("matmul");
+  const CommandList list = immediate_list();
+  const auto launch_with_slm = [&](std::uint64_t slm) {
+    const samples::Prepared prepared = need(sample.prepare(device(), {.size = 40, .slm = slm}));
+    return prepared.launch(list.get(), kernel, {});
+  };
+  const auto refused = launch_with_slm(656384);  // the guide's failure
+  REQUIRE(!refused);
+  CHECK(refused.error().code() == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  std::uint64_t edge = 0;
+  for (const DiagnosticRow& row : refused.error().diagnostic()->rows)
+    if (row.label.starts_with("largest edge")) edge = row.value;
+  REQUIRE(edge > 0);
+  need(launch_with_slm(2 * edge * edge * 4));
+  CHECK(!launch_with_slm(2 * (edge + 1) * (edge + 1) * 4));
+  finish(list.get());
+}
+
+}  // namespace kiln::test

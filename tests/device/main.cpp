@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Runs the device tests on one device: `device_tests BACKEND [doctest options]`. Ends with 77 when it is not
+// there.
+//   cpu[:PRODUCT], gpu, capture:PRODUCT   as kiln::open_device takes them
+//   loader-cpu                            the CPU driver through the Level Zero loader (ZE_ENABLE_ALT_DRIVERS
+//   names it)
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <cstdio>
+#include <cstdlib>
+
+#include "device_test.hpp"
+
+namespace kiln::test {
+namespace {
+
+OpenDevice* opened = nullptr;
+
+Result<OpenDevice> open_backend(const std::string& backend) {
+  if (backend == "loader-cpu") {
+    if (auto loaded = load_loader(); !loaded) return tl::unexpected(std::move(loaded).error());
+    auto selected = first_device(ZE_DEVICE_TYPE_CPU);
+    if (!selected) return tl::unexpected(std::move(selected).error());
+    return open_device(*selected, DeviceKind::cpu);
+  }
+  auto request = parse_device_request(backend);
+  if (!request) return tl::unexpected(std::move(request).error());
+  return open_device(*request);
+}
+
+/// Only these may be missing without that being a failure.
+bool may_be_missing(const std::string& backend, const Error& error) {
+  const std::string code = error.diagnostic() ? error.diagnostic()->code : "";
+  return backend != "cpu" && code.starts_with("K03") && code != "K0307";
+}
+
+}  // namespace
+
+const OpenDevice& device() { return *opened; }
+bool executes() { return opened->kind != DeviceKind::capture; }
+
+KernelFile test_kernel(const char* name) {
+  return need(read_kernel_file(std::filesystem::path(KILN_TEST_KERNELS) / name));
+}
+KernelFile sample_kernel(const char* name) {
+  return need(read_kernel_file(std::filesystem::path(KILN_SAMPLE_KERNELS) / name));
+}
+
+CommandList immediate_list() {
+  const auto group = need(device().device.compute_queue_group());
+  return need(CommandListRef::create_immediate(context(), device().device, {}, group));
+}
+
+void finish(CommandListRef list) {
+  const EventPool pool = need(EventPoolRef::create(context(), 1));
+  const Event event = need(pool.get().event(0));
+  need(list.barrier({event.get(), {}}));
+  need(event.get().wait());
+}
+
+}  // namespace kiln::test
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: device_tests BACKEND [doctest options]\n");
+    return 2;
+  }
+  auto opened = kiln::test::open_backend(argv[1]);
+  if (!opened) {
+    std::fprintf(stderr, "%s", opened.error().text().c_str());
+    return kiln::test::may_be_missing(argv[1], opened.error()) ? 77 : 1;
+  }
+  kiln::test::opened = &*opened;
+  doctest::Context context(argc - 1, argv + 1);
+  return context.run();
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Modules and bundles: origins, build logs, damaged and foreign files.
+#include <algorithm>
+#include <random>
+
+#include "device_test.hpp"
+
+namespace kiln::test {
+namespace {
+
+std::string code_of(const Error& error) { return error.diagnostic() ? error.diagnostic()->code : ""; }
+
+ModuleBuild build(ModuleFormat format, std::span<const std::byte> bytes) {
+  return ModuleRef::build(device().driver, context(), device().device, format, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("SPIR-V is built, and says which kernels it has") {
+  const KernelFile file = test_kernel("limits.spv");
+  const ModuleBuild built = build(ModuleFormat::spirv, file.bytes);
+  INFO(built.log);
+  REQUIRE(built.code == ZE_RESULT_SUCCESS);
+  const auto names = need(built.module->kernel_names());
+  CHECK(std::ranges::count(names, "fixed_group") == 1);
+  CHECK(!built.module->kernel("nothing"));
+}
+
+TEST_CASE("what a module's native binary says agrees with the driver's properties") {
+  const KernelFile file = test_kernel("limits.spv");
+  const auto from_source = read_spirv(file.bytes);
+  REQUIRE(from_source.has_value());
+  Bundle bundle = need(Bundle::load(device(), {file}));
+  CHECK(bundle.origin() == BinaryOrigin::jit);
+  for (const KernelFacts& source : from_source->kernels) {
+    CAPTURE(source.name);
+    const CheckedKernel& kernel = *need(bundle.kernel(source.name));
+    const KernelProperties properties = need(kernel.kernel().properties());
+    CHECK(properties.arguments == source.arguments.size());
+    CHECK(kernel.facts().arguments.size() == source.arguments.size());
+    CHECK(kernel.facts().required_group_size == source.required_group_size);
+    CHECK(properties.required_group_size == source.required_group_size);
+    CHECK(kernel.facts().static_slm == source.static_slm);
+  }
+}
+
+TEST_CASE("a native binary is taken as it is, and says so") {
+  const KernelFile source = test_kernel("limits.spv");
+  const ModuleBuild built = build(ModuleFormat::spirv, source.bytes);
+  REQUIRE(built.code == ZE_RESULT_SUCCESS);
+  const KernelFile native{"limits.bin", need(built.module->native_binary())};
+  if (identify(native.bytes) != BinaryFormat::elf) {
+    MESSAGE("this driver still writes patch tokens; the native samples cover its zebins");
+    return;
+  }
+  Bundle bundle = need(Bundle::load(device(), {source, native}));
+  if (!read_zebin(native.bytes)->has_ir) {
+    CHECK(bundle.origin() == BinaryOrigin::native);
+    CHECK(bundle.file() == "limits.bin");
+  }
+  CHECK(need(bundle.kernel("both"))->facts().static_slm == 4096);
+  CHECK(need(bundle.kernel("values"))->facts().arguments.size() == 9);
+}
+
+TEST_CASE("a kernel that is not there is named together with those that are") {
+  Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
+  const auto missing = bundle.kernel("saxpi");
+  REQUIRE(!missing);
+  CHECK(missing.error().code() == ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+  CHECK(code_of(missing.error()) == "K0208");
+  CHECK(missing.error().diagnostic()->rows.at(0).text == "saxpy");
+}
+
+TEST_CASE("files that hold no kernels are refused by name") {
+  const KernelFile whole = sample_kernel("saxpy.spv");
+  std::vector<KernelFile> bad;
+  bad.push_back({"empty", {}});
+  bad.push_back({"text", std::vector<std::byte>(100, std::byte{'x'})});
+  bad.push_back({"truncated.spv", {whole.bytes.begin(), whole.bytes.begin() + 101}});
+  bad.push_back({"header.spv", {whole.bytes.begin(), whole.bytes.begin() + 20}});
+  for (const KernelFile& file : bad) {
+    CAPTURE(file.name);
+    const auto result = Bundle::load(device(), {file});
+    REQUIRE(!result);
+    CHECK(code_of(result.error()) == "K0202");
+    CHECK(result.error().diagnostic()->rows.at(0).label == file.name);
+  }
+  // A good file beside a bad one still serves.
+  std::vector<KernelFile> mixed = bad;
+  mixed.push_back(whole);
+  const Bundle bundle = need(Bundle::load(device(), mixed));
+  CHECK(bundle.file() == "saxpy.spv");
+  CHECK(bundle.passed_over().size() == bad.size());
+}
+
+TEST_CASE("a binary for another device is passed over, or refused when alone") {
+  // The other half of the matrix of targets: on the CPU device each of them is foreign.
+  if (device().kind != DeviceKind::cpu) return;
+  const auto files = need(find_kernel_files(KILN_NATIVE_KERNELS, "saxpy"));
+  std::vector<KernelFile> native;
+  for (const KernelFile& file : files)
+    if (!file.name.ends_with(".spv")) native.push_back(file);
+  if (native.empty()) {
+    MESSAGE("ocloc was not found when this was built: no native kernels");
+    return;
+  }
+  const auto alone = Bundle::load(device(), native);
+  REQUIRE(!alone);
+  CHECK(alone.error().code() == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+  CHECK(alone.error().diagnostic()->rows.size() == native.size() + 1);
+  const Bundle bundle = need(Bundle::load(device(), files));
+  CHECK(bundle.origin() == BinaryOrigin::jit);
+}
+
+TEST_CASE("damaged native binaries of the CPU device are refused, never run") {
+  if (device().kind != DeviceKind::cpu) return;
+  const ModuleBuild built = build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);
+  REQUIRE(built.code == ZE_RESULT_SUCCESS);
+  const auto good = need(built.module->native_binary());
+  REQUIRE(build(ModuleFormat::native, good).code == ZE_RESULT_SUCCESS);
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    auto bad = good;
+    bad[random() % bad.size()] ^= static_cast<std::byte>(1u << random() % 8);
+    const ModuleBuild result = build(ModuleFormat::native, bad);
+    REQUIRE(result.code == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    REQUIRE(!result.log.empty());
+  }
+  for (std::size_t size = 0; size < good.size(); size += good.size() / 97 + 1)
+    REQUIRE(build(ModuleFormat::native, std::span(good).first(size)).code != ZE_RESULT_SUCCESS);
+}
+
+TEST_CASE("damaged SPIR-V is refused or built, never a crash") {
+  if (device().kind != DeviceKind::cpu) return;  // Intel's compiler may abort on such input
+  const KernelFile good = test_kernel("limits.spv");
+  std::mt19937 random(11);
+  int refused = 0;
+  for (int i = 0; i < 150; ++i) {
+    KernelFile bad = good;
+    bad.bytes[random() % bad.bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
+    const auto result = Bundle::load(device(), {bad});
+    if (!result) ++refused;
+    if (!result) REQUIRE(result.error().diagnostic() != nullptr);
+  }
+  CHECK(refused > 0);
+}
+
+TEST_CASE("too much static SLM refuses the module, and the kernel to blame is named") {
+  const auto result = Bundle::load(device(), {test_kernel("over_static.spv")});
+  REQUIRE(!result);
+  CHECK(result.error().code() == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  REQUIRE(code_of(result.error()) == "K0109");
+  CHECK(result.error().diagnostic()->message.find("too_much") != std::string::npos);
+  CHECK(result.error().diagnostic()->rows.at(0).value == 204800);
+}
+
+}  // namespace kiln::test

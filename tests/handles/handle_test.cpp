@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// Ownership: moves, adoption, release, reset and destroy counts of every owner and of Buffer.
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kiln/bundle.hpp"
+#include "kiln/log.hpp"
+#include "support/stub_driver.hpp"
+#include "unit/test_file.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+template <class Owner, Call Destroy>
+struct Case {
+  using Type = Owner;
+  using Handle = typename Owner::Handle;
+  static constexpr Call kDestroy = Destroy;
+};
+
+// What does not compile, for one owner.
+template <class Owner>
+concept AdoptsInt = requires { Owner::adopt(0); };
+template <class Owner>
+concept AdoptsNull = requires { Owner::adopt(nullptr); };
+template <class Owner>
+concept GetsFromTemporary = requires(Owner owner) { std::move(owner).get(); };
+template <class Owner>
+concept ArrowOnTemporary = requires(Owner owner) { std::move(owner).operator->(); };
+
+template <class Owner, class R>
+consteval bool right_types() {
+  using Handle = typename Owner::Handle;
+  static_assert(std::same_as<Owner, Unique<R>>);
+  static_assert(sizeof(Owner) == sizeof(void*) && sizeof(R) == sizeof(void*));
+  static_assert(std::is_trivially_copyable_v<R> && std::is_nothrow_move_constructible_v<Owner> &&
+                std::is_nothrow_move_assignable_v<Owner>);
+  static_assert(!std::copyable<Owner> && !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner>);
+  static_assert(!std::convertible_to<Owner, Handle> && !std::convertible_to<Owner&, Handle> &&
+                !std::convertible_to<const Owner&, Handle> && !std::constructible_from<Handle, Owner&>);
+  static_assert(!std::convertible_to<R, Handle>);
+  static_assert(!std::convertible_to<Handle, Owner> && !std::constructible_from<Owner, Handle>);
+  static_assert(std::convertible_to<Handle, R> && std::convertible_to<Owner&, R>);
+  static_assert(!std::convertible_to<Owner, R> && !std::convertible_to<const Owner, R>);
+  static_assert(!AdoptsInt<Owner> && !AdoptsNull<Owner> && !GetsFromTemporary<Owner> && !ArrowOnTemporary<Owner>);
+  static_assert(!std::convertible_to<Owner, bool> && std::constructible_from<bool, const Owner&>);
+  static_assert(std::same_as<decltype(std::declval<const Owner&>().get()), R>);
+  return true;
+}
+static_assert(right_types<Context, ContextRef>());
+static_assert(right_types<CommandQueue, CommandQueueRef>());
+static_assert(right_types<Fence, FenceRef>());
+static_assert(right_types<EventPool, EventPoolRef>());
+static_assert(right_types<Event, EventRef>());
+static_assert(right_types<CommandList, CommandListRef>());
+static_assert(right_types<Module, ModuleRef>());
+static_assert(right_types<Kernel, KernelRef>());
+static_assert(std::is_trivially_copyable_v<DeviceRef> && std::is_trivially_copyable_v<DriverRef>);
+
+// A device-only buffer has no spans: only what the host may touch has them.
+template <class B>
+concept HasSpan = requires(const B& buffer) { buffer.template span<float>(); };
+static_assert(HasSpan<HostBuffer> && !HasSpan<Buffer>);
+static_assert(!std::is_copy_constructible_v<Buffer> && !std::is_copy_assignable_v<Buffer>);
+static_assert(!std::is_copy_constructible_v<Bundle> && std::is_nothrow_move_constructible_v<Bundle>);
+
+template <class Bundle>
+concept ModuleFromTemporary = requires(Bundle bundle) { std::move(bundle).module(); };
+static_assert(!ModuleFromTemporary<Bundle>);
+
+struct Lines {
+  Lines() { set_log_sink(add, this); }
+  ~Lines() { set_log_sink(nullptr, nullptr); }
+  static void add(void* user, LogLevel level, std::string_view line) {
+    auto& self = *static_cast<Lines*>(user);
+    self.last = line;
+    self.level = level;
+    ++self.count;
+  }
+  std::string last;
+  LogLevel level = LogLevel::debug;
+  int count = 0;
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("owners", C, Case<Context, Call::zeContextDestroy>, Case<CommandQueue, Call::zeCommandQueueDestroy>,
+                   Case<Fence, Call::zeFenceDestroy>, Case<EventPool, Call::zeEventPoolDestroy>,
+                   Case<Event, Call::zeEventDestroy>, Case<CommandList, Call::zeCommandListDestroy>,
+                   Case<Module, Call::zeModuleDestroy>, Case<Kernel, Call::zeKernelDestroy>) {
+  using Owner = typename C::Type;
+  StubDriver stub;
+  const auto handle = stub.new_handle<typename C::Handle>(), other = stub.new_handle<typename C::Handle>();
+  const auto destroys = [&] { return stub.calls(C::kDestroy); };
+
+  SUBCASE("an empty owner destroys nothing") {
+    {
+      Owner empty;
+      CHECK_FALSE(empty);
+      CHECK(empty.get().raw() == nullptr);
+      CHECK(empty.release() == nullptr);
+      empty.reset();
+      Owner moved = std::move(empty);
+      moved = Owner();
+    }
+    CHECK(stub.all_calls() == 0);
+  }
+  SUBCASE("adopt and destroy, once") {
+    {
+      const Owner owner = Owner::adopt(handle);
+      CHECK(owner);
+      CHECK(owner.get().raw() == handle);
+      CHECK(owner->raw() == handle);
+      CHECK(destroys() == 0);
+    }
+    CHECK(stub.destroyed == std::vector<Destroyed>{{C::kDestroy, handle}});
+    CHECK(stub.all_calls() == 1);
+  }
+  SUBCASE("release gives the handle away") {
+    {
+      Owner owner = Owner::adopt(handle);
+      CHECK(owner.release() == handle);
+      CHECK_FALSE(owner);
+    }
+    CHECK(stub.all_calls() == 0);
+  }
+  SUBCASE("reset destroys at once and only once") {
+    Owner owner = Owner::adopt(handle);
+    owner.reset();
+    CHECK(destroys() == 1);
+    CHECK_FALSE(owner);
+    owner.reset();
+    CHECK(destroys() == 1);
+  }
+  SUBCASE("move construction") {
+    {
+      Owner first = Owner::adopt(handle);
+      const Owner second = std::move(first);
+      CHECK_FALSE(first);
+      CHECK(second.get().raw() == handle);
+    }
+    CHECK(destroys() == 1);
+  }
+  SUBCASE("move into a non-empty owner destroys what it held, and nothing else") {
+    {
+      Owner first = Owner::adopt(handle), second = Owner::adopt(other);
+      second = std::move(first);
+      CHECK(stub.destroyed == std::vector<Destroyed>{{C::kDestroy, other}});
+      CHECK_FALSE(first);
+      CHECK(second.get().raw() == handle);
+    }
+    CHECK(destroys() == 2);
+    CHECK(stub.destroyed[1].handle == handle);
+  }
+  SUBCASE("move of an empty owner into a full one") {
+    Owner full = Owner::adopt(handle);
+    full = Owner();
+    CHECK(destroys() == 1);
+    CHECK_FALSE(full);
+  }
+  SUBCASE("self-move changes nothing") {
+    {
+      Owner owner = Owner::adopt(handle);
+      Owner& same = owner;
+      owner = std::move(same);
+      CHECK(owner.get().raw() == handle);
+      CHECK(destroys() == 0);
+    }
+    CHECK(destroys() == 1);
+  }
+  SUBCASE("swap") {
+    {
+      Owner first = Owner::adopt(handle), second = Owner::adopt(other);
+      std::swap(first, second);
+      CHECK(first.get().raw() == other);
+      CHECK(second.get().raw() == handle);
+      CHECK(destroys() == 0);
+    }
+    CHECK(destroys() == 2);
+  }
+  SUBCASE("a failed destroy is logged and forgotten") {
+    const Lines lines;
+    stub.fail(C::kDestroy, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    { const Owner owner = Owner::adopt(handle); }
+    CHECK(destroys() == 1);
+    CHECK(lines.count == 1);
+    CHECK(lines.level == LogLevel::warning);
+    CHECK(lines.last == std::string(name_of(C::kDestroy)) + " failed: ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE");
+  }
+  SUBCASE("refs compare by handle and pass through functions that take them") {
+    const Owner owner = Owner::adopt(handle);
+    const auto same = [](decltype(owner.get()) ref) { return ref; };
+    CHECK(same(owner) == owner.get());
+    CHECK(same(handle) == owner.get());
+    CHECK_FALSE(same(other) == owner.get());
+  }
+}
+
+TEST_CASE("buffers") {
+  StubDriver stub;
+  const auto context_handle = stub.new_handle<ze_context_handle_t>();
+  const ContextRef context = context_handle;
+  const auto frees = [&] { return stub.calls(Call::zeMemFree); };
+
+  SUBCASE("each kind is allocated and freed once") {
+    {
+      const auto device = context.allocate_device(stub.device, 256);
+      const auto host = context.allocate_host(256);
+      const auto shared = context.allocate_shared(stub.device, 260);
+      REQUIRE((device && host && shared));
+      CHECK(device->kind() == MemoryKind::device);
+      CHECK(host->kind() == MemoryKind::host);
+      CHECK(shared->kind() == MemoryKind::shared);
+      CHECK(shared->size() == 260);
+      CHECK(shared->span<std::uint64_t>().size() == 32);  // whole elements only
+      CHECK(host->span<float>().data() == host->data());
+      CHECK(frees() == 0);
+    }
+    CHECK(frees() == 3);
+  }
+  SUBCASE("moves, self-move, move into a non-empty buffer") {
+    {
+      HostBuffer first = *context.allocate_host(64), second = *context.allocate_host(128);
+      void* const data = first.data();
+      second = std::move(first);
+      CHECK(frees() == 1);
+      CHECK(second.data() == data);
+      CHECK(second.size() == 64);
+      CHECK_FALSE(first);
+      CHECK(first.size() == 0);
+      HostBuffer& same = second;
+      second = std::move(same);
+      CHECK(second.data() == data);
+      CHECK(second.size() == 64);
+      HostBuffer third = std::move(second);
+      CHECK(third.data() == data);
+      std::swap(third, first);
+      CHECK(first.data() == data);
+      CHECK(frees() == 1);
+    }
+    CHECK(frees() == 2);
+  }
+  SUBCASE("adopt, release, reset") {
+    int memory = 0;
+    {
+      Buffer buffer = Buffer::adopt(context_handle, &memory, 4, MemoryKind::shared);
+      CHECK(buffer.release() == &memory);
+      CHECK_FALSE(buffer);
+      CHECK(buffer.size() == 0);
+      buffer = Buffer::adopt(context_handle, &memory, 4, MemoryKind::device);
+      buffer.reset();
+      buffer.reset();
+      CHECK(frees() == 1);
+    }
+    CHECK(frees() == 1);
+    CHECK(stub.destroyed == std::vector<Destroyed>{{Call::zeMemFree, &memory}});
+  }
+  SUBCASE("a failed free is logged") {
+    const Lines lines;
+    stub.fail(Call::zeMemFree, ZE_RESULT_ERROR_DEVICE_LOST);
+    { const auto buffer = context.allocate_host(64); }
+    CHECK(lines.last == "zeMemFree failed: ZE_RESULT_ERROR_DEVICE_LOST");
+  }
+  SUBCASE("a failed allocation owns nothing") {
+    stub.fail(Call::zeMemAllocHost, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    const auto buffer = context.allocate_host(64);
+    REQUIRE_FALSE(buffer);
+    CHECK(buffer.error().code() == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    CHECK(std::string(buffer.error().call()) == "zeMemAllocHost");
+    CHECK(frees() == 0);
+  }
+}
+
+TEST_CASE("a failed creation gives the driver's code and the call, and owns nothing") {
+  StubDriver stub;
+  const auto check_failure = [&](Call call, auto create) {
+    CAPTURE(name_of(call));
+    stub.fail(call, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    const auto result = create();
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code() == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    CHECK(std::string(result.error().call()) == name_of(call));
+    CHECK(stub.destroyed.empty());
+  };
+  const ContextRef context = stub.new_handle<ze_context_handle_t>();
+  const DeviceRef device = stub.device;
+  check_failure(Call::zeContextCreate, [&] { return ContextRef::create(stub.driver); });
+  check_failure(Call::zeCommandQueueCreate, [&] { return CommandQueueRef::create(context, device); });
+  check_failure(Call::zeCommandListCreate, [&] { return CommandListRef::create(context, device); });
+  check_failure(Call::zeCommandListCreateImmediate, [&] { return CommandListRef::create_immediate(context, device); });
+  check_failure(Call::zeEventPoolCreate, [&] { return EventPoolRef::create(context, 1); });
+  check_failure(Call::zeEventCreate, [&] { return EventPoolRef(stub.new_handle<ze_event_pool_handle_t>()).event(0); });
+  check_failure(Call::zeFenceCreate, [&] { return CommandQueueRef(stub.new_handle<ze_command_queue_handle_t>()).create_fence(); });
+  check_failure(Call::zeKernelCreate, [&] { return ModuleRef(stub.new_handle<ze_module_handle_t>()).kernel("k"); });
+}
+
+TEST_CASE("a bundle destroys its kernels before its module, also when another moves in") {
+  StubDriver stub;
+  const auto load = [&] {
+    auto device = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+    REQUIRE(device);
+    auto bundle = Bundle::load(*device, {{"slm_table.spv", read_file(std::filesystem::path(KILN_TEST_SPIRV) / "slm_table.spv")}});
+    REQUIRE(bundle);
+    REQUIRE(bundle->kernel("strided"));
+    REQUIRE(bundle->kernel("every_item"));
+    return *std::move(bundle);
+  };
+  using enum Call;
+  const auto order = [&] {
+    std::vector<Call> calls;
+    for (const Destroyed& entry : stub.destroyed)
+      if (entry.call == zeKernelDestroy || entry.call == zeModuleDestroy) calls.push_back(entry.call);
+    return calls;
+  };
+  const std::vector<Call> right{zeKernelDestroy, zeKernelDestroy, zeModuleDestroy};
+  SUBCASE("destruction") {
+    { const Bundle bundle = load(); }
+    CHECK(order() == right);
+  }
+  SUBCASE("move assignment") {
+    Bundle first = load(), second = load();
+    const ModuleRef kept = second.module();
+    first = std::move(second);
+    CHECK(order() == right);
+    CHECK(first.module() == kept);
+    Bundle& same = first;
+    first = std::move(same);
+    CHECK(order() == right);
+    CHECK(first.module() == kept);
+    CHECK(first.kernel("strided").value_or(nullptr) != nullptr);
+    CHECK(stub.calls(zeKernelCreate) == 4);  // found, not made again
+  }
+}
+
+TEST_CASE("module builds") {
+  StubDriver stub;
+  const ContextRef context = stub.new_handle<ze_context_handle_t>();
+  const std::byte code[4]{};
+  const auto build = [&] { return ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::spirv, code); };
+
+  SUBCASE("the log comes back after success and is destroyed") {
+    stub.build_log = "warning: something";
+    const ModuleBuild result = build();
+    CHECK(result.code == ZE_RESULT_SUCCESS);
+    CHECK(result.module);
+    CHECK(result.log == "warning: something");
+    CHECK(result.last_error.empty());
+    CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 1);
+    CHECK(stub.module_formats == std::vector{ZE_MODULE_FORMAT_IL_SPIRV});
+  }
+  SUBCASE("and after failure") {
+    stub.build_log = "error: no";
+    stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    const ModuleBuild result = build();
+    CHECK(result.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    CHECK_FALSE(result.module);
+    CHECK(result.log == "error: no");
+    CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 1);
+    CHECK(stub.calls(Call::zeModuleDestroy) == 0);
+  }
+  SUBCASE("a log that cannot be read is empty and still destroyed") {
+    stub.build_log = "lost";
+    stub.fail(Call::zeModuleBuildLogGetString, ZE_RESULT_ERROR_UNKNOWN, 2);
+    CHECK(build().log.empty());
+    CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 1);
+  }
+  SUBCASE("the last-error description counts only when this build changed it") {
+    stub.last_error = "of long ago";
+    stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    CHECK(build().last_error.empty());
+    stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    stub.last_error_of_next = "Size of SLM (102400) larger than available (65536)";
+    CHECK(build().last_error == "Size of SLM (102400) larger than available (65536)");
+    CHECK(build().last_error.empty());  // success
+  }
+}
+
+TEST_CASE("without the optional entry points") {
+  StubDriver stub(StubDriver::Optional::absent);
+  const std::byte code[4]{};
+  stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  const ContextRef context = stub.new_handle<ze_context_handle_t>();
+  CHECK(ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::native, code).last_error.empty());
+  const CommandListRef list = stub.new_handle<ze_command_list_handle_t>();
+  CHECK(list.synchronize().error().code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
+TEST_CASE("waits: timeouts as Level Zero counts them, NOT_READY as it is") {
+  StubDriver stub;
+  const EventRef event = stub.new_handle<ze_event_handle_t>();
+  CHECK(event.wait());
+  CHECK(event.wait(std::chrono::microseconds(3)));
+  CHECK(event.wait(Timeout(-1)));
+  CHECK(stub.timeouts == std::vector<std::uint64_t>{UINT64_MAX, 3'000, 0});
+  stub.signalled = false;
+  CHECK(event.wait(Timeout(0)).error().code() == ZE_RESULT_NOT_READY);
+  CHECK(event.is_signalled().value_or(true) == false);
+  stub.signalled = true;
+  CHECK(event.is_signalled().value_or(false) == true);
+  stub.fail(Call::zeEventQueryStatus, ZE_RESULT_ERROR_DEVICE_LOST);
+  CHECK(event.is_signalled().error().code() == ZE_RESULT_ERROR_DEVICE_LOST);
+
+  stub.timestamps.global = {0xfffffff0, 0x10};
+  DeviceProperties device;
+  device.timestamp_bits = 32;
+  device.timer_ticks_per_second = 1'000'000'000;
+  CHECK(event.kernel_duration(device).value_or(std::chrono::nanoseconds(0)).count() == 0x20);
+}

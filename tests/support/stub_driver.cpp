@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// The entry points of the fake driver: one template for all, and an overload of answer() where success alone
+// would not do.
+#include "support/stub_driver.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace kiln::test {
+namespace {
+
+StubDriver* the_stub = nullptr;
+
+template <Call C>
+using Tag = std::integral_constant<Call, C>;
+
+struct AnyArgument {
+  template <class T>
+  AnyArgument(const T&) {}
+};
+
+/// Level Zero's two-call pattern over anything that can be copied.
+template <class T>
+ze_result_t fill(std::uint32_t* count, T* out, const std::vector<T>& items) {
+  if (!out) {
+    *count = static_cast<std::uint32_t>(items.size());
+    return ZE_RESULT_SUCCESS;
+  }
+  *count = std::min(*count, static_cast<std::uint32_t>(items.size()));
+  std::copy_n(items.begin(), *count, out);
+  return ZE_RESULT_SUCCESS;
+}
+
+/// Copies an answer into the caller's struct, whose stype and chain stay as they are.
+template <class T>
+void copy_answer(T* out, T value) {
+  value.stype = out->stype;
+  value.pNext = out->pNext;
+  *out = value;
+}
+
+// ---- handles
+
+template <class Handle>
+ze_result_t hand_out(StubDriver& stub, Handle* out) {
+  *out = stub.new_handle<Handle>();
+  return ZE_RESULT_SUCCESS;
+}
+
+#define KILN_CREATES(call, Handle, ...)                                            \
+  ze_result_t answer(StubDriver& stub, Tag<Call::call>, __VA_ARGS__, Handle* out) { \
+    return hand_out(stub, out);                                                    \
+  }
+KILN_CREATES(zeContextCreate, ze_context_handle_t, AnyArgument, AnyArgument)
+KILN_CREATES(zeCommandQueueCreate, ze_command_queue_handle_t, AnyArgument, AnyArgument, AnyArgument)
+KILN_CREATES(zeFenceCreate, ze_fence_handle_t, AnyArgument, AnyArgument)
+KILN_CREATES(zeEventPoolCreate, ze_event_pool_handle_t, AnyArgument, AnyArgument, AnyArgument, AnyArgument)
+KILN_CREATES(zeEventCreate, ze_event_handle_t, AnyArgument, AnyArgument)
+KILN_CREATES(zeCommandListCreate, ze_command_list_handle_t, AnyArgument, AnyArgument, AnyArgument)
+KILN_CREATES(zeCommandListCreateImmediate, ze_command_list_handle_t, AnyArgument, AnyArgument, AnyArgument)
+KILN_CREATES(zeKernelCreate, ze_kernel_handle_t, AnyArgument, AnyArgument)
+#undef KILN_CREATES
+
+ze_result_t gone(StubDriver& stub, Call call, const void* handle) {
+  if (stub.recording) stub.destroyed.push_back({call, handle});
+  return ZE_RESULT_SUCCESS;
+}
+
+#define KILN_DESTROYS(call)                                                  \
+  ze_result_t answer(StubDriver& stub, Tag<Call::call>, const void* handle) { \
+    return gone(stub, Call::call, handle);                                   \
+  }
+KILN_DESTROYS(zeContextDestroy)
+KILN_DESTROYS(zeCommandQueueDestroy)
+KILN_DESTROYS(zeFenceDestroy)
+KILN_DESTROYS(zeEventPoolDestroy)
+KILN_DESTROYS(zeEventDestroy)
+KILN_DESTROYS(zeCommandListDestroy)
+KILN_DESTROYS(zeModuleDestroy)
+KILN_DESTROYS(zeModuleBuildLogDestroy)
+KILN_DESTROYS(zeKernelDestroy)
+#undef KILN_DESTROYS
+
+// ---- memory: real, so that spans over it can be read and written
+
+ze_result_t allocate(StubDriver& stub, std::size_t size, void** out) {
+  *out = stub.memory.emplace_back(std::make_unique<std::byte[]>(size)).get();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t answer(StubDriver& stub, Tag<Call::zeMemAllocDevice>, AnyArgument, AnyArgument, std::size_t size,
+                   AnyArgument, AnyArgument, void** out) {
+  return allocate(stub, size, out);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeMemAllocHost>, AnyArgument, AnyArgument, std::size_t size,
+                   AnyArgument, void** out) {
+  return allocate(stub, size, out);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeMemAllocShared>, AnyArgument, AnyArgument, AnyArgument,
+                   std::size_t size, AnyArgument, AnyArgument, void** out) {
+  return allocate(stub, size, out);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeMemFree>, AnyArgument, void* data) {
+  return gone(stub, Call::zeMemFree, data);
+}
+
+// ---- properties
+
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGet>, std::uint32_t* count, ze_driver_handle_t* out) {
+  return fill(count, out, std::vector{stub.driver});
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGet>, AnyArgument, std::uint32_t* count,
+                   ze_device_handle_t* out) {
+  return fill(count, out, std::vector{stub.device});
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetProperties>, AnyArgument,
+                   ze_driver_properties_t* out) {
+  out->driverVersion = stub.driver_version;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver&, Tag<Call::zeDriverGetExtensionFunctionAddress>, AnyArgument, AnyArgument,
+                   void**) {
+  return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetProperties>, AnyArgument,
+                   ze_device_properties_t* out) {
+  copy_answer(out, stub.device_properties);
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetComputeProperties>, AnyArgument,
+                   ze_device_compute_properties_t* out) {
+  copy_answer(out, stub.compute);
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetCommandQueueGroupProperties>, AnyArgument,
+                   std::uint32_t* count, ze_command_queue_group_properties_t* out) {
+  return fill(count, out, stub.queue_groups);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetLastErrorDescription>, AnyArgument,
+                   const char** out) {
+  *out = stub.last_error.c_str();
+  return ZE_RESULT_SUCCESS;
+}
+
+// ---- modules and kernels
+
+ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleCreate>, AnyArgument, AnyArgument,
+                   const ze_module_desc_t* description, ze_module_handle_t* out,
+                   ze_module_build_log_handle_t* log) {
+  if (stub.recording) stub.module_formats.push_back(description->format);
+  if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
+  return hand_out(stub, out);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleBuildLogGetString>, AnyArgument, std::size_t* size,
+                   char* out) {
+  const std::size_t whole = stub.build_log.size() + 1;
+  if (out && *size < whole) return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (out) std::copy_n(stub.build_log.c_str(), whole, out);
+  *size = whole;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleGetNativeBinary>, AnyArgument, std::size_t* size,
+                   std::uint8_t* out) {
+  if (out) std::copy_n(reinterpret_cast<const std::uint8_t*>(stub.native_binary.data()), *size, out);
+  *size = stub.native_binary.size();
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleGetKernelNames>, AnyArgument, std::uint32_t* count,
+                   const char** out) {
+  std::vector<const char*> names;
+  for (const std::string& name : stub.kernel_names) names.push_back(name.c_str());
+  return fill(count, out, names);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelGetProperties>, AnyArgument,
+                   ze_kernel_properties_t* out) {
+  copy_answer(out, stub.kernel);
+  auto* chained = static_cast<abi::KernelMaxGroupSize*>(out->pNext);
+  if (chained && stub.max_group_size) chained->maxGroupSize = stub.max_group_size;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSetArgumentValue>, const void* kernel,
+                   std::uint32_t index, std::size_t size, const void* value) {
+  if (!stub.recording) return ZE_RESULT_SUCCESS;
+  SentArgument sent{kernel, index, size, value != nullptr, {}};
+  const auto* bytes = static_cast<const std::byte*>(value);
+  if (bytes) sent.value.assign(bytes, bytes + size);
+  stub.arguments.push_back(std::move(sent));
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSetGroupSize>, const void* kernel, std::uint32_t x,
+                   std::uint32_t y, std::uint32_t z) {
+  if (stub.recording) stub.group_sizes.push_back({kernel, {x, y, z}});
+  return ZE_RESULT_SUCCESS;
+}
+
+// ---- commands, events
+
+ze_result_t answer(StubDriver& stub, Tag<Call::zeCommandListAppendLaunchKernel>, const void* list,
+                   const void* kernel, const ze_group_count_t* groups, const void* signal, std::uint32_t count,
+                   ze_event_handle_t* wait) {
+  if (!stub.recording) return ZE_RESULT_SUCCESS;
+  stub.launches.push_back({list,
+                           kernel,
+                           {groups->groupCountX, groups->groupCountY, groups->groupCountZ},
+                           signal,
+                           std::vector<const void*>(wait, wait + count)});
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t wait_for(StubDriver& stub, std::uint64_t timeout) {
+  if (stub.recording) stub.timeouts.push_back(timeout);
+  return stub.signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeEventHostSynchronize>, AnyArgument, std::uint64_t timeout) {
+  return wait_for(stub, timeout);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeFenceHostSynchronize>, AnyArgument, std::uint64_t timeout) {
+  return wait_for(stub, timeout);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeCommandQueueSynchronize>, AnyArgument,
+                   std::uint64_t timeout) {
+  return wait_for(stub, timeout);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeCommandListHostSynchronize>, AnyArgument,
+                   std::uint64_t timeout) {
+  return wait_for(stub, timeout);
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeEventQueryStatus>, AnyArgument) {
+  return stub.signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeFenceQueryStatus>, AnyArgument) {
+  return stub.signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeEventQueryKernelTimestamp>, AnyArgument,
+                   ze_kernel_timestamp_result_t* out) {
+  *out = stub.timestamps;
+  return ZE_RESULT_SUCCESS;
+}
+
+/// A failed build still gives a log, as Intel's driver does.
+template <class... A>
+void on_failure(StubDriver&, A...) {}
+void on_failure(StubDriver& stub, ze_context_handle_t, ze_device_handle_t, const ze_module_desc_t*,
+                ze_module_handle_t*, ze_module_build_log_handle_t* log) {
+  if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
+}
+
+// ---- the table
+
+template <Call C, class Function>
+struct Entry;
+template <Call C, class... A>
+struct Entry<C, ze_result_t(ZE_APICALL*)(A...)> {
+  static ze_result_t ZE_APICALL call(A... a) {
+    StubDriver& stub = StubDriver::current();
+    if (const ze_result_t code = stub.enter(C); code != ZE_RESULT_SUCCESS) {
+      on_failure(stub, a...);
+      return code;
+    }
+    if constexpr (requires { answer(stub, Tag<C>{}, a...); })
+      return answer(stub, Tag<C>{}, a...);
+    else
+      return ZE_RESULT_SUCCESS;
+  }
+};
+
+Api make_table(bool optional) {
+  Api table;
+  table.zeInit = Entry<Call::zeInit, decltype(table.zeInit)>::call;
+#define KILN_REQUIRED(group, name) \
+  table.ze##group##name = Entry<Call::ze##group##name, decltype(table.ze##group##name)>::call;
+#define KILN_OPTIONAL(name, type) \
+  if (optional) table.name = Entry<Call::name, type>::call;
+  KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
+#undef KILN_REQUIRED
+#undef KILN_OPTIONAL
+  return table;
+}
+
+}  // namespace
+
+const char* name_of(Call call) {
+  static constexpr const char* kNames[] = {
+      "zeInit",
+#define KILN_REQUIRED(table, name) "ze" #table #name,
+#define KILN_OPTIONAL(name, type) #name,
+      KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
+#undef KILN_REQUIRED
+#undef KILN_OPTIONAL
+  };
+  return kNames[static_cast<std::size_t>(call)];
+}
+
+StubDriver::StubDriver(Optional optional) {
+  if (the_stub) std::abort();  // two at a time would mix up their records
+  the_stub = this;
+  driver = new_handle<ze_driver_handle_t>();
+  device = new_handle<ze_device_handle_t>();
+  device_properties.type = ZE_DEVICE_TYPE_GPU;
+  device_properties.maxMemAllocSize = std::uint64_t{1} << 30;
+  compute.maxTotalGroupSize = 1024;
+  compute.maxGroupSizeX = compute.maxGroupSizeY = compute.maxGroupSizeZ = 1024;
+  compute.maxGroupCountX = compute.maxGroupCountY = compute.maxGroupCountZ = UINT32_MAX;
+  compute.maxSharedLocalMemory = 65536;
+  load_table(make_table(optional == Optional::present));
+}
+
+StubDriver::~StubDriver() {
+  load_table(Api{});
+  the_stub = nullptr;
+}
+
+StubDriver& StubDriver::current() {
+  if (!the_stub) std::abort();  // a handle outlived its driver
+  return *the_stub;
+}
+
+void StubDriver::fail(Call call, ze_result_t code, std::size_t nth) {
+  failures_[static_cast<std::size_t>(call)].push_back({nth, code});
+}
+void StubDriver::fail_any(ze_result_t code, std::size_t nth) { any_failures_.push_back({nth, code}); }
+
+ze_result_t StubDriver::strike(std::deque<Failure>& failures) {
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  for (Failure& failure : failures)
+    if (--failure.left == 0) code = failure.code;
+  std::erase_if(failures, [](const Failure& failure) { return failure.left == 0; });
+  return code;
+}
+
+ze_result_t StubDriver::enter(Call call) {
+  ++calls_[static_cast<std::size_t>(call)];
+  ++all_calls_;
+  ze_result_t code = strike(failures_[static_cast<std::size_t>(call)]);
+  if (const ze_result_t any = strike(any_failures_); any != ZE_RESULT_SUCCESS) code = any;
+  if (code != ZE_RESULT_SUCCESS && !last_error_of_next.empty())
+    last_error = std::exchange(last_error_of_next, {});
+  return code;
+}
+
+void StubDriver::forget() {
+  calls_ = {};
+  all_calls_ = 0;
+  arguments.clear();
+  group_sizes.clear();
+  launches.clear();
+  destroyed.clear();
+  module_formats.clear();
+  timeouts.clear();
+}
+
+}  // namespace kiln::test

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// An in-process fake Level Zero driver that counts calls, fails on demand and records what it was sent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kiln/api.hpp"
+
+namespace kiln::test {
+
+/// One value for each entry point of the dispatch table, zeInit first.
+enum class Call : std::size_t {
+  zeInit,
+#define KILN_REQUIRED(table, name) ze##table##name,
+#define KILN_OPTIONAL(name, type) name,
+  KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
+#undef KILN_REQUIRED
+#undef KILN_OPTIONAL
+      count
+};
+inline constexpr std::size_t kCalls = static_cast<std::size_t>(Call::count);
+
+[[nodiscard]] const char* name_of(Call call);
+
+struct SentArgument {
+  const void* kernel = nullptr;
+  std::uint32_t index = 0;
+  std::size_t size = 0;
+  bool has_value = false;         // false: a null pointer, as for `__local` arguments
+  std::vector<std::byte> value;
+
+  template <class T>
+  [[nodiscard]] T as() const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T result{};
+    if (value.size() == sizeof(T)) std::memcpy(&result, value.data(), sizeof(T));
+    return result;
+  }
+};
+
+struct SentGroupSize {
+  const void* kernel = nullptr;
+  std::array<std::uint32_t, 3> size{};
+};
+
+struct SentLaunch {
+  const void* list = nullptr;
+  const void* kernel = nullptr;
+  std::array<std::uint32_t, 3> groups{};
+  const void* signal = nullptr;
+  std::vector<const void*> wait;
+};
+
+struct Destroyed {
+  Call call;
+  const void* handle = nullptr;
+  friend bool operator==(const Destroyed&, const Destroyed&) = default;
+};
+
+/// What the fake answers, and what it was sent. One at a time; constructing it fills Kiln's dispatch table.
+class StubDriver {
+ public:
+  enum class Optional : bool { absent, present };
+
+  /// `optional`: whether the entry points marked OPTIONAL are in the table.
+  explicit StubDriver(Optional optional = Optional::present);
+  ~StubDriver();
+  StubDriver(const StubDriver&) = delete;
+  StubDriver& operator=(const StubDriver&) = delete;
+
+  /// The `nth` call (1 is the next one) of that entry point gives `code`; earlier and later ones succeed.
+  void fail(Call call, ze_result_t code, std::size_t nth = 1);
+  /// The `nth` call of any entry point gives `code`.
+  void fail_any(ze_result_t code, std::size_t nth = 1);
+
+  [[nodiscard]] std::size_t calls(Call call) const { return calls_[static_cast<std::size_t>(call)]; }
+  [[nodiscard]] std::size_t all_calls() const { return all_calls_; }
+  /// Forgets counts and records, not answers and pending failures.
+  void forget();
+
+  /// A handle that no other call has returned.
+  template <class Handle>
+  [[nodiscard]] Handle new_handle() {
+    return reinterpret_cast<Handle>(next_handle_ += 16);
+  }
+
+  // Answers.
+  ze_driver_handle_t driver = nullptr;
+  ze_device_handle_t device = nullptr;
+  ze_device_properties_t device_properties{};
+  ze_device_compute_properties_t compute{};
+  ze_kernel_properties_t kernel{};
+  std::uint32_t max_group_size = 0;  // of a kernel, 0: the driver does not know the chained struct
+  std::uint32_t driver_version = 0;
+  std::vector<ze_command_queue_group_properties_t> queue_groups;
+  std::string build_log;
+  std::string last_error;          // zeDriverGetLastErrorDescription, as it stands
+  std::string last_error_of_next;  // takes its place when the next injected failure strikes
+  std::vector<std::byte> native_binary;
+  std::vector<std::string> kernel_names;
+  ze_kernel_timestamp_result_t timestamps{};
+  bool signalled = true;
+  bool recording = true;  // false: only counts, which allocates nothing
+
+  // Records.
+  std::vector<std::unique_ptr<std::byte[]>> memory;  // USM stays until the stub goes, so fake frees are safe
+  std::vector<SentArgument> arguments;
+  std::vector<SentGroupSize> group_sizes;
+  std::vector<SentLaunch> launches;
+  std::vector<Destroyed> destroyed;
+  std::vector<ze_module_format_t> module_formats;
+  std::vector<std::uint64_t> timeouts;
+
+  // For the entry points themselves.
+  [[nodiscard]] ze_result_t enter(Call call);
+  [[nodiscard]] static StubDriver& current();
+
+ private:
+  struct Failure {
+    std::size_t left;
+    ze_result_t code;
+  };
+  [[nodiscard]] ze_result_t strike(std::deque<Failure>& failures);
+
+  std::array<std::size_t, kCalls> calls_{};
+  std::size_t all_calls_ = 0;
+  std::uintptr_t next_handle_ = 0x10000;
+  std::array<std::deque<Failure>, kCalls> failures_;
+  std::deque<Failure> any_failures_;
+};
+
+}  // namespace kiln::test

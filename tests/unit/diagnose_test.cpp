@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// One golden text a diagnostic code, made by the code that makes it in earnest, and the JSON form.
+// `KILN_UPDATE_GOLDEN=1 diagnose_tests` writes the texts anew; read the difference before committing it.
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "kiln/bundle.hpp"
+#include "level_zero/discovery.hpp"
+#include "support/stub_driver.hpp"
+#include "unit/test_file.hpp"
+#ifdef KILN_TEST_SAMPLES
+#include "cli/samples.hpp"
+#endif
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+std::filesystem::path golden_path(const std::string& name) {
+  return std::filesystem::path(KILN_TEST_DATA) / "golden" / (name + ".txt");
+}
+
+void check_golden(const std::string& name, const std::string& text) {
+  CAPTURE(name);
+  if (std::getenv("KILN_UPDATE_GOLDEN")) std::ofstream(golden_path(name), std::ios::binary) << text;
+  const Bytes wanted = read_file(golden_path(name));
+  CHECK(text == std::string(reinterpret_cast<const char*>(wanted.data()), wanted.size()));
+}
+
+/// `variant` tells several texts of one code apart.
+void check_diagnostic(const char* code, const Diagnostic& diagnostic, const std::string& variant = "") {
+  CHECK(diagnostic.code == code);
+  check_golden(code + (variant.empty() ? "" : "-" + variant), to_text(diagnostic));
+
+  const auto json = nlohmann::json::parse(to_json(diagnostic));
+  CHECK(json["code"] == diagnostic.code);
+  CHECK(json["message"] == diagnostic.message);
+  CHECK(json["help"] == diagnostic.help);
+  REQUIRE(json["rows"].size() == diagnostic.rows.size());
+  for (std::size_t i = 0; i < diagnostic.rows.size(); ++i) {
+    const DiagnosticRow& row = diagnostic.rows[i];
+    CHECK(json["rows"][i]["label"] == row.label);
+    if (row.text.empty())
+      CHECK(json["rows"][i]["value"] == row.value);
+    else
+      CHECK(json["rows"][i]["text"] == row.text);
+  }
+}
+
+template <class T>
+void check_diagnostic(const char* code, ze_result_t result, const Result<T>& failed, const std::string& variant = "") {
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().code() == result);
+  REQUIRE(failed.error().diagnostic());
+  check_diagnostic(code, *failed.error().diagnostic(), variant);
+  CHECK(failed.error().text() == to_text(*failed.error().diagnostic()));
+}
+
+KernelFacts matmul_facts() {
+  KernelFacts kernel;
+  kernel.name = "tiled";
+  kernel.arguments_known = true;
+  kernel.arguments = {{ArgumentKind::global_pointer, 8, 16, "a"},
+                      {ArgumentKind::value, 4, 16, "m"},
+                      {ArgumentKind::local_pointer, 0, 4, "a_tile"},
+                      {ArgumentKind::local_pointer, 0, 4, "b_tile"}};
+  return kernel;
+}
+
+LaunchLimits limits() { return {131072, 512, 1024, {1024, 1024, 64}, {65535, 65535, 65535}}; }
+
+void check_launch_diagnostic(const char* code, const KernelFacts& kernel, const LaunchShape& shape,
+                             std::vector<LaunchArgument> arguments, const std::string& variant = "") {
+  const LaunchVerdict verdict = check_launch(kernel, limits(), shape, arguments);
+  REQUIRE(verdict != LaunchVerdict::fits);
+  check_diagnostic(code, explain_launch(verdict, kernel, limits(), shape, arguments), variant);
+}
+
+const std::uint64_t kWord = 0;
+const LaunchArgument kAddress{ArgumentKind::global_pointer, 8, &kWord};
+const LaunchArgument kFour{ArgumentKind::value, 4, &kWord};
+LaunchArgument tile(std::uint64_t bytes) { return {ArgumentKind::local_pointer, bytes, nullptr}; }
+
+OpenDevice stub_device(StubDriver& stub) {
+  std::snprintf(stub.device_properties.name, sizeof stub.device_properties.name, "Fake GPU");
+  auto device = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(device);
+  return *std::move(device);
+}
+
+KernelFile sample_file(const char* name) {
+  return {name, read_file(std::filesystem::path(KILN_TEST_SPIRV) / name)};
+}
+
+}  // namespace
+
+TEST_CASE("K0101 to K0109: launches") {
+  const KernelFacts matmul = matmul_facts();
+  const std::uint64_t big = 181 * 181 * 4, small = 64;
+  check_launch_diagnostic("K0101", matmul, {{}, {16, 16, 1}}, {kAddress, kFour, tile(big), tile(big)});
+
+  KernelFacts mixed = matmul;
+  mixed.static_slm = 2048;
+  check_launch_diagnostic("K0101", mixed, {{}, {128, 1, 1}}, {kAddress, kFour, tile(128 * 1024), tile(128 * 2)}, "group");
+  mixed.static_slm = 140'000;
+  check_launch_diagnostic("K0101", mixed, {}, {kAddress, kFour, tile(small), tile(small)}, "static");
+
+  check_launch_diagnostic("K0102", matmul, {{}, {32, 32, 1}}, {kAddress, kFour, tile(small), tile(small)});
+  check_launch_diagnostic("K0102", matmul, {{}, {1, 1, 65}}, {kAddress, kFour, tile(small), tile(small)}, "dimension");
+  KernelFacts required = matmul;
+  required.required_group_size = {16, 16, 1};
+  check_launch_diagnostic("K0103", required, {{}, {32, 8, 1}}, {kAddress, kFour, tile(small), tile(small)});
+  check_launch_diagnostic("K0104", matmul, {{}, {32, 0, 1}}, {kAddress, kFour, tile(small), tile(small)});
+  check_launch_diagnostic("K0105", matmul, {{1, 65536, 1}, {}}, {kAddress, kFour, tile(small), tile(small)});
+  check_launch_diagnostic("K0106", matmul, {}, {kAddress, kFour, tile(small)});
+  check_launch_diagnostic("K0107", matmul, {}, {kAddress, kFour, tile(small), kAddress});
+  check_launch_diagnostic("K0108", matmul, {}, {kAddress, {ArgumentKind::value, 8, &kWord}, tile(small), tile(small)});
+  mixed.static_slm = 200'000;
+  check_diagnostic("K0109", explain_static_slm(mixed, 131072));
+}
+
+TEST_CASE("K0201: files") {
+  check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, read_kernel_file("/nowhere/saxpy.spv"));
+  check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, read_kernel_file("/"), "folder");
+  check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, find_kernel_files("/nowhere", "saxpy"), "family");
+}
+
+TEST_CASE("K0202, K0203, K0208: bundles") {
+  StubDriver stub;
+  const OpenDevice device = stub_device(stub);
+  check_diagnostic("K0202", ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
+                   Bundle::load(device, {{"empty.spv", {}}, {"text.bin", bytes_of("no kernel")}}));
+  CHECK(stub.calls(Call::zeModuleCreate) == 0);
+
+  stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  stub.build_log = "error: undefined reference to `f`";
+  stub.last_error_of_next = "IGC said no";
+  check_diagnostic("K0203", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, Bundle::load(device, {sample_file("saxpy.spv")}));
+  stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+  stub.build_log.clear();
+  check_diagnostic("K0203", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, Bundle::load(device, {sample_file("saxpy.spv")}),
+                   "no-compiler");
+
+  auto bundle = Bundle::load(device, {sample_file("slm_table.spv")});
+  REQUIRE(bundle);
+  stub.kernel_names = {"every_item", "strided"};
+  stub.fail(Call::zeKernelCreate, ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+  check_diagnostic("K0208", ZE_RESULT_ERROR_INVALID_KERNEL_NAME, bundle->kernel("stridden"));
+}
+
+TEST_CASE("K0204 to K0207: memory") {
+  StubDriver stub;
+  const OpenDevice device = stub_device(stub);
+  const ContextRef context = device.context.get();
+  check_diagnostic("K0204", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_device(device.device, 0));
+  check_diagnostic("K0205", ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, context.allocate_host(64, {.alignment = 48}));
+  CHECK(stub.calls(Call::zeMemAllocDevice) + stub.calls(Call::zeMemAllocHost) == 0);
+
+  const auto small = context.allocate_host(64), large = context.allocate_host(100);
+  const auto list = CommandListRef::create(context, device.device);
+  REQUIRE((small && large && list));
+  check_diagnostic("K0206", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, list->get().copy(*small, *large));
+  CHECK(stub.calls(Call::zeCommandListAppendMemoryCopy) == 0);
+
+  stub.fail(Call::zeMemAllocDevice, ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+  check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_device(device.device, (1u << 30) + 1));
+}
+
+TEST_CASE("K0301 to K0307: devices") {
+  check_diagnostic("K0301", *detail::explain_missing_loader("libze_loader.so.1: cannot open shared object file").diagnostic());
+  const auto missing = [](detail::GpuSurvey survey) {
+    return *detail::explain_missing_gpu(ZE_RESULT_ERROR_UNINITIALIZED, "zeInit", survey).diagnostic();
+  };
+  const std::string no_driver = "libze_intel_gpu.so.1: cannot open shared object file";
+  check_diagnostic("K0302", missing({"", no_driver, {}}));
+  check_diagnostic("K0303", missing({"", {}, {}}));
+  check_diagnostic("K0303", missing({"/opt/libze_other.so", no_driver, {}}), "alternative");
+  check_diagnostic("K0304", missing({"", {}, {{"/dev/dri/renderD128", EACCES}}}));
+  check_diagnostic("K0305", missing({"", {}, {{"/dev/dri/renderD128", 0}}}));
+  check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("/nowhere/libze_none.so"));
+  check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("libm.so.6"), "no-driver");
+  check_diagnostic("K0307", ZE_RESULT_ERROR_INVALID_ARGUMENT, parse_device_request("toaster"));
+}
+
+#ifdef KILN_TEST_SAMPLES
+TEST_CASE("K0401: the tool") {
+  check_diagnostic("K0401", *samples::bad_choice("there is no sample kernel `saxpi`", "`kiln run --list` names them").diagnostic());
+}
+#endif
+
+TEST_CASE("every code in the sources has a golden text") {
+  const std::regex pattern("\"(K0[0-9]{3})\"");
+  std::set<std::string> codes;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(KILN_TEST_SOURCES)) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+    const Bytes file = read_file(entry.path());
+    const std::string text(reinterpret_cast<const char*>(file.data()), file.size());
+    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) codes.insert((*at)[1]);
+  }
+  CHECK(codes.size() >= 25);
+  for (const std::string& code : codes) {
+    CAPTURE(code);
+    CHECK(std::filesystem::exists(golden_path(code)));
+  }
+}
+
+TEST_CASE("text: labels in a column, numbers with their unit") {
+  const Diagnostic diagnostic{"K0999", "something", {{"a", "", 1, "B"}, {"longer", "", 22, ""}, {"t", "text"}}, {"do this"}};
+  CHECK(to_text(diagnostic) ==
+        "error[K0999]: something\n"
+        "  = a:      1 B\n"
+        "  = longer: 22\n"
+        "  = t:      text\n"
+        "  help: do this\n");
+  CHECK(to_text({"K0999", "bare", {}, {}}) == "error[K0999]: bare\n");
+}
+
+TEST_CASE("JSON keeps 64 bits, and replaces what is not UTF-8") {
+  const std::string odd = "ker\xff\xfenel\xc3\x28 \"quoted\" \n\t\x01";
+  const Diagnostic diagnostic{"K0999", odd, {{odd, "", UINT64_MAX, "B"}, {"empty", ""}, {"t", odd}}, {odd}};
+  const auto json = nlohmann::json::parse(to_json(diagnostic));
+  CHECK(json["rows"][0]["value"] == UINT64_MAX);
+  CHECK(json["rows"][0]["unit"] == "B");
+  CHECK(json["rows"][1]["value"] == 0);
+  CHECK_FALSE(json["rows"][1].contains("unit"));
+  const std::string replaced = json["message"];
+  CHECK(replaced.starts_with("ker\xef\xbf\xbd\xef\xbf\xbdnel\xef\xbf\xbd("));
+  CHECK(replaced.ends_with(" \"quoted\" \n\t\x01"));
+  CHECK(json["rows"][0]["label"] == replaced);
+  CHECK(json["rows"][2]["text"] == replaced);
+  CHECK(json["help"][0] == replaced);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Timestamps, device requests, result names, structs and errors: small pure functions.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "kiln/kiln.hpp"
+
+using namespace kiln;
+using std::chrono::nanoseconds;
+
+TEST_CASE("timestamp durations") {
+  struct Case {
+    const char* what;
+    std::uint64_t start, end;
+    std::uint32_t bits;
+    std::uint64_t resolution;  // ticks a second
+    std::int64_t nanoseconds;
+  };
+  constexpr std::uint64_t kGHz = 1'000'000'000;
+  const Case cases[] = {
+      {"nothing", 5, 5, 64, kGHz, 0},
+      {"a tick a nanosecond", 1'000, 3'500, 64, kGHz, 2'500},
+      {"19.2 MHz, one tick", 0, 1, 32, 19'200'000, 52},
+      {"19.2 MHz, one second", 7, 19'200'007, 32, 19'200'000, 1'000'000'000},
+      {"12.5 MHz, many seconds keep their nanoseconds", 0, 12'500'000ull * 100'000 + 1, 64, 12'500'000, 100'000'000'000'080},
+      {"wrap at 32 bits", 0xffffff00, 0x100, 32, kGHz, 0x200},
+      {"wrap at 32 bits, one tick", 0xffffffff, 0, 32, kGHz, 1},
+      {"wrap at 36 bits", 0xfffffff00, 0x100, 36, kGHz, 0x200},
+      {"wrap at 64 bits", UINT64_MAX - 9, 10, 64, kGHz, 20},
+      {"bits above the valid ones do not count", 0xabcd'0000'0010, 0x1234'0000'0020, 32, kGHz, 0x10},
+      {"all of 32 bits", 1, 0, 32, kGHz, 0xffffffff},
+      {"0 valid bits: all count", 1, 1'000, 0, kGHz, 999},
+      {"more than 64: all count", 1, 1'000, 200, kGHz, 999},
+      {"one bit", 1, 0, 1, kGHz, 1},
+      {"no resolution: no duration", 0, 1'000, 64, 0, 0},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.what);
+    CHECK(timestamp_duration(c.start, c.end, c.bits, c.resolution) == nanoseconds(c.nanoseconds));
+  }
+  // Longer than nanoseconds can say: the longest, not a negative one.
+  CHECK(timestamp_duration(1, 0, 64, 1) == nanoseconds::max());
+  CHECK(timestamp_duration(1, 0, 64, kGHz) == nanoseconds::max());
+  CHECK(timestamp_duration(0, 8'999'999'999 * kGHz, 64, kGHz) == std::chrono::seconds(8'999'999'999));
+}
+
+TEST_CASE("device requests") {
+  const auto good = [](std::string_view text, DeviceKind kind, std::string_view product) {
+    const auto request = parse_device_request(text);
+    REQUIRE(request);
+    CHECK(request->kind == kind);
+    CHECK(request->product == product);
+  };
+  good("gpu", DeviceKind::gpu, "");
+  good("cpu", DeviceKind::cpu, "");
+  good("cpu:pvc", DeviceKind::cpu, "pvc");
+  good("capture:dg2", DeviceKind::capture, "dg2");
+  for (const char* text : {"", ":", "GPU", "gpu:", "gpu:0", "cpu:", "capture", "capture:", "cpu pvc", " cpu", "auto", "cpux"}) {
+    CAPTURE(text);
+    const auto request = parse_device_request(text);
+    REQUIRE_FALSE(request);
+    CHECK(request.error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    CHECK(request.error().diagnostic()->code == "K0307");
+  }
+}
+
+TEST_CASE("KILN_DEVICE") {
+  unsetenv("KILN_DEVICE");
+  CHECK(requested_device()->kind == DeviceKind::gpu);
+  setenv("KILN_DEVICE", "", 1);
+  CHECK(requested_device()->kind == DeviceKind::gpu);
+  setenv("KILN_DEVICE", "cpu:tgllp", 1);
+  CHECK(requested_device()->product == "tgllp");
+  setenv("KILN_DEVICE", "nonsense", 1);
+  CHECK_FALSE(requested_device());
+  unsetenv("KILN_DEVICE");
+}
+
+TEST_CASE("an unknown capture product is refused before anything is loaded") {
+  const auto device = open_device({DeviceKind::capture, "voodoo"});
+  REQUIRE_FALSE(device);
+  CHECK(device.error().diagnostic()->code == "K0307");
+  CHECK(std::getenv("ProductFamilyOverride") == nullptr);
+}
+
+TEST_CASE("names of result codes") {
+  CHECK(result_name(ZE_RESULT_SUCCESS) == "ZE_RESULT_SUCCESS");
+  CHECK(result_name(ZE_RESULT_NOT_READY) == "ZE_RESULT_NOT_READY");
+  CHECK(result_name(ze_result_t(0x70000003)) == "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+  CHECK(result_name(ze_result_t(0x70000004)) == "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE");
+  CHECK(result_name(ze_result_t(0x7800000f)) == "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY");
+  CHECK(result_name(ze_result_t(0x7ffffffe)) == "ZE_RESULT_ERROR_UNKNOWN");
+  CHECK(result_name(ze_result_t(0x12345)) == "0x00012345");
+  CHECK(result_name(ze_result_t(0x7fff0001)) == "0x7fff0001");
+}
+
+TEST_CASE("errors") {
+  const Error bare(ZE_RESULT_ERROR_DEVICE_LOST, "zeMemFree");
+  CHECK(bare.text() == "error: zeMemFree failed: ZE_RESULT_ERROR_DEVICE_LOST\n");
+  CHECK(bare.diagnostic() == nullptr);
+  Error rich(ZE_RESULT_ERROR_UNKNOWN, "zeInit", {"K0999", "no", {}, {"try again"}});
+  CHECK(rich.text() == "error[K0999]: no\n  help: try again\n");
+  const Error moved = std::move(rich);
+  CHECK(moved.diagnostic()->code == "K0999");
+  CHECK(moved.code() == ZE_RESULT_ERROR_UNKNOWN);
+  CHECK(std::string(moved.call()) == "zeInit");
+  CHECK(check(ZE_RESULT_SUCCESS, "zeInit"));
+  CHECK(check(ZE_RESULT_NOT_READY, "zeEventHostSynchronize").error().code() == ZE_RESULT_NOT_READY);
+}
+
+TEST_CASE("structs are made with their type and chained in front") {
+  auto properties = make<ze_device_properties_t>();
+  CHECK(properties.stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
+  CHECK(properties.pNext == nullptr);
+  CHECK(properties.maxMemAllocSize == 0);
+  auto ip = make<abi::DeviceIpVersion>();
+  auto memory = make<abi::DeviceUsableMemory>();
+  CHECK(static_cast<std::uint32_t>(ip.stype) == abi::kDeviceIpVersion);
+  chain(properties, ip);
+  chain(properties, memory);
+  CHECK(properties.pNext == &memory);
+  CHECK(memory.pNext == &ip);
+  CHECK(ip.pNext == nullptr);
+}
+
+TEST_CASE("extents") {
+  constexpr Extent extent{4, 5};
+  static_assert(extent[0] == 4 && extent[1] == 5 && extent[2] == 1);
+  static_assert(extent == Extent{4, 5, 1} && Extent{} == Extent{1, 1, 1});
+  CHECK(KILN_VERSION[0] >= '0');
+}
