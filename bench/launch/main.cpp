@@ -93,7 +93,8 @@ int main(int argc, char** argv) {
     std::fputs(target.error().text().c_str(), stderr);
     return 77;
   }
-  if (argc == 5 && std::strcmp(argv[2], "--batches") == 0) return run_batches(**target, argv[3], std::atol(argv[4]));
+  if (argc == 5 && std::strcmp(argv[2], "--batches") == 0)
+    return run_batches(**target, argv[3], std::atol(argv[4]));
 
   benchmark::RegisterBenchmark(argv[1], [&](benchmark::State& state) { compare(state, **target); })
       ->UseManualTime()

@@ -11,8 +11,8 @@ ze_result_t ZE_APICALL set_argument(ze_kernel_handle_t, std::uint32_t, std::size
 ze_result_t ZE_APICALL set_group_size(ze_kernel_handle_t, std::uint32_t, std::uint32_t, std::uint32_t) {
   return ZE_RESULT_SUCCESS;
 }
-ze_result_t ZE_APICALL append(ze_command_list_handle_t, ze_kernel_handle_t, const ze_group_count_t*, ze_event_handle_t,
-                              std::uint32_t, ze_event_handle_t*) {
+ze_result_t ZE_APICALL append(ze_command_list_handle_t, ze_kernel_handle_t, const ze_group_count_t*,
+                              ze_event_handle_t, std::uint32_t, ze_event_handle_t*) {
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t ZE_APICALL kernel_properties(ze_kernel_handle_t, ze_kernel_properties_t* properties) {

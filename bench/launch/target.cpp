@@ -12,7 +12,8 @@ Result<void> open_stub(Target& target) {
   const auto facts = read_spirv(file->bytes);
   if (!facts) return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "read_spirv"));
   const ComputeProperties compute{65536, 1024, {1024, 1024, 1024}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, {}};
-  auto kernel = CheckedKernel::create(reinterpret_cast<ze_kernel_handle_t>(0x1000), facts->kernels[0], compute);
+  auto kernel =
+      CheckedKernel::create(reinterpret_cast<ze_kernel_handle_t>(0x1000), facts->kernels[0], compute);
   if (!kernel) return tl::unexpected(std::move(kernel).error());
   target.own_kernel = *std::move(kernel);
   target.kernel = &target.own_kernel;

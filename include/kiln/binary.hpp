@@ -23,9 +23,10 @@ enum class ArgumentKind : std::uint8_t {
 
 struct ArgumentFacts {
   ArgumentKind kind = ArgumentKind::value;
-  std::uint32_t size = 0;              ///< bytes of a value or pointer; 0 when the file does not say
-  std::uint32_t local_alignment = 16;  ///< bytes, a power of two; only for local_pointer; 16 is the driver's default
-  std::string name;                    ///< source name where the file has it, else empty
+  std::uint32_t size = 0;  ///< bytes of a value or pointer; 0 when the file does not say
+  std::uint32_t local_alignment =
+      16;            ///< bytes, a power of two; only for local_pointer; 16 is the driver's default
+  std::string name;  ///< source name where the file has it, else empty
 };
 
 /// How the total SLM of a work-group is made up (`slm_alloc_mode` in `.ze_info`).

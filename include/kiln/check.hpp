@@ -93,7 +93,8 @@ class LaunchGate {
     std::uint64_t slm_end = slm_start_;
     const bool taken = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (take(slots_[I], arguments[I], slm_end) && ...);
-    }(std::make_index_sequence<N>());
+    }
+    (std::make_index_sequence<N>());
     return taken && slm_end <= slm_room_ && admits_shape(groups, size);
   }
 

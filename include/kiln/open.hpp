@@ -38,7 +38,7 @@ struct OpenDevice {
 /// Loads what the request needs into the dispatch table and opens its first device. Never falls back.
 /// cpu: the driver is KILN_CPU_DRIVER, else the installed libze_kiln_cpu.so; the product goes to it by
 /// setting KILN_CPU_PROFILE. capture: sets the driver's debug variables in this process. Both must therefore
-/// come before other threads read the environment. Thread-bound. Errors: K0301 to K0307, or the driver's.
+/// come before other threads read the environment. Thread-bound. Errors: K0301 to K0308, or the driver's.
 [[nodiscard]] Result<OpenDevice> open_device(const DeviceRequest& request);
 
 /// The same for a device that is already known: one that an engine chose, or another than the first.

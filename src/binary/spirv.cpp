@@ -18,7 +18,7 @@ using Id = std::uint32_t;
 
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 48;  // bytes; keeps sums of hostile sizes in range
 constexpr int kDeepestType = 32;                                // nesting that real kernels stay far below
-constexpr std::size_t kMostCallSteps = std::size_t{4} << 20;    // over all kernels; real modules need thousands
+constexpr std::size_t kMostCallSteps = std::size_t{4} << 20;  // over all kernels; real modules need thousands
 
 struct Layout {
   std::uint64_t size = 0;  // bytes; 0 means not known
@@ -118,7 +118,8 @@ class Walker {
     for (const EntryPoint& entry : entries_) {
       facts.kernels.push_back(kernel(entry));
       if (missing_function_)
-        return fail("function " + std::to_string(missing_function_) + " is called but not there: the file is truncated",
+        return fail("function " + std::to_string(missing_function_) +
+                        " is called but not there: the file is truncated",
                     module_.size() * 4);
       if (call_steps_ > kMostCallSteps) return fail("the kernels call too many functions to follow", 0);
     }
@@ -250,8 +251,8 @@ class Walker {
   /// Size and alignment as OpenCL C lays the type out: three-component vectors take four.
   Layout layout(Id id, int depth = 0) {
     if (depth > kDeepestType) return {};
-    // Each type once, so hostile nesting costs no more than its words; unknown while under way, so a type that
-    // contains itself ends.
+    // Each type once, so hostile nesting costs no more than its words; unknown while under way, so a type
+    // that contains itself ends.
     if (const auto [known, fresh] = layouts_.try_emplace(id); !fresh) return known->second;
     return layouts_[id] = new_layout(type(id), depth);
   }

@@ -65,7 +65,8 @@ void add_argument(KernelFacts& kernel, const YAML::Node& entry, Budget& budget) 
     argument.size = std::max(argument.size, source_offset + size);
   } else if (text(entry, "addrmode") == "slm") {
     argument.kind = ArgumentKind::local_pointer;
-    argument.local_alignment = std::bit_ceil(std::min(number<std::uint32_t>(entry, "slm_alignment", 16), 1u << 31));
+    argument.local_alignment =
+        std::bit_ceil(std::min(number<std::uint32_t>(entry, "slm_alignment", 16), 1u << 31));
   } else if (const std::string space = text(entry, "addrspace"); space == "image" || space == "sampler") {
     argument.kind = ArgumentKind::other;
   } else {

@@ -58,16 +58,17 @@ Result<void> detail::send_launch(CommandListRef list, KernelRef kernel, const La
   const Api& ze = api();
   std::uint32_t index = 0;
   for (const LaunchArgument& argument : arguments)
-    if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data)) [[unlikely]]
+    if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data))
+        [[unlikely]]
       return fail(code, "zeKernelSetArgumentValue");
   const Extent &size = launch.group_size, &groups = launch.groups;
   if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
     return fail(code, "zeKernelSetGroupSize");
   const ze_group_count_t count{groups.x, groups.y, groups.z};
   const Sync& sync = launch.sync;
-  if (const auto code = ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, sync.signal.raw(),
-                                                           static_cast<std::uint32_t>(sync.wait.size()),
-                                                           raw_array(sync.wait))) [[unlikely]]
+  if (const auto code = ze.zeCommandListAppendLaunchKernel(
+          list.raw(), kernel.raw(), &count, sync.signal.raw(), static_cast<std::uint32_t>(sync.wait.size()),
+          raw_array(sync.wait))) [[unlikely]]
     return fail(code, "zeCommandListAppendLaunchKernel");
   return {};
 }

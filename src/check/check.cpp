@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSaturated = std::uint64_t{1} << 48;  // bytes; far above any device, safe to add up
 constexpr std::uint64_t kDynamicGranule = 1024;               // bytes
-constexpr std::uint32_t kDefaultAlignment = 16;               // bytes; Intel's driver, where the file is silent
+constexpr std::uint32_t kDefaultAlignment = 16;  // bytes; Intel's driver, where the file is silent
 
 /// `alignment` is a power of two, or 0 for none.
 constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
@@ -33,7 +33,8 @@ class SlmSum {
   void add(const KernelFacts& kernel, std::span<const LaunchArgument> arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (arguments[i].kind == ArgumentKind::local_pointer)
-        add(arguments[i].size, i < kernel.arguments.size() ? kernel.arguments[i].local_alignment : kDefaultAlignment);
+        add(arguments[i].size,
+            i < kernel.arguments.size() ? kernel.arguments[i].local_alignment : kDefaultAlignment);
   }
 
   [[nodiscard]] std::uint64_t dynamic() const { return dynamic_ ? align_up(end_, kDynamicGranule) : 0; }
@@ -44,8 +45,10 @@ class SlmSum {
   bool dynamic_ = false;
 };
 
-/// Are these the arguments that the kernel takes? Adds the `__local` ones up on the way: this is the hot path.
-LaunchVerdict check_arguments(const KernelFacts& kernel, std::span<const LaunchArgument> arguments, SlmSum& slm) {
+/// Are these the arguments that the kernel takes? Adds the `__local` ones up on the way: this is the hot
+/// path.
+LaunchVerdict check_arguments(const KernelFacts& kernel, std::span<const LaunchArgument> arguments,
+                              SlmSum& slm) {
   if (!kernel.arguments_known) [[unlikely]] {
     slm.add(kernel, arguments);
     return LaunchVerdict::fits;
@@ -53,7 +56,8 @@ LaunchVerdict check_arguments(const KernelFacts& kernel, std::span<const LaunchA
   if (arguments.size() != kernel.arguments.size()) return LaunchVerdict::argument_count;
   const ArgumentFacts* wanted = kernel.arguments.data();
   for (const LaunchArgument& given : arguments) {
-    if (given.kind != wanted->kind && wanted->kind != ArgumentKind::other) return LaunchVerdict::argument_kind;
+    if (given.kind != wanted->kind && wanted->kind != ArgumentKind::other)
+      return LaunchVerdict::argument_kind;
     if (given.kind == ArgumentKind::local_pointer)
       slm.add(given.size, wanted->local_alignment);
     else if (given.size != wanted->size && wanted->size != 0)  // 0: the file does not say
@@ -109,7 +113,8 @@ LaunchGate::LaunchGate(const KernelFacts& kernel, const LaunchLimits& limits) {
   const std::uint64_t fixed = kernel.static_slm, limit = limits.slm_per_group;
   std::uint64_t most_items = 0;  // by dimension alone; must not wrap, admits() multiplies without a look
   const Extent& most = limits.max_group_extent;
-  const bool wraps = __builtin_mul_overflow(std::uint64_t{most.x} * most.y, std::uint64_t{most.z}, &most_items);
+  const bool wraps =
+      __builtin_mul_overflow(std::uint64_t{most.x} * most.y, std::uint64_t{most.z}, &most_items);
   const auto& required = kernel.required_group_size;
   const auto reachable = [](std::uint32_t size, std::uint32_t limit) { return size != 0 && size <= limit; };
   const bool possible = required[0] == 0 ? most_items != 0

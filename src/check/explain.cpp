@@ -128,8 +128,7 @@ Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, co
                             " bytes of SLM a work-group, the device has " + to_string(limit),
                         {},
                         {}};
-  if (kernel.static_slm)
-    diagnostic.rows.push_back({"static `__local` arrays", "", kernel.static_slm, "B"});
+  if (kernel.static_slm) diagnostic.rows.push_back({"static `__local` arrays", "", kernel.static_slm, "B"});
   std::uint64_t named = kernel.static_slm;
   bool dynamic = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -165,8 +164,8 @@ Diagnostic explain_group_size(const KernelFacts& kernel, const LaunchLimits& lim
                         quoted(kernel) + " is launched with " +
                             (too_many ? to_string(asked) + " work-items a group, at most " +
                                             to_string(limits.max_group_size) + " fit"
-                                      : "a group of " + text(shape.group_size) +
-                                            " work-items, at most " + text(limits.max_group_extent) + " fit"),
+                                      : "a group of " + text(shape.group_size) + " work-items, at most " +
+                                            text(limits.max_group_extent) + " fit"),
                         {},
                         {}};
   diagnostic.rows = {{"group size asked for", text(shape.group_size)},

@@ -16,7 +16,7 @@ struct Choices {
   std::optional<std::uint64_t> size{};   ///< elements, or the edge of the matrices
   std::optional<std::uint64_t> group{};  ///< work-items a group
   std::optional<std::uint64_t> slm{};    ///< bytes a work-group asks for
-  std::uint32_t seed = 1;              ///< of the random input
+  std::uint32_t seed = 1;                ///< of the random input
 };
 
 /// The first element that differs from the reference.

@@ -104,6 +104,15 @@ Error explain_missing_gpu(ze_result_t code, const char* call, const GpuSurvey& s
   return Error(code, call, std::move(diagnostic));
 }
 
+Error explain_unknown_product(const std::string& product) {
+  Diagnostic diagnostic{
+      "K0308", "the installed Intel driver does not know the product `" + product + "`", {}, {}};
+  diagnostic.help = {
+      "install a newer driver, or for an old product an older one",
+      "driver 22.43 knows skl, tgllp, dg2 and pvc; 26.27 knows tgllp, dg2, pvc, bmg, lnl and ptl"};
+  return Error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "open_device", std::move(diagnostic));
+}
+
 }  // namespace detail
 
 Result<SelectedDevice> first_device(ze_device_type_t type) {

@@ -32,4 +32,7 @@ struct GpuSurvey {
 /// The same for this machine: looks at the installed driver and at /dev/dri.
 [[nodiscard]] Error explain_missing_gpu(ze_result_t code, const char* call);
 
+/// K0308: Intel's driver without a GPU was asked for a product that this release does not know.
+[[nodiscard]] Error explain_unknown_product(const std::string& product);
+
 }  // namespace kiln::detail

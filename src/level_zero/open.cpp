@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "level_zero/call.hpp"
+#include "level_zero/discovery.hpp"
 #include "level_zero/install_paths.hpp"
 
 namespace kiln {
@@ -68,7 +69,12 @@ Result<SelectedDevice> select(const DeviceRequest& request) {
         setenv(off, "0", 1);
       setenv("AUBDumpCaptureFileName", "/dev/null", 0);
       KILN_TRY(load_driver("libze_intel_gpu.so.1"));
-      return first_device(ZE_DEVICE_TYPE_GPU);
+      auto selected = first_device(ZE_DEVICE_TYPE_GPU);
+      KILN_TRY(selected);
+      // A driver that does not know the product shows a shell of a device, without any queue.
+      if (!selected->device.compute_queue_group())
+        return tl::unexpected(detail::explain_unknown_product(request.product));
+      return selected;
     }
   }
   return tl::unexpected(bad_request("?"));

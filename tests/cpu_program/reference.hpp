@@ -14,23 +14,27 @@ inline constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 
 #define KILN_SAME(name) \
   inline Real name(Real x) { return std::name(x); }
-KILN_SAME(acos)
-KILN_SAME(acosh) KILN_SAME(asin) KILN_SAME(asinh) KILN_SAME(atan) KILN_SAME(atanh) KILN_SAME(cbrt)
-    KILN_SAME(ceil) KILN_SAME(cos) KILN_SAME(cosh) KILN_SAME(erf) KILN_SAME(erfc) KILN_SAME(exp)
-        KILN_SAME(exp2) KILN_SAME(expm1) KILN_SAME(fabs) KILN_SAME(floor) KILN_SAME(lgamma) KILN_SAME(log)
-            KILN_SAME(log10) KILN_SAME(log1p) KILN_SAME(log2) KILN_SAME(logb) KILN_SAME(rint) KILN_SAME(round)
-                KILN_SAME(sin) KILN_SAME(sinh) KILN_SAME(sqrt) KILN_SAME(tan) KILN_SAME(tanh)
-                    KILN_SAME(tgamma) KILN_SAME(trunc)
+// The names look like declarations to the formatter.
+// clang-format off
+KILN_SAME(acos) KILN_SAME(acosh) KILN_SAME(asin) KILN_SAME(asinh) KILN_SAME(atan) KILN_SAME(atanh)
+KILN_SAME(cbrt) KILN_SAME(ceil) KILN_SAME(cos) KILN_SAME(cosh) KILN_SAME(erf) KILN_SAME(erfc)
+KILN_SAME(exp) KILN_SAME(exp2) KILN_SAME(expm1) KILN_SAME(fabs) KILN_SAME(floor) KILN_SAME(lgamma)
+KILN_SAME(log) KILN_SAME(log10) KILN_SAME(log1p) KILN_SAME(log2) KILN_SAME(logb) KILN_SAME(rint)
+KILN_SAME(round) KILN_SAME(sin) KILN_SAME(sinh) KILN_SAME(sqrt) KILN_SAME(tan) KILN_SAME(tanh)
+KILN_SAME(tgamma) KILN_SAME(trunc)
+// clang-format on
 #undef KILN_SAME
 
 #define KILN_SAME(name) \
   inline Real name(Real x, Real y) { return std::name(x, y); }
-                        KILN_SAME(atan2) KILN_SAME(copysign) KILN_SAME(fdim) KILN_SAME(fmax) KILN_SAME(fmin)
-                            KILN_SAME(fmod) KILN_SAME(hypot) KILN_SAME(nextafter) KILN_SAME(pow)
-                                KILN_SAME(remainder)
+    // The names look like declarations to the formatter.
+    // clang-format off
+KILN_SAME(atan2) KILN_SAME(copysign) KILN_SAME(fdim) KILN_SAME(fmax) KILN_SAME(fmin) KILN_SAME(fmod)
+KILN_SAME(hypot) KILN_SAME(nextafter) KILN_SAME(pow) KILN_SAME(remainder)
+// clang-format on
 #undef KILN_SAME
 
-                                    inline Real acospi(Real x) {
+            inline Real acospi(Real x) {
   return std::acos(x) / kPi;
 }
 inline Real asinpi(Real x) { return std::asin(x) / kPi; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checked launches against the fake driver: what is sent, that a refusal sends nothing, that nothing is allocated.
+// Checked launches against the fake driver: what is sent, that a refusal sends nothing, that nothing is
+// allocated.
 #include "kiln/launch.hpp"
 
 #include <doctest/doctest.h>
@@ -38,9 +39,12 @@ KernelFacts mixed_facts() {
   KernelFacts facts;
   facts.name = "mixed";
   facts.arguments_known = true;
-  facts.arguments = {{ArgumentKind::value, 4, 16, "a"},           {ArgumentKind::global_pointer, 8, 16, "x"},
-                     {ArgumentKind::value, sizeof(Pair), 16, "p"}, {ArgumentKind::local_pointer, 0, 4, "s"},
-                     {ArgumentKind::global_pointer, 8, 16, "y"},   {ArgumentKind::value, 4, 16, "n"}};
+  facts.arguments = {{ArgumentKind::value, 4, 16, "a"},
+                     {ArgumentKind::global_pointer, 8, 16, "x"},
+                     {ArgumentKind::value, sizeof(Pair), 16, "p"},
+                     {ArgumentKind::local_pointer, 0, 4, "s"},
+                     {ArgumentKind::global_pointer, 8, 16, "y"},
+                     {ArgumentKind::value, 4, 16, "n"}};
   return facts;
 }
 
@@ -77,7 +81,8 @@ TEST_CASE_FIXTURE(Fixture, "every kind of argument arrives") {
   const EventRef waits[] = {stub.new_handle<ze_event_handle_t>(), stub.new_handle<ze_event_handle_t>()};
   Launch shape = kShape;
   shape.sync = {signal, waits};
-  REQUIRE(launch(list, kernel, shape, 2.5f, buffer, Pair{7, 0.5f}, LocalMemory{4096}, y_data + 0, std::uint32_t{99}));
+  REQUIRE(launch(list, kernel, shape, 2.5f, buffer, Pair{7, 0.5f}, LocalMemory{4096}, y_data + 0,
+                 std::uint32_t{99}));
 
   REQUIRE(stub.arguments.size() == 6);
   for (std::uint32_t i = 0; i < 6; ++i) {
@@ -133,7 +138,8 @@ TEST_CASE_FIXTURE(Fixture, "on a refusal the driver hears nothing") {
   };
   const LocalMemory slm{64};
   refused("K0101", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, with(kShape, LocalMemory{65537}));
-  refused("K0101", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, with(kShape, LocalMemory{(std::uint64_t{4} << 30) + 16}));
+  refused("K0101", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+          with(kShape, LocalMemory{(std::uint64_t{4} << 30) + 16}));
   refused("K0102", ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, with({{}, {1024, 2, 1}}, slm));
   refused("K0104", ZE_RESULT_ERROR_INVALID_ARGUMENT, with({{}, {0, 1, 1}}, slm));
   refused("K0105", ZE_RESULT_ERROR_INVALID_ARGUMENT, with({{1, 65536, 1}, {1, 1, 1}}, slm));
@@ -156,8 +162,10 @@ TEST_CASE("a required group size comes from the file or from the driver") {
     if (from_file)
       facts.required_group_size = {32, 2, 1};
     else
-      stub.kernel.requiredGroupSizeX = 32, stub.kernel.requiredGroupSizeY = 2, stub.kernel.requiredGroupSizeZ = 1;
-    const auto kernel = CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), facts, Fixture::compute());
+      stub.kernel.requiredGroupSizeX = 32, stub.kernel.requiredGroupSizeY = 2,
+      stub.kernel.requiredGroupSizeZ = 1;
+    const auto kernel =
+        CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), facts, Fixture::compute());
     REQUIRE(kernel);
     stub.forget();
     const CommandListRef list = stub.new_handle<ze_command_list_handle_t>();
@@ -175,7 +183,8 @@ TEST_CASE("limits come from the kernel where the driver knows them") {
   StubDriver stub;
   stub.max_group_size = 256;
   stub.kernel.localMemSize = 1024;
-  const auto kernel = CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), mixed_facts(), Fixture::compute());
+  const auto kernel =
+      CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), mixed_facts(), Fixture::compute());
   REQUIRE(kernel);
   CHECK(kernel->limits().max_group_size == 256);
   CHECK(kernel->limits().device_max_group_size == 1024);
@@ -195,7 +204,8 @@ TEST_CASE("a kernel of which no file tells anything is checked by what the drive
   REQUIRE(kernel);
   stub.forget();
   const CommandListRef list = stub.new_handle<ze_command_list_handle_t>();
-  for (const auto& answer : {launch(list, *kernel, kShape, 1.0f), launch(list, *kernel, kShape, 1.0f, 2.0f, 3.0f)}) {
+  for (const auto& answer :
+       {launch(list, *kernel, kShape, 1.0f), launch(list, *kernel, kShape, 1.0f, 2.0f, 3.0f)}) {
     REQUIRE_FALSE(answer);
     CHECK(answer.error().diagnostic()->code == "K0106");
   }
@@ -217,7 +227,9 @@ TEST_CASE("a file that lists only some arguments does not say how large a struct
 }
 
 TEST_CASE_FIXTURE(Fixture, "a driver's error ends the launch and names the call") {
-  const auto send = [&] { return launch(list, kernel, kShape, 1.0f, x_data + 0, Pair{}, LocalMemory{64}, y_data + 0, 1u); };
+  const auto send = [&] {
+    return launch(list, kernel, kShape, 1.0f, x_data + 0, Pair{}, LocalMemory{64}, y_data + 0, 1u);
+  };
   const auto failed = [&](Call call, std::size_t nth, std::size_t calls) {
     CAPTURE(name_of(call));
     stub.forget();
@@ -241,7 +253,9 @@ TEST_CASE_FIXTURE(Fixture, "a launch allocates nothing, also when the driver ref
   const EventRef wait = stub.new_handle<ze_event_handle_t>();
   Launch shape = kShape;
   shape.sync = {wait, std::span(&wait, 1)};
-  const auto send = [&] { return launch(list, kernel, shape, 1.0f, x_data + 0, Pair{}, LocalMemory{64}, y_data + 0, 1u); };
+  const auto send = [&] {
+    return launch(list, kernel, shape, 1.0f, x_data + 0, Pair{}, LocalMemory{64}, y_data + 0, 1u);
+  };
   bool good = true;
   const std::size_t before = allocations;
   for (int i = 0; i < 1'000; ++i) good &= send().has_value();

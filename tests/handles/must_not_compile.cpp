@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes that the types must catch: with KILN_MISTAKES 0 this must compile, with 1 each marked line is an error.
+// Mistakes that the types must catch: with KILN_MISTAKES 0 this must compile, with 1 each marked line is an
+// error.
 #include "kiln/kiln.hpp"
 
 namespace kiln {
@@ -9,22 +10,25 @@ struct NotCopyable {
   NotCopyable(const NotCopyable&) {}
 };
 
-inline void mistake(Context& context, CommandListRef list, const CheckedKernel& kernel, ze_context_handle_t handle) {
+inline void mistake(Context& context, CommandListRef list, const CheckedKernel& kernel,
+                    ze_context_handle_t handle) {
   [[maybe_unused]] const ContextRef good = context.get();
   (void)launch(list, kernel, {}, 1, LocalMemory{16});
 #if KILN_MISTAKES
-  [[maybe_unused]] const ContextRef ref1 = Context::adopt(handle).get();  // MISTAKE: a ref that outlives its owner
+  [[maybe_unused]] const ContextRef ref1 =
+      Context::adopt(handle).get();                                 // MISTAKE: a ref that outlives its owner
   [[maybe_unused]] const ContextRef ref2 = Context::adopt(handle);  // MISTAKE: the same by conversion
-  [[maybe_unused]] const Context owner3 = Context::adopt(0);  // MISTAKE: adoption of no handle
+  [[maybe_unused]] const Context owner3 = Context::adopt(0);        // MISTAKE: adoption of no handle
   [[maybe_unused]] const Context owner4 = Context::adopt(nullptr);  // MISTAKE: adoption of no handle
-  (void)api().zeContextDestroy(context);  // MISTAKE: an owner where Level Zero wants a handle
+  (void)api().zeContextDestroy(context);           // MISTAKE: an owner where Level Zero wants a handle
   [[maybe_unused]] const Context copy5 = context;  // MISTAKE: two owners of one handle
   [[maybe_unused]] const Context owner6 = handle;  // MISTAKE: ownership without a word about it
-  (void)make<ze_image_desc_t>();  // MISTAKE: a struct whose type is not known
-  (void)launch(list, kernel, {}, NotCopyable());  // MISTAKE: an argument that cannot be copied as bytes
-  (void)launch(list, kernel, {}, &result_name);  // MISTAKE: a host function
-  launch(list, kernel, {});  // MISTAKE: a result that nobody looks at
-  (void)context->allocate_device(DeviceRef(), 64)->span<float>();  // MISTAKE: host access to memory of the device
+  (void)make<ze_image_desc_t>();                   // MISTAKE: a struct whose type is not known
+  (void)launch(list, kernel, {}, NotCopyable());   // MISTAKE: an argument that cannot be copied as bytes
+  (void)launch(list, kernel, {}, &result_name);    // MISTAKE: a host function
+  launch(list, kernel, {});                        // MISTAKE: a result that nobody looks at
+  (void)context->allocate_device(DeviceRef(), 64)
+      ->span<float>();                      // MISTAKE: host access to memory of the device
   (void)launch(list, kernel, {}, context);  // MISTAKE: an owner as a kernel argument
 #endif
   (void)handle;

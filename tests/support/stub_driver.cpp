@@ -48,9 +48,9 @@ ze_result_t hand_out(StubDriver& stub, Handle* out) {
   return ZE_RESULT_SUCCESS;
 }
 
-#define KILN_CREATES(call, Handle, ...)                                            \
+#define KILN_CREATES(call, Handle, ...)                                             \
   ze_result_t answer(StubDriver& stub, Tag<Call::call>, __VA_ARGS__, Handle* out) { \
-    return hand_out(stub, out);                                                    \
+    return hand_out(stub, out);                                                     \
   }
 KILN_CREATES(zeContextCreate, ze_context_handle_t, AnyArgument, AnyArgument)
 KILN_CREATES(zeCommandQueueCreate, ze_command_queue_handle_t, AnyArgument, AnyArgument, AnyArgument)
@@ -67,9 +67,9 @@ ze_result_t gone(StubDriver& stub, Call call, const void* handle) {
   return ZE_RESULT_SUCCESS;
 }
 
-#define KILN_DESTROYS(call)                                                  \
+#define KILN_DESTROYS(call)                                                   \
   ze_result_t answer(StubDriver& stub, Tag<Call::call>, const void* handle) { \
-    return gone(stub, Call::call, handle);                                   \
+    return gone(stub, Call::call, handle);                                    \
   }
 KILN_DESTROYS(zeContextDestroy)
 KILN_DESTROYS(zeCommandQueueDestroy)
@@ -197,8 +197,8 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSetGroupSize>, const void
 // ---- commands, events
 
 ze_result_t answer(StubDriver& stub, Tag<Call::zeCommandListAppendLaunchKernel>, const void* list,
-                   const void* kernel, const ze_group_count_t* groups, const void* signal, std::uint32_t count,
-                   ze_event_handle_t* wait) {
+                   const void* kernel, const ze_group_count_t* groups, const void* signal,
+                   std::uint32_t count, ze_event_handle_t* wait) {
   if (!stub.recording) return ZE_RESULT_SUCCESS;
   stub.launches.push_back({list,
                            kernel,
@@ -280,11 +280,10 @@ Api make_table(bool optional) {
 }  // namespace
 
 const char* name_of(Call call) {
-  static constexpr const char* kNames[] = {
-      "zeInit",
+  static constexpr const char* kNames[] = {"zeInit",
 #define KILN_REQUIRED(table, name) "ze" #table #name,
 #define KILN_OPTIONAL(name, type) #name,
-      KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
+                                           KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
 #undef KILN_REQUIRED
 #undef KILN_OPTIONAL
   };

@@ -34,7 +34,7 @@ struct SentArgument {
   const void* kernel = nullptr;
   std::uint32_t index = 0;
   std::size_t size = 0;
-  bool has_value = false;         // false: a null pointer, as for `__local` arguments
+  bool has_value = false;  // false: a null pointer, as for `__local` arguments
   std::vector<std::byte> value;
 
   template <class T>

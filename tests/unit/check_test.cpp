@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The launch check: SLM sums, shapes, arguments, and that what a refusal suggests is really accepted.
+#include "kiln/check.hpp"
+
 #include <doctest/doctest.h>
 
 #include <random>
-
-#include "kiln/check.hpp"
 
 using namespace kiln;
 
@@ -75,7 +75,12 @@ TEST_CASE("SLM sums") {
       {"adjusted: rounded together, one more", runtime_adjusted, 100, {4}, {925}, 2048},
       {"adjusted: alignment behind static", runtime_adjusted, 100, {1024}, {1}, 2048},
       {"4 GiB + 16 does not become 16", compiler_resolved, 0, {4}, {4 * kGiB + 16}, 4 * kGiB + 1024},
-      {"a sum that wraps in 32 bits", compiler_resolved, 0, {4, 4}, {2 * kGiB, 2 * kGiB + 16}, 4 * kGiB + 1024},
+      {"a sum that wraps in 32 bits",
+       compiler_resolved,
+       0,
+       {4, 4},
+       {2 * kGiB, 2 * kGiB + 16},
+       4 * kGiB + 1024},
       {"the guide's failure", compiler_resolved, 0, {4}, {163850 * 4}, 656384},
   };
   for (const Case& c : cases) {
@@ -106,7 +111,8 @@ TEST_CASE("sums beyond 64 bits saturate instead of wrapping") {
 TEST_CASE("other arguments take no SLM, and unknown facts use the driver's default alignment") {
   const std::uint32_t seven = 7;
   const KernelFacts kernel = kernel_with({value(4), local(4), pointer(), local(4)});
-  const LaunchArgument arguments[] = {{ArgumentKind::value, 4, &seven}, give(4), {ArgumentKind::global_pointer, 8, &seven}, give(1020)};
+  const LaunchArgument arguments[] = {
+      {ArgumentKind::value, 4, &seven}, give(4), {ArgumentKind::global_pointer, 8, &seven}, give(1020)};
   CHECK(dynamic_slm(kernel, arguments) == 1024);
   CHECK(dynamic_slm(KernelFacts{}, arguments) == 2048);  // 4 aligned up to 16, + 1020
 }
@@ -145,7 +151,8 @@ TEST_CASE("a product of group sizes that wraps in 32 or 64 bits is too large") {
   LaunchLimits limits = limits_with();
   limits.max_group_extent = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
   const KernelFacts kernel = kernel_with({});
-  for (const Extent size : {Extent{65536, 65536, 1}, Extent{1u << 31, 1u << 31, 4}, Extent{UINT32_MAX, UINT32_MAX, UINT32_MAX}})
+  for (const Extent size :
+       {Extent{65536, 65536, 1}, Extent{1u << 31, 1u << 31, 4}, Extent{UINT32_MAX, UINT32_MAX, UINT32_MAX}})
     CHECK(check_launch(kernel, limits, {{}, size}, {}) == LaunchVerdict::group_size);
 }
 
@@ -172,7 +179,9 @@ TEST_CASE("arguments: count, kind, size") {
   const LaunchArgument four{ArgumentKind::value, 4, &word}, eight{ArgumentKind::value, 8, &word};
   const LaunchArgument address{ArgumentKind::global_pointer, 8, &word};
   KernelFacts kernel = kernel_with({value(4), pointer(), local()});
-  const auto verdict = [&](std::vector<LaunchArgument> given) { return check_launch(kernel, limits_with(), {}, given); };
+  const auto verdict = [&](std::vector<LaunchArgument> given) {
+    return check_launch(kernel, limits_with(), {}, given);
+  };
   using enum LaunchVerdict;
   CHECK(verdict({four, address, give(64)}) == fits);
   CHECK(verdict({}) == argument_count);
@@ -213,7 +222,8 @@ TEST_CASE("static SLM over the limit is found in any kernel of a module") {
 }
 
 TEST_CASE("suggestions of known cases") {
-  const auto explain = [](const KernelFacts& kernel, std::uint64_t limit, Extent group, std::vector<LaunchArgument> given) {
+  const auto explain = [](const KernelFacts& kernel, std::uint64_t limit, Extent group,
+                          std::vector<LaunchArgument> given) {
     const LaunchLimits limits = limits_with(limit);
     REQUIRE(check_launch(kernel, limits, {{}, group}, given) == LaunchVerdict::slm);
     return explain_launch(LaunchVerdict::slm, kernel, limits, {{}, group}, given);
@@ -223,7 +233,8 @@ TEST_CASE("suggestions of known cases") {
     CHECK(row(d, "largest group with 512 B a work-item") == 128);
   }
   SUBCASE("two tiles of edge 181 on 128 KiB: 128") {
-    const Diagnostic d = explain(kernel_with({local(), local()}), 131072, {16, 16, 1}, {give(181 * 181 * 4), give(181 * 181 * 4)});
+    const Diagnostic d = explain(kernel_with({local(), local()}), 131072, {16, 16, 1},
+                                 {give(181 * 181 * 4), give(181 * 181 * 4)});
     CHECK(row(d, "asked for in all") == 262144);
     CHECK(row(d, "largest edge of 2 square tiles") == 128);
     CHECK(row(d, "largest group") == 0);  // 131044 bytes are no whole number of bytes an item
@@ -327,7 +338,9 @@ TEST_CASE("the gate says yes exactly where the check does, and no to what it can
     if (!pick(0, 7)) kernel.required_group_size = {pick(0, 64), pick(0, 16), pick(0, 8)};
     std::vector<LaunchArgument> arguments;
     for (std::uint32_t i = pick(0, 4); i > 0; --i) {
-      ArgumentFacts facts = pick(0, 1) ? local(1u << pick(0, 8)) : pick(0, 1) ? pointer() : value(pick(1, 16));
+      ArgumentFacts facts = pick(0, 1)   ? local(1u << pick(0, 8))
+                            : pick(0, 1) ? pointer()
+                                         : value(pick(1, 16));
       LaunchArgument given{facts.kind, facts.size, &word};
       if (facts.kind == ArgumentKind::local_pointer) given.size = pick(0, 20'000);
       if (!pick(0, 15)) given.size += pick(0, 1) ? 1 : 4 * kGiB;
@@ -347,7 +360,8 @@ TEST_CASE("the gate says yes exactly where the check does, and no to what it can
     REQUIRE(gate.admits(groups, size, arguments) == (verdict == LaunchVerdict::fits));
     (verdict == LaunchVerdict::fits ? yes : no)++;
     if (arguments.size() == 2)
-      REQUIRE(gate.admits(groups, size, std::array{arguments[0], arguments[1]}) == (verdict == LaunchVerdict::fits));
+      REQUIRE(gate.admits(groups, size, std::array{arguments[0], arguments[1]}) ==
+              (verdict == LaunchVerdict::fits));
   }
   CHECK(yes > 5'000);
   CHECK(no > 5'000);
@@ -361,5 +375,6 @@ TEST_CASE("the gate says yes exactly where the check does, and no to what it can
   CHECK_FALSE(LaunchGate().admits({}, {}, std::span<const LaunchArgument>()));
   LaunchLimits wide = limits_with();
   wide.max_group_extent = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-  CHECK_FALSE(LaunchGate(kernel_with({}), wide).admits({}, {65536, 65536, 65536}, std::span<const LaunchArgument>()));
+  CHECK_FALSE(
+      LaunchGate(kernel_with({}), wide).admits({}, {65536, 65536, 65536}, std::span<const LaunchArgument>()));
 }

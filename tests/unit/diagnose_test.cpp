@@ -54,7 +54,8 @@ void check_diagnostic(const char* code, const Diagnostic& diagnostic, const std:
 }
 
 template <class T>
-void check_diagnostic(const char* code, ze_result_t result, const Result<T>& failed, const std::string& variant = "") {
+void check_diagnostic(const char* code, ze_result_t result, const Result<T>& failed,
+                      const std::string& variant = "") {
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == result);
   REQUIRE(failed.error().diagnostic());
@@ -107,12 +108,14 @@ TEST_CASE("K0101 to K0109: launches") {
 
   KernelFacts mixed = matmul;
   mixed.static_slm = 2048;
-  check_launch_diagnostic("K0101", mixed, {{}, {128, 1, 1}}, {kAddress, kFour, tile(128 * 1024), tile(128 * 2)}, "group");
+  check_launch_diagnostic("K0101", mixed, {{}, {128, 1, 1}},
+                          {kAddress, kFour, tile(128 * 1024), tile(128 * 2)}, "group");
   mixed.static_slm = 140'000;
   check_launch_diagnostic("K0101", mixed, {}, {kAddress, kFour, tile(small), tile(small)}, "static");
 
   check_launch_diagnostic("K0102", matmul, {{}, {32, 32, 1}}, {kAddress, kFour, tile(small), tile(small)});
-  check_launch_diagnostic("K0102", matmul, {{}, {1, 1, 65}}, {kAddress, kFour, tile(small), tile(small)}, "dimension");
+  check_launch_diagnostic("K0102", matmul, {{}, {1, 1, 65}}, {kAddress, kFour, tile(small), tile(small)},
+                          "dimension");
   KernelFacts required = matmul;
   required.required_group_size = {16, 16, 1};
   check_launch_diagnostic("K0103", required, {{}, {32, 8, 1}}, {kAddress, kFour, tile(small), tile(small)});
@@ -120,7 +123,8 @@ TEST_CASE("K0101 to K0109: launches") {
   check_launch_diagnostic("K0105", matmul, {{1, 65536, 1}, {}}, {kAddress, kFour, tile(small), tile(small)});
   check_launch_diagnostic("K0106", matmul, {}, {kAddress, kFour, tile(small)});
   check_launch_diagnostic("K0107", matmul, {}, {kAddress, kFour, tile(small), kAddress});
-  check_launch_diagnostic("K0108", matmul, {}, {kAddress, {ArgumentKind::value, 8, &kWord}, tile(small), tile(small)});
+  check_launch_diagnostic("K0108", matmul, {},
+                          {kAddress, {ArgumentKind::value, 8, &kWord}, tile(small), tile(small)});
   mixed.static_slm = 200'000;
   check_diagnostic("K0109", explain_static_slm(mixed, 131072));
 }
@@ -128,7 +132,8 @@ TEST_CASE("K0101 to K0109: launches") {
 TEST_CASE("K0201: files") {
   check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, read_kernel_file("/nowhere/saxpy.spv"));
   check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, read_kernel_file("/"), "folder");
-  check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, find_kernel_files("/nowhere", "saxpy"), "family");
+  check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, find_kernel_files("/nowhere", "saxpy"),
+                   "family");
 }
 
 TEST_CASE("K0202, K0203, K0208: bundles") {
@@ -141,11 +146,12 @@ TEST_CASE("K0202, K0203, K0208: bundles") {
   stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
   stub.build_log = "error: undefined reference to `f`";
   stub.last_error_of_next = "IGC said no";
-  check_diagnostic("K0203", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, Bundle::load(device, {sample_file("saxpy.spv")}));
+  check_diagnostic("K0203", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                   Bundle::load(device, {sample_file("saxpy.spv")}));
   stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
   stub.build_log.clear();
-  check_diagnostic("K0203", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, Bundle::load(device, {sample_file("saxpy.spv")}),
-                   "no-compiler");
+  check_diagnostic("K0203", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                   Bundle::load(device, {sample_file("saxpy.spv")}), "no-compiler");
 
   auto bundle = Bundle::load(device, {sample_file("slm_table.spv")});
   REQUIRE(bundle);
@@ -159,7 +165,8 @@ TEST_CASE("K0204 to K0207: memory") {
   const OpenDevice device = stub_device(stub);
   const ContextRef context = device.context.get();
   check_diagnostic("K0204", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_device(device.device, 0));
-  check_diagnostic("K0205", ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, context.allocate_host(64, {.alignment = 48}));
+  check_diagnostic("K0205", ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                   context.allocate_host(64, {.alignment = 48}));
   CHECK(stub.calls(Call::zeMemAllocDevice) + stub.calls(Call::zeMemAllocHost) == 0);
 
   const auto small = context.allocate_host(64), large = context.allocate_host(100);
@@ -169,11 +176,14 @@ TEST_CASE("K0204 to K0207: memory") {
   CHECK(stub.calls(Call::zeCommandListAppendMemoryCopy) == 0);
 
   stub.fail(Call::zeMemAllocDevice, ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
-  check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_device(device.device, (1u << 30) + 1));
+  check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                   context.allocate_device(device.device, (1u << 30) + 1));
 }
 
-TEST_CASE("K0301 to K0307: devices") {
-  check_diagnostic("K0301", *detail::explain_missing_loader("libze_loader.so.1: cannot open shared object file").diagnostic());
+TEST_CASE("K0301 to K0308: devices") {
+  check_diagnostic(
+      "K0301",
+      *detail::explain_missing_loader("libze_loader.so.1: cannot open shared object file").diagnostic());
   const auto missing = [](detail::GpuSurvey survey) {
     return *detail::explain_missing_gpu(ZE_RESULT_ERROR_UNINITIALIZED, "zeInit", survey).diagnostic();
   };
@@ -186,11 +196,14 @@ TEST_CASE("K0301 to K0307: devices") {
   check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("/nowhere/libze_none.so"));
   check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("libm.so.6"), "no-driver");
   check_diagnostic("K0307", ZE_RESULT_ERROR_INVALID_ARGUMENT, parse_device_request("toaster"));
+  check_diagnostic("K0308", *detail::explain_unknown_product("bmg").diagnostic());
 }
 
 #ifdef KILN_TEST_SAMPLES
 TEST_CASE("K0401: the tool") {
-  check_diagnostic("K0401", *samples::bad_choice("there is no sample kernel `saxpi`", "`kiln run --list` names them").diagnostic());
+  check_diagnostic(
+      "K0401",
+      *samples::bad_choice("there is no sample kernel `saxpi`", "`kiln run --list` names them").diagnostic());
 }
 #endif
 
@@ -201,7 +214,8 @@ TEST_CASE("every code in the sources has a golden text") {
     if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
     const Bytes file = read_file(entry.path());
     const std::string text(reinterpret_cast<const char*>(file.data()), file.size());
-    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) codes.insert((*at)[1]);
+    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+      codes.insert((*at)[1]);
   }
   CHECK(codes.size() >= 25);
   for (const std::string& code : codes) {
@@ -211,7 +225,8 @@ TEST_CASE("every code in the sources has a golden text") {
 }
 
 TEST_CASE("text: labels in a column, numbers with their unit") {
-  const Diagnostic diagnostic{"K0999", "something", {{"a", "", 1, "B"}, {"longer", "", 22, ""}, {"t", "text"}}, {"do this"}};
+  const Diagnostic diagnostic{
+      "K0999", "something", {{"a", "", 1, "B"}, {"longer", "", 22, ""}, {"t", "text"}}, {"do this"}};
   CHECK(to_text(diagnostic) ==
         "error[K0999]: something\n"
         "  = a:      1 B\n"

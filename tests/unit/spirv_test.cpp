@@ -111,7 +111,8 @@ SpirvBuilder& add_types(SpirvBuilder& builder) {
       .op(spv::OpTypePointer, {5, spv::StorageClassCrossWorkgroup, 2})
       .op(spv::OpTypeFunction, {4, 1});
 }
-SpirvBuilder& add_kernel(SpirvBuilder& builder, std::uint32_t id, std::initializer_list<std::uint32_t> parameter_types) {
+SpirvBuilder& add_kernel(SpirvBuilder& builder, std::uint32_t id,
+                         std::initializer_list<std::uint32_t> parameter_types) {
   builder.op(spv::OpFunction, {1, id, 0, 4});
   std::uint32_t parameter = id * 1000;
   for (const std::uint32_t type : parameter_types) builder.op(spv::OpFunctionParameter, {type, parameter++});
@@ -177,7 +178,8 @@ TEST_CASE("20,000 flipped bits in every sample") {
   for (const char* family : kFamilies) {
     CAPTURE(family);
     int errors = 0;
-    flip_bits(sample(family), 20'000, [&](const Bytes& damaged) { errors += !read_spirv(damaged).has_value(); });
+    flip_bits(sample(family), 20'000,
+              [&](const Bytes& damaged) { errors += !read_spirv(damaged).has_value(); });
     CHECK(errors > 0);
     CHECK(errors < 20'000);
   }
@@ -185,10 +187,13 @@ TEST_CASE("20,000 flipped bits in every sample") {
 
 TEST_CASE("what is no SPIR-V is refused with a reason") {
   CHECK(read_spirv({}).error().message == "file is empty");
-  CHECK_FALSE(read_spirv(bytes_of("\x7f" "ELF and more")));
+  CHECK_FALSE(
+      read_spirv(bytes_of("\x7f"
+                          "ELF and more")));
   CHECK_FALSE(read_spirv(bytes_of(std::string(64, '\0'))));
   Bytes swapped = sample("saxpy");
-  for (std::size_t i = 0; i + 4 <= swapped.size(); i += 4) std::reverse(swapped.begin() + long(i), swapped.begin() + long(i) + 4);
+  for (std::size_t i = 0; i + 4 <= swapped.size(); i += 4)
+    std::reverse(swapped.begin() + long(i), swapped.begin() + long(i) + 4);
   CHECK(read_spirv(swapped).error().message == "big-endian SPIR-V is not supported");
   Bytes longer = sample("saxpy");
   longer.push_back(std::byte{0});
@@ -252,9 +257,9 @@ TEST_CASE("sizes of values follow OpenCL C") {
       .op(spv::OpTypeInt, {31, 64, 0})
       .op(spv::OpTypeFloat, {32, 16})
       .op(spv::OpTypeFloat, {33, 32})
-      .op(spv::OpTypeVector, {34, 33, 3})          // float3: as large as float4
-      .op(spv::OpTypeVector, {35, 31, 16})         // long16
-      .op(spv::OpTypeStruct, {36, 30, 31, 32})     // {char, long, half}: 1 + 7, 8, 2 + 6
+      .op(spv::OpTypeVector, {34, 33, 3})       // float3: as large as float4
+      .op(spv::OpTypeVector, {35, 31, 16})      // long16
+      .op(spv::OpTypeStruct, {36, 30, 31, 32})  // {char, long, half}: 1 + 7, 8, 2 + 6
       .op(spv::OpTypePointer, {37, spv::StorageClassFunction, 36})
       .op(spv::OpTypeSampler, {38});
   add_kernel(builder, 100, {30, 31, 32, 33, 34, 35, 37, 38});
@@ -319,10 +324,11 @@ TEST_CASE("sizes beyond 64 bits saturate or are unknown") {
 }
 
 TEST_CASE("instructions cut short are errors, none is read beyond its end") {
-  const std::uint32_t opcodes[] = {spv::OpEntryPoint,   spv::OpExecutionMode, spv::OpName,     spv::OpDecorate,
-                                   spv::OpTypeInt,      spv::OpTypeVector,    spv::OpTypeArray, spv::OpTypePointer,
-                                   spv::OpTypeFloat,    spv::OpConstant,      spv::OpVariable, spv::OpFunction,
-                                   spv::OpFunctionParameter, spv::OpFunctionCall, spv::OpTypeStruct};
+  const std::uint32_t opcodes[] = {spv::OpEntryPoint,        spv::OpExecutionMode, spv::OpName,
+                                   spv::OpDecorate,          spv::OpTypeInt,       spv::OpTypeVector,
+                                   spv::OpTypeArray,         spv::OpTypePointer,   spv::OpTypeFloat,
+                                   spv::OpConstant,          spv::OpVariable,      spv::OpFunction,
+                                   spv::OpFunctionParameter, spv::OpFunctionCall,  spv::OpTypeStruct};
   for (const std::uint32_t opcode : opcodes) {
     CAPTURE(opcode);
     SpirvBuilder builder = module_start();
@@ -357,7 +363,8 @@ TEST_CASE("strings without an end stop at the instruction's end") {
 TEST_CASE("tens of thousands of entry points and calls take no square time or memory") {
   constexpr std::uint32_t kMany = 30'000;
   SpirvBuilder same;  // all of one function, with a long name for each of its many parameters
-  for (std::uint32_t i = 0; i < kMany; ++i) same.op(spv::OpEntryPoint, {spv::ExecutionModelKernel, 100, 0x41});
+  for (std::uint32_t i = 0; i < kMany; ++i)
+    same.op(spv::OpEntryPoint, {spv::ExecutionModelKernel, 100, 0x41});
   same.op(spv::OpName, {7}, std::string(100'000, 'x'));
   add_types(same).op(spv::OpFunction, {1, 100, 0, 4});
   for (std::uint32_t i = 0; i < kMany; ++i) same.op(spv::OpFunctionParameter, {2, 7});
@@ -365,14 +372,19 @@ TEST_CASE("tens of thousands of entry points and calls take no square time or me
   CHECK(seconds_of([&] { CHECK_FALSE(read_spirv(same.bytes())); }) < kSlow);
 
   SpirvBuilder chain;  // each calls the next
-  for (std::uint32_t i = 0; i < kMany; ++i) chain.op(spv::OpEntryPoint, {spv::ExecutionModelKernel, 100 + i, 0x41});
+  for (std::uint32_t i = 0; i < kMany; ++i)
+    chain.op(spv::OpEntryPoint, {spv::ExecutionModelKernel, 100 + i, 0x41});
   add_types(chain);
   for (std::uint32_t i = 0; i < kMany; ++i)
-    chain.op(spv::OpFunction, {1, 100 + i, 0, 4}).op(spv::OpFunctionCall, {1, 90'000 + i, 101 + i}).op(spv::OpFunctionEnd, {});
+    chain.op(spv::OpFunction, {1, 100 + i, 0, 4})
+        .op(spv::OpFunctionCall, {1, 90'000 + i, 101 + i})
+        .op(spv::OpFunctionEnd, {});
   CHECK(seconds_of([&] { CHECK_FALSE(read_spirv(chain.bytes())); }) < kSlow);
 
   SpirvBuilder modes;  // execution modes search the entry points
-  for (std::uint32_t i = 0; i < kMany; ++i) modes.op(spv::OpEntryPoint, {spv::ExecutionModelKernel, 100 + i, 0x41});
-  for (std::uint32_t i = 0; i < kMany; ++i) modes.op(spv::OpExecutionMode, {i, spv::ExecutionModeSubgroupSize, 8});
+  for (std::uint32_t i = 0; i < kMany; ++i)
+    modes.op(spv::OpEntryPoint, {spv::ExecutionModelKernel, 100 + i, 0x41});
+  for (std::uint32_t i = 0; i < kMany; ++i)
+    modes.op(spv::OpExecutionMode, {i, spv::ExecutionModeSubgroupSize, 8});
   CHECK(seconds_of([&] { (void)read_spirv(modes.bytes()); }) < kSlow);
 }

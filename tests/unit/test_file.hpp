@@ -30,7 +30,8 @@ inline Bytes bytes_of(std::string_view text) {
   return {data, data + text.size()};
 }
 
-/// Calls `read` with `count` copies of the file, one bit flipped in each. The same bits on every run and machine.
+/// Calls `read` with `count` copies of the file, one bit flipped in each. The same bits on every run and
+/// machine.
 template <class Read>
 void flip_bits(const Bytes& file, int count, Read read) {
   std::mt19937_64 random(20240229);
@@ -44,18 +45,19 @@ void flip_bits(const Bytes& file, int count, Read read) {
   }
 }
 
-/// Calls `read` with every true prefix of the file, in memory of exactly that size, so that a sanitizer sees each
-/// read beyond the end.
+/// Calls `read` with every true prefix of the file, in memory of exactly that size, so that a sanitizer sees
+/// each read beyond the end.
 template <class Read>
 void truncate_everywhere(const Bytes& file, Read read) {
-  for (std::size_t size = 0; size < file.size(); ++size) read(Bytes(file.begin(), file.begin() + std::ptrdiff_t(size)));
+  for (std::size_t size = 0; size < file.size(); ++size)
+    read(Bytes(file.begin(), file.begin() + std::ptrdiff_t(size)));
 }
 
 /// Puts a SPIR-V module together word by word.
 class SpirvBuilder {
  public:
-  SpirvBuilder& op(std::uint32_t opcode, std::initializer_list<std::uint32_t> operands, std::string_view text = {},
-                   std::initializer_list<std::uint32_t> rest = {}) {
+  SpirvBuilder& op(std::uint32_t opcode, std::initializer_list<std::uint32_t> operands,
+                   std::string_view text = {}, std::initializer_list<std::uint32_t> rest = {}) {
     const std::size_t start = words_.size();
     words_.push_back(0);
     words_.insert(words_.end(), operands);

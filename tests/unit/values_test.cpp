@@ -23,7 +23,8 @@ TEST_CASE("timestamp durations") {
       {"a tick a nanosecond", 1'000, 3'500, 64, kGHz, 2'500},
       {"19.2 MHz, one tick", 0, 1, 32, 19'200'000, 52},
       {"19.2 MHz, one second", 7, 19'200'007, 32, 19'200'000, 1'000'000'000},
-      {"12.5 MHz, many seconds keep their nanoseconds", 0, 12'500'000ull * 100'000 + 1, 64, 12'500'000, 100'000'000'000'080},
+      {"12.5 MHz, many seconds keep their nanoseconds", 0, 12'500'000ull * 100'000 + 1, 64, 12'500'000,
+       100'000'000'000'080},
       {"wrap at 32 bits", 0xffffff00, 0x100, 32, kGHz, 0x200},
       {"wrap at 32 bits, one tick", 0xffffffff, 0, 32, kGHz, 1},
       {"wrap at 36 bits", 0xfffffff00, 0x100, 36, kGHz, 0x200},
@@ -56,7 +57,8 @@ TEST_CASE("device requests") {
   good("cpu", DeviceKind::cpu, "");
   good("cpu:pvc", DeviceKind::cpu, "pvc");
   good("capture:dg2", DeviceKind::capture, "dg2");
-  for (const char* text : {"", ":", "GPU", "gpu:", "gpu:0", "cpu:", "capture", "capture:", "cpu pvc", " cpu", "auto", "cpux"}) {
+  for (const char* text :
+       {"", ":", "GPU", "gpu:", "gpu:0", "cpu:", "capture", "capture:", "cpu pvc", " cpu", "auto", "cpux"}) {
     CAPTURE(text);
     const auto request = parse_device_request(text);
     REQUIRE_FALSE(request);

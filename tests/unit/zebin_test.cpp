@@ -156,7 +156,8 @@ TEST_CASE("native binaries of the samples agree with their SPIR-V") {
       CAPTURE(target);
       CAPTURE(family);
       const auto facts = read_zebin(native(family, target));
-      const auto source = read_spirv(read_file(std::filesystem::path(KILN_TEST_SPIRV) / (std::string(family) + ".spv")));
+      const auto source =
+          read_spirv(read_file(std::filesystem::path(KILN_TEST_SPIRV) / (std::string(family) + ".spv")));
       REQUIRE(facts);
       REQUIRE(source);
       CHECK(facts->kernels.size() == source->kernels.size());
@@ -255,15 +256,35 @@ TEST_CASE("20,000 flipped bits in real native binaries") {
   if (native_targets().empty()) return;
   // The smaller ones: their text is parsed each time.
   for (const char* family : {"saxpy", "slm_limit"})
-    flip_bits(native(family, native_targets()[0]), 20'000, [](const Bytes& damaged) { (void)read_zebin(damaged); });
+    flip_bits(native(family, native_targets()[0]), 20'000,
+              [](const Bytes& damaged) { (void)read_zebin(damaged); });
 }
 
 TEST_CASE("YAML that is no .ze_info") {
-  for (const char* text : {"", "---", "42", "[1, 2]", "kernels: 1", "kernels: {a: b}", "kernels: [1, [2], {}]",
-                           "kernels:\n  - name: [1]\n    execution_env: {}", "kernels:\n - name: k\n",
-                           "kernels:\n - name: k\n   execution_env: 7\n", "a: &x [*x]", "*nothing", "\t", "%YAML 9.9",
-                           "? ? ? ?", "!!binary x", "- - - - -\n a", "'", "\"\\u12", "\xff\xfe\x00", "{{{{", "&a &b c",
-                           "kernels: &k [*k]", "kernels: &k\n  - *k\n"})
+  for (const char* text : {"",
+                           "---",
+                           "42",
+                           "[1, 2]",
+                           "kernels: 1",
+                           "kernels: {a: b}",
+                           "kernels: [1, [2], {}]",
+                           "kernels:\n  - name: [1]\n    execution_env: {}",
+                           "kernels:\n - name: k\n",
+                           "kernels:\n - name: k\n   execution_env: 7\n",
+                           "a: &x [*x]",
+                           "*nothing",
+                           "\t",
+                           "%YAML 9.9",
+                           "? ? ? ?",
+                           "!!binary x",
+                           "- - - - -\n a",
+                           "'",
+                           "\"\\u12",
+                           "\xff\xfe\x00",
+                           "{{{{",
+                           "&a &b c",
+                           "kernels: &k [*k]",
+                           "kernels: &k\n  - *k\n"})
     (void)read_ze_info(text);
   const auto numbers = [](const char* value) {
     return read_ze_info(std::string("kernels:\n - name: k\n   execution_env: {slm_size: ") + value + "}\n");
@@ -278,14 +299,18 @@ TEST_CASE("YAML that is no .ze_info") {
 
 TEST_CASE("arguments with hostile numbers") {
   const auto with = [](const std::string& argument) {
-    return read_ze_info("kernels:\n - name: k\n   execution_env: {simd_size: 8}\n   payload_arguments:\n    - {" + argument +
-                        "}\n");
+    return read_ze_info(
+        "kernels:\n - name: k\n   execution_env: {simd_size: 8}\n   payload_arguments:\n    - {" + argument +
+        "}\n");
   };
   CHECK(with("arg_type: arg_byvalue, arg_index: 0, size: 4"));
   CHECK_FALSE(with("arg_type: arg_byvalue, arg_index: 4294967295, size: 4"));
   CHECK_FALSE(with("arg_type: arg_byvalue, arg_index: -1, size: 4"));
   CHECK(with("arg_type: arg_byvalue, arg_index: 0, size: 4294967295, source_offset: 4294967295"));
-  CHECK(with("arg_type: arg_bypointer, addrmode: slm, arg_index: 0, slm_alignment: 0")->kernels[0].arguments[0].local_alignment == 1);
+  CHECK(with("arg_type: arg_bypointer, addrmode: slm, arg_index: 0, slm_alignment: 0")
+            ->kernels[0]
+            .arguments[0]
+            .local_alignment == 1);
 }
 
 TEST_CASE("deep nesting ends") {
@@ -324,7 +349,8 @@ TEST_CASE("a thousand kernels are read in a moment, ten thousand in a few") {
     for (int i = 0; i < kernels; ++i) {
       text += " - {name: kernel_" + std::to_string(i) + ", execution_env: {simd_size: 16, slm_size: 64}}\n";
       misc += " - {name: kernel_" + std::to_string(i) +
-              ", args_info: [{index: 0, name: a, address_qualifier: __global, access_qualifier: NONE, type_name: 'int*;8'}]}\n";
+              ", args_info: [{index: 0, name: a, address_qualifier: __global, access_qualifier: NONE, "
+              "type_name: 'int*;8'}]}\n";
     }
     return text + misc;
   };

@@ -131,6 +131,11 @@ std::string literal(Words words) {
   return {text, strnlen(text, words.size_bytes())};
 }
 
+// Names that mean something to LLVM or to the translator.
+bool is_reserved(std::string_view name) {
+  return name.starts_with("llvm.") || name.find("__spirv_") != name.npos || name.starts_with("__translate_");
+}
+
 bool is_debug_set(std::string_view name) {
   return name == "OpenCL.DebugInfo.100" || name.starts_with("NonSemantic.");
 }
@@ -172,6 +177,9 @@ class Screen {
     }
     if (!has_kernel_) return refuse("the module has no kernel");
     report_module_scope();
+    for (const auto& [id, name] : linkage_)
+      if (is_reserved(name) && (!built_ins_.contains(id) || !name.starts_with("__spirv_BuiltIn")))
+        return refuse("the name '" + name + "' is reserved");
     return clean_;
   }
 
@@ -201,7 +209,10 @@ class Screen {
           refuse_use("instruction set '" + literal(w.subspan(2)) + "'");
         return;
       case spv::OpEntryPoint:
-        if (w.size() > 3) names_[w[2]] = literal(w.subspan(3));
+        if (w.size() > 3) {
+          names_[w[2]] = literal(w.subspan(3));
+          linkage_.emplace_back(w[2], names_[w[2]]);
+        }
         has_kernel_ = has_kernel_ || operand(1) == spv::ExecutionModelKernel;
         return;
       case spv::OpCapability:
@@ -209,6 +220,9 @@ class Screen {
           refused_capabilities_.emplace_back(name);
         return;
       case spv::OpDecorate:
+        if (operand(2) == spv::DecorationLinkageAttributes && w.size() > 3)
+          linkage_.emplace_back(w[1], literal(w.subspan(3)));
+        if (operand(2) == spv::DecorationBuiltIn) built_ins_.insert(operand(1));
         if (operand(2) == spv::DecorationBuiltIn)
           if (const std::string name = refused_built_in(operand(3)); !name.empty())
             refused_ids_[operand(1)] = name;
@@ -295,6 +309,8 @@ class Screen {
   std::unordered_map<std::uint32_t, std::string> names_, refused_ids_;
   std::unordered_map<std::uint32_t, std::uint32_t> constants_;
   std::vector<std::string> refused_capabilities_;
+  std::vector<std::pair<std::uint32_t, std::string>> linkage_;  // ids and the names they are known by outside
+  std::set<std::uint32_t> built_ins_;
 };
 
 // Hints that kernels need not have: merge instructions, since the validator holds those that compilers write
@@ -307,18 +323,38 @@ bool is_hint(Words words) {
          words[3] == spv::FunctionParameterAttributeNoReadWrite;
 }
 
+// Ids whose names are of use, functions for messages and built-in variables (true) for the translator.
+std::unordered_map<std::uint32_t, bool> named_ids(Words module) {
+  std::unordered_map<std::uint32_t, bool> ids;
+  for (std::size_t at = kHeaderWords; at < module.size(); at += module[at] >> 16) {
+    const Words words = module.subspan(at, module[at] >> 16);
+    const std::uint32_t op = words[0] & 0xffff;
+    if (op == spv::OpFunction && words.size() > 2) ids[words[2]] = false;
+    if (op == spv::OpDecorate && words.size() > 2 && words[2] == spv::DecorationBuiltIn) ids[words[1]] = true;
+  }
+  return ids;
+}
+
 // The module without hints, without debug information, and without decorations that are given twice, which
 // compilers write and newer validators refuse. The word counts must have been checked.
 std::vector<std::uint32_t> cleaned(Words module) {
   std::vector<std::uint32_t> kept(module.begin(), module.begin() + kHeaderWords);
   std::set<std::vector<std::uint32_t>> decorations;
   std::set<std::uint32_t> debug_sets;
+  const std::unordered_map<std::uint32_t, bool> named = named_ids(module);
   for (std::size_t at = kHeaderWords; at < module.size(); at += module[at] >> 16) {
     const Words words = module.subspan(at, module[at] >> 16);
     const std::uint32_t op = words[0] & 0xffff;
     if (op == spv::OpExtInstImport && words.size() > 2 && is_debug_set(literal(words.subspan(2)))) {
       debug_sets.insert(words[1]);
       continue;
+    }
+    if (op == spv::OpMemberName) continue;
+    if (op == spv::OpName) {
+      const std::string name = literal(words.subspan(2));
+      const auto found = named.find(words[1]);
+      if (found == named.end() || found->second != name.starts_with("__spirv_BuiltIn")) continue;
+      if (!found->second && is_reserved(name)) continue;
     }
     if (op == spv::OpLine || op == spv::OpNoLine || is_hint(words)) continue;
     if (op == spv::OpExtInst && words.size() > 4 && debug_sets.contains(words[3])) continue;

@@ -14,6 +14,14 @@ using Words = std::span<const std::uint32_t>;
 
 Words from(Words words, std::size_t first) { return words.subspan(std::min(first, words.size())); }
 
+// Source: OpenCL extended instruction set specification, 2.4 (vector data load and store).
+constexpr std::uint32_t kVloadn = 171, kVstoreaHalfnR = 181;
+
+Words first(Words words, std::size_t begin, std::size_t count) {
+  words = from(words, begin);
+  return words.first(std::min(count, words.size()));
+}
+
 // Decorations of kernels that the translator reads without surprises.
 // Source: SPIR-V specification 3.20 (decoration).
 constexpr std::uint32_t kDecorations[] = {
@@ -66,25 +74,33 @@ Words id_operands(Words w) {
     case spv::OpLabel:
     case spv::OpLine:
     case spv::OpNoLine:
-    case spv::OpSwitch:
     case spv::OpLoopMerge:
     case spv::OpSelectionMerge:
-    case spv::OpBranchConditional:
+    case spv::OpBranch:
+    case spv::OpPhi:
       return {};
+    case spv::OpSwitch:
+    case spv::OpBranchConditional:
+      return first(w, 1, 1);
+    case spv::OpLoad:
+      return first(w, 3, 1);
     case spv::OpStore:
     case spv::OpCopyMemory:
     case spv::OpCopyMemorySized:
-      return w.subspan(1, std::min<std::size_t>(2, w.size() - 1));
+      return first(w, 1, 2);
     case spv::OpLifetimeStart:
     case spv::OpLifetimeStop:
-      return w.subspan(1, std::min<std::size_t>(1, w.size() - 1));
+      return first(w, 1, 1);
     case spv::OpCompositeExtract:
-      return from(w, 3).first(std::min<std::size_t>(1, from(w, 3).size()));
+      return first(w, 3, 1);
     case spv::OpCompositeInsert:
     case spv::OpVectorShuffle:
-      return from(w, 3).first(std::min<std::size_t>(2, from(w, 3).size()));
-    case spv::OpExtInst:
-      return from(w, 5);
+      return first(w, 3, 2);
+    case spv::OpExtInst: {
+      // vload and vstore may end with a literal: a number of lanes or a rounding mode.
+      const bool has_literal = w.size() > 5 && w[4] >= kVloadn && w[4] <= kVstoreaHalfnR;
+      return has_literal ? first(w, 5, w.size() - 6) : from(w, 5);
+    }
     case spv::OpSpecConstantOp:
       return from(w, 4);
     default: {
@@ -108,9 +124,14 @@ std::string TypeScreen::fault(Words w) {
     case spv::OpMemberDecorate:
       out = annotation_fault(w);
       if (op == spv::OpDecorate && operand(2) == spv::DecorationBuiltIn) built_ins_[operand(1)] = operand(3);
+      if (op == spv::OpDecorate && operand(2) == spv::DecorationFuncParamAttr && operand(3) < 32)
+        attributes_[operand(1)] |= 1u << operand(3);
       return out;
     case spv::OpVariable:
       out = variable_fault(operand(1), operand(2));
+      break;
+    case spv::OpFunctionParameter:
+      out = parameter_fault(operand(1), operand(2));
       break;
     case spv::OpLoad:
       break;
@@ -147,6 +168,7 @@ std::string TypeScreen::fault(Words w) {
   in_functions_ = in_functions_ || op == spv::OpFunction;
   if (out.empty() && op != spv::OpLoad && (in_functions_ || op == spv::OpSpecConstantOp) && uses_built_in(w))
     out = "uses a built-in variable otherwise than by loading it";
+  if (out.empty() && in_functions_ && uses_type(w)) out = "takes something that is not a value for one";
   remember(w);
   return out;
 }
@@ -215,6 +237,24 @@ std::string TypeScreen::variable_fault(std::uint32_t type_id, std::uint32_t id) 
   }
 }
 
+std::string TypeScreen::parameter_fault(std::uint32_t type_id, std::uint32_t id) const {
+  constexpr std::uint32_t kOfIntegers =
+      1u << spv::FunctionParameterAttributeZext | 1u << spv::FunctionParameterAttributeSext;
+  constexpr std::uint32_t kOfPrivatePointers =
+      1u << spv::FunctionParameterAttributeByVal | 1u << spv::FunctionParameterAttributeSret;
+  const auto found = attributes_.find(id);
+  if (found == attributes_.end()) return {};
+  const Type parameter = type(type_id);
+  const Type lane = parameter.op == spv::OpTypeVector ? type(parameter.first) : parameter;
+  const bool fits =
+      lane.op == spv::OpTypeInt || lane.op == spv::OpTypeBool
+          ? (found->second & ~kOfIntegers) == 0
+          : parameter.op == spv::OpTypePointer && (found->second & kOfIntegers) == 0 &&
+                ((found->second & kOfPrivatePointers) == 0 || (parameter.first == spv::StorageClassFunction &&
+                                                               type(parameter.second).op != spv::OpTypeVoid));
+  return fits ? "" : "has an attribute that does not fit its type";
+}
+
 bool TypeScreen::same_types(Words ids) const {
   return ids.size() == 2 && type_of(ids[0]) == type_of(ids[1]) && type_of(ids[0]) != 0;
 }
@@ -222,6 +262,10 @@ bool TypeScreen::same_types(Words ids) const {
 bool TypeScreen::uses_built_in(Words words) const {
   return std::ranges::any_of(id_operands(words),
                              [this](std::uint32_t id) { return built_ins_.contains(id); });
+}
+
+bool TypeScreen::uses_type(Words words) const {
+  return std::ranges::any_of(id_operands(words), [this](std::uint32_t id) { return types_.contains(id); });
 }
 
 TypeScreen::Type TypeScreen::type(std::uint32_t id) const {

@@ -24,15 +24,18 @@ class TypeScreen {
   std::string annotation_fault(std::span<const std::uint32_t> words) const;
   std::string decoration_fault(std::span<const std::uint32_t> decoration) const;
   std::string variable_fault(std::uint32_t type, std::uint32_t id) const;
+  std::string parameter_fault(std::uint32_t type, std::uint32_t id) const;
   bool same_types(std::span<const std::uint32_t> ids) const;
   bool uses_built_in(std::span<const std::uint32_t> words) const;
+  bool uses_type(std::span<const std::uint32_t> words) const;
   Type type(std::uint32_t id) const;
   std::uint32_t type_of(std::uint32_t id) const;
 
   bool in_functions_ = false;
   std::unordered_map<std::uint32_t, Type> types_;
-  std::unordered_map<std::uint32_t, std::uint32_t> type_of_;    // value to type; types and the like have 0
-  std::unordered_map<std::uint32_t, std::uint32_t> built_ins_;  // variables and pointers into them
+  std::unordered_map<std::uint32_t, std::uint32_t> type_of_;     // value to type; types and the like have 0
+  std::unordered_map<std::uint32_t, std::uint32_t> attributes_;  // of parameters, one bit each
+  std::unordered_map<std::uint32_t, std::uint32_t> built_ins_;   // variables and pointers into them
 };
 
 }  // namespace kiln::cpu
