@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Which packages Kiln needs and why, and how they get onto the machine. Sourced by `run`, which defines say, fail, work, build.
+# Which packages Kiln needs and why, and how they get onto the machine; `run` sources it, with say, fail, work, build.
 # shellcheck shell=bash disable=SC2154
 
 # need WHEN PRESENCE REASON PACKAGE...: the first package that is installed or that apt knows is taken.

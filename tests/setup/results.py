@@ -14,7 +14,7 @@ def reason(test):
     lines = [line.strip() for line in (test.get('stdout', '') + '\n' + test.get('stderr', '')).splitlines()]
     lines = [line for line in lines if line]
     said = [line for line in lines if line.lower().startswith('skip')]
-    return (said or lines or ['no reason given'])[-1]
+    return (said or lines or ['no reason given'])[0]
 
 
 def summary(paths):

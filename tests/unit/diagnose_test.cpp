@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 
 #include "kiln/bundle.hpp"
@@ -208,14 +207,13 @@ TEST_CASE("K0401: the tool") {
 #endif
 
 TEST_CASE("every code in the sources has a golden text") {
-  const std::regex pattern("\"(K0[0-9]{3})\"");
   std::set<std::string> codes;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(KILN_TEST_SOURCES)) {
     if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
     const Bytes file = read_file(entry.path());
-    const std::string text(reinterpret_cast<const char*>(file.data()), file.size());
-    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
-      codes.insert((*at)[1]);
+    const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+    for (auto at = text.find("\"K0"); at != text.npos; at = text.find("\"K0", at + 1))
+      if (text.find('"', at + 1) == at + 6) codes.emplace(text.substr(at + 1, 5));
   }
   CHECK(codes.size() >= 25);
   for (const std::string& code : codes) {

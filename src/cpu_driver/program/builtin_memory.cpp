@@ -204,7 +204,12 @@ std::uint64_t pointee_size(std::string_view mangled) {
 // barrier in wait_group_events makes the whole visible.
 Value* async_copy(Emitter& e) {
   const std::uint64_t size = pointee_size(e.parameters);
-  if (size == 0) return nullptr;
+  if (size == 0 || e.args.size() != 6) return nullptr;
+  // The validator does not look at these.
+  for (const std::size_t i : {1, 2})
+    if (!e.args[i]->getType()->isPointerTy()) return nullptr;
+  for (const std::size_t i : {3, 4})
+    if (!e.args[i]->getType()->isIntegerTy(64)) return nullptr;
   Type* element = llvm::ArrayType::get(e.b.getInt8Ty(), size);
   Value *destination = e.args[1], *source = e.args[2], *count = e.args[3], *stride = e.args[4];
   const bool gathers = destination->getType()->getPointerAddressSpace() == kLocalSpace;
