@@ -65,8 +65,9 @@ T expected(std::uint32_t which, T x, T y, T z) {
       return static_cast<T>(static_cast<U>(high_half<T>(x, y)) + static_cast<U>(z));
     case integer_mad_sat:
       // Unsigned products of 64 bits do not fit Wide; then the result is the largest number.
-      if (a > 0 && b > 0 && a > (std::numeric_limits<Wide>::max() - c) / b)
-        return std::numeric_limits<T>::max();
+      if constexpr (std::is_unsigned_v<T>)
+        if (a > 0 && b > 0 && a > (std::numeric_limits<Wide>::max() - c) / b)
+          return std::numeric_limits<T>::max();
       return saturated<T>(a * b + c);
     case integer_rotate:
       return static_cast<T>(std::rotl(static_cast<U>(x), static_cast<int>(static_cast<U>(y) % kBits)));
