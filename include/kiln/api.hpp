@@ -10,7 +10,7 @@
 #include "kiln/result.hpp"
 
 // One list. REQUIRED(table, name): ze<table><name> is in version 1.0 to 1.4 and every driver has it.
-// OPTIONAL(name, type): newer than that; the pointer is null where the driver lacks it.
+// OPTIONAL(name, type): newer than that, or the loader's own; the pointer is null where it is lacking.
 #define KILN_ENTRY_POINTS(REQUIRED, OPTIONAL)                                   \
   REQUIRED(Driver, Get)                                                         \
   REQUIRED(Driver, GetApiVersion)                                               \
@@ -78,7 +78,8 @@
   REQUIRED(Kernel, GetProperties)                                               \
   REQUIRED(Kernel, GetName)                                                     \
   OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription) \
-  OPTIONAL(zeCommandListHostSynchronize, abi::CommandListHostSynchronize)
+  OPTIONAL(zeCommandListHostSynchronize, abi::CommandListHostSynchronize)       \
+  OPTIONAL(zelLoaderTranslateHandle, abi::LoaderTranslateHandle)
 
 namespace kiln {
 

@@ -54,7 +54,8 @@ struct ModuleBuild;
 class ModuleRef : public Ref<ze_module_handle_t> {
  public:
   using Ref::Ref;
-  /// Never hides the log: read `code` first. `flags` are OpenCL build options.
+  /// Never hides the log: read `code` first. `flags` are OpenCL build options. Where the loader intercepts
+  /// calls, the log of a failed build says how to get it instead (the loader cannot give it).
   [[nodiscard]] static ModuleBuild build(DriverRef, ContextRef, DeviceRef, ModuleFormat,
                                          std::span<const std::byte> code, const char* flags = "");
   [[nodiscard]] Result<Kernel> kernel(const char* name) const;

@@ -56,7 +56,8 @@ struct BuildResult {
   std::string log;                   ///< names the instruction or function that cannot be run
 };
 
-/// Compiles SPIR-V with the JIT. Never throws, never ends the process on bad input.
+/// Compiles SPIR-V with LLVM, in a child process, as both LLVM and the translator end theirs on some input.
+/// Never throws.
 [[nodiscard]] BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options);
 
 /// Loads what native_binary() gave, in this or another process. A damaged one, or one for another CPU or

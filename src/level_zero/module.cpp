@@ -21,6 +21,21 @@ std::string take_log(ze_module_build_log_handle_t handle) {
   return text;
 }
 
+constexpr const char* kLostLog =
+    "(The Level Zero loader stands between the application and several drivers, or was told to intercept "
+    "calls, and then loses the build log of a module that fails. To see the log, unset "
+    "ZE_ENABLE_LOADER_INTERCEPT or name one driver alone in ZE_ENABLE_ALT_DRIVERS.)";
+
+/// An intercepting loader puts an object of its own around every handle, except the log of a build that
+/// failed, and takes that one for its own when it comes back: a wild call. Loaders 1.8 to 1.32.
+bool loses_log(ContextRef context) {
+  void* behind = context.raw();
+  return api().zelLoaderTranslateHandle &&
+         api().zelLoaderTranslateHandle(abi::kLoaderContextHandle, context.raw(), &behind) ==
+             ZE_RESULT_SUCCESS &&
+         behind != context.raw();
+}
+
 }  // namespace
 
 ModuleBuild ModuleRef::build(DriverRef driver, ContextRef context, DeviceRef device, ModuleFormat format,
@@ -35,7 +50,7 @@ ModuleBuild ModuleRef::build(DriverRef driver, ContextRef context, DeviceRef dev
   Handle handle = nullptr;
   ModuleBuild build;
   build.code = api().zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
-  build.log = take_log(log);
+  build.log = build.code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log(log);
   if (build.code == ZE_RESULT_SUCCESS)
     build.module = Module::adopt(handle);
   else if (std::string after = driver.last_error_description(); after != before)

@@ -116,6 +116,16 @@ TEST_CASE("damaged SPIR-V is refused") {
   }
 }
 
+// Flips that passed all screening and ended the translator of LLVM 15 with a segmentation fault.
+TEST_CASE("a module that makes the compiler crash is a build failure") {
+  for (const auto& [at, bit] : {std::pair{36860, 0}, std::pair{56244, 1}}) {
+    std::vector<std::byte> damaged = read_file("convert.clang.spv");
+    damaged.at(at) ^= std::byte(1 << bit);
+    const BuildResult result = build_from_spirv(damaged, {});
+    CHECK((result.status == BuildStatus::ok || !result.log.empty()));
+  }
+}
+
 TEST_CASE("what cannot run is named") {
   const auto refused = [](const char* file) {
     const BuildResult result = build_from_spirv(read_file(file), {});

@@ -76,6 +76,15 @@ TEST_CASE("module builds") {
     CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 1);
     CHECK(stub.calls(Call::zeModuleDestroy) == 0);
   }
+  SUBCASE("a loader that wraps handles forgets the log of a failure, which is not touched then") {
+    stub.loader_wraps = true;
+    stub.build_log = "error: no";
+    stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    CHECK(build().log.find("ZE_ENABLE_ALT_DRIVERS") != std::string::npos);
+    CHECK(stub.calls(Call::zeModuleBuildLogGetString) == 0);
+    CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 0);
+    CHECK(build().log == "error: no");  // success
+  }
   SUBCASE("a log that cannot be read is empty and still destroyed") {
     stub.build_log = "lost";
     stub.fail(Call::zeModuleBuildLogGetString, ZE_RESULT_ERROR_UNKNOWN, 2);

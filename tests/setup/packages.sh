@@ -21,9 +21,9 @@ need build must 'libraries that Kiln is made of' libxxhash-dev
 need build must 'libraries that Kiln is made of' spirv-headers
 need build must 'libraries that Kiln is made of' libcli11-dev
 need build must 'libraries that Kiln is made of' libspdlog-dev
-need build must 'the CPU device (LLVM, SPIR-V translator, built-ins, fibers)' LLVM
-need build must 'the CPU device (LLVM, SPIR-V translator, built-ins, fibers)' libboost-context-dev
-need build must 'the CPU device (LLVM, SPIR-V translator, built-ins, fibers)' spirv-tools-dev spirv-tools
+need build must 'the CPU device (LLVM, SPIR-V translator, validator, fibers)' LLVM
+need build must 'the CPU device (LLVM, SPIR-V translator, validator, fibers)' libboost-context-dev
+need build must 'the CPU device (LLVM, SPIR-V translator, validator, fibers)' spirv-tools-dev spirv-tools
 need build may "Intel's driver, for Intel GPUs and for tests that ask it without one" libze-intel-gpu1 intel-opencl-icd
 need build may "Intel's offline compiler, for native kernels" intel-ocloc intel-opencl-icd
 need test must 'the tests' doctest-dev
@@ -62,9 +62,9 @@ read_known() {
 }
 known() { [ -n "${known_packages[$1]:-}" ]; }
 
-# The newest LLVM that comes with its translator and its built-ins; an installed set goes before a newer one.
+# The newest LLVM that comes with its translator; an installed set goes before a newer one.
 llvm_versions=(21 20 19 18 17 16 15)
-llvm_set() { say "llvm-$1-dev libllvmspirvlib-$1-dev libclc-$1 libclc-$1-dev"; }
+llvm_set() { say "llvm-$1-dev libllvmspirvlib-$1-dev"; }
 llvm_packages() {
   local test version package
   for test in installed known; do
@@ -118,7 +118,7 @@ announce() {
 }
 
 # The packages of such lines, in one line.
-names() { cut -d'|' -f2 | sed 's/^?//; s/^LLVM$/LLVM 15 to 21 with libllvmspirvlib and libclc/' | paste -sd, | sed 's/,/, /g'; }
+names() { cut -d'|' -f2 | sed 's/^?//; s/^LLVM$/LLVM 15 to 21 with libllvmspirvlib/' | paste -sd, | sed 's/,/, /g'; }
 
 apt() {
   # Waits for another apt for up to two minutes; questions are answered with their defaults.
@@ -203,7 +203,7 @@ probe_tools() {
   local lacks=() tool module header
   for tool in c++ meson ninja pkg-config python3; do command -v "$tool" >/dev/null || lacks+=("$tool"); done
   if command -v pkg-config >/dev/null; then
-    for module in level-zero yaml-cpp nlohmann_json libxxhash SPIRV-Headers SPIRV-Tools CLI11 spdlog LLVMSPIRVLib libclc; do
+    for module in level-zero yaml-cpp nlohmann_json libxxhash SPIRV-Headers SPIRV-Tools CLI11 spdlog LLVMSPIRVLib; do
       pkg-config --exists "$module" || lacks+=("$module (pkg-config)")
     done
   fi

@@ -2,7 +2,8 @@
 # Reads what Meson says about tests: the sum of several runs, and which tests run on several threads.
 #
 #   results.py summary testlog.json...     reasons of skipped tests, failed tests, then `N passed, N failed, N skipped`
-#   meson introspect --tests | results.py threaded    names of the tests that the thread sanitizer runs, one a line
+#   meson introspect --tests --targets | results.py threaded tests|files
+#                                   the tests that the thread sanitizer runs, or the files that they need, one a line
 import json
 import pathlib
 import sys
@@ -35,18 +36,22 @@ def summary(paths):
     return 0 if counts['failed'] == 0 and counts['passed'] > 0 else 1
 
 
-def threaded():
-    for test in json.load(sys.stdin):
-        # Suites are written PROJECT:SUITE.
-        suites = {suite.split(':')[-1] for suite in test['suite']}
-        if suites & {'device', 'cpu-driver', 'cpu-program'}:
-            print(test['name'])
+def threaded(what):
+    build = json.load(sys.stdin)
+    files_of = {target['id']: target['filename'] for target in build['targets']}
+    # Suites are written PROJECT:SUITE.
+    tests = [test for test in build['tests']
+             if {suite.split(':')[-1] for suite in test['suite']} & {'device', 'cpu-driver', 'cpu-program'}]
+    if what == 'tests':
+        print(*(test['name'] for test in tests), sep='\n')
+    else:
+        print(*sorted({file for test in tests for target in test['depends'] for file in files_of[target]}), sep='\n')
 
 
 if __name__ == '__main__':
     if len(sys.argv) > 1 and sys.argv[1] == 'summary':
         sys.exit(summary(sys.argv[2:]))
-    elif sys.argv[1:] == ['threaded']:
-        threaded()
+    elif sys.argv[1:] in (['threaded', 'tests'], ['threaded', 'files']):
+        threaded(sys.argv[2])
     else:
-        sys.exit('usage: results.py summary FILE... | results.py threaded')
+        sys.exit('usage: results.py summary FILE... | results.py threaded tests|files')

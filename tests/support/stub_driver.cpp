@@ -143,6 +143,11 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetLastErrorDescription>,
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t answer(StubDriver& stub, Tag<Call::zelLoaderTranslateHandle>, int, void* handle, void** out) {
+  *out = stub.loader_wraps ? static_cast<char*>(handle) + 1 : handle;
+  return ZE_RESULT_SUCCESS;
+}
+
 // ---- modules and kernels
 
 ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleCreate>, AnyArgument, AnyArgument,

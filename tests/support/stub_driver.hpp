@@ -102,6 +102,7 @@ class StubDriver {
   std::uint32_t driver_version = 0;
   std::vector<ze_command_queue_group_properties_t> queue_groups;
   std::string build_log;
+  bool loader_wraps = false;       // the application's handles are the loader's own
   std::string last_error;          // zeDriverGetLastErrorDescription, as it stands
   std::string last_error_of_next;  // takes its place when the next injected failure strikes
   std::vector<std::byte> native_binary;

@@ -12,7 +12,10 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include <cstring>
+
 #include "cpu_driver/program/builtins.hpp"
+#include "cpu_driver/program/child_process.hpp"
 #include "cpu_driver/program/codegen.hpp"
 #include "cpu_driver/program/facts_section.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
@@ -35,18 +38,16 @@ constexpr const char* kFactsSection = ".kiln.facts";
 
 class LoadedProgram : public Program {
  public:
-  bool load(std::vector<std::byte> binary, std::vector<KernelFacts> kernels, std::string& log) {
-    binary_ = std::move(binary);
-    const std::span<const std::byte> object = unseal(binary_, log);
-    if (object.empty()) return false;
+  explicit LoadedProgram(std::vector<std::byte> binary) : binary_(std::move(binary)) {}
+
+  /// `object` is the code inside the binary.
+  bool load(std::span<const std::byte> object, std::string& log) {
     object_ = load_object(object, log);
     if (object_ == nullptr) return false;
+    std::vector<KernelFacts> kernels = read_facts(object_->section(kFactsSection));
     if (kernels.empty()) {
-      kernels = read_facts(object_->section(kFactsSection));
-      if (kernels.empty()) {
-        log.append("error: native binary: its kernels are not described\n");
-        return false;
-      }
+      log.append("error: native binary: its kernels are not described\n");
+      return false;
     }
     loaded_.resize(kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
@@ -107,8 +108,39 @@ void add_section(llvm::Module& module, llvm::StringRef section, const std::strin
   llvm::appendToUsed(module, {variable});
 }
 
-bool compile(std::span<const std::byte> spirv, const BuildOptions& options,
-             llvm::SmallVectorImpl<char>& object, std::vector<KernelFacts>& kernels, std::string& log) {
+/// What a compilation gives, as text for the way from a child process.
+struct Compilation {
+  bool well = false;
+  std::string log;
+  std::vector<std::byte> binary;  // sealed
+
+  [[nodiscard]] std::string to_text() const {
+    std::string text(1, well ? 'y' : 'n');
+    const std::uint64_t size = log.size();
+    text.append(reinterpret_cast<const char*>(&size), sizeof size).append(log);
+    return text.append(reinterpret_cast<const char*>(binary.data()), binary.size());
+  }
+
+  // The child had hostile input: what it says is checked.
+  static Compilation from_text(const std::string& text) {
+    Compilation compilation;
+    constexpr std::size_t kHead = 1 + sizeof(std::uint64_t);
+    std::uint64_t size = 0;
+    if (text.size() >= kHead) std::memcpy(&size, text.data() + 1, sizeof size);
+    if (text.size() < kHead || size > text.size() - kHead) {
+      compilation.log = "error: the compiler's process gave no usable answer\n";
+      return compilation;
+    }
+    compilation.well = text[0] == 'y';
+    compilation.log = text.substr(kHead, size);
+    const auto binary = std::as_bytes(std::span(text).subspan(kHead + size));
+    compilation.binary.assign(binary.begin(), binary.end());
+    return compilation;
+  }
+};
+
+bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Compilation& compilation) {
+  std::string& log = compilation.log;
   const ParsedOptions parsed = parse_options(options.flags, log);
   const std::vector<std::uint32_t> words = screen_spirv(spirv, log);
   if (words.empty()) return false;
@@ -117,7 +149,7 @@ bool compile(std::span<const std::byte> spirv, const BuildOptions& options,
     log.append("error: SPIR-V: ").append(facts.error().message).append("\n");
     return false;
   }
-  kernels = facts->kernels;
+  std::vector<KernelFacts> kernels = facts->kernels;
 
   llvm::LLVMContext context;
   std::string diagnostics;
@@ -132,34 +164,59 @@ bool compile(std::span<const std::byte> spirv, const BuildOptions& options,
   if (!measure_private_memory(*module, kernels, log)) return false;
   add_section(*module, ".ze_info", write_ze_info(kernels));
   add_section(*module, kFactsSection, write_facts(kernels));
+  llvm::SmallVector<char, 0> object;
   const bool emitted = emit_object(*module, *machine, object, log);
   log.append(diagnostics);
-  return emitted && diagnostics.find("error: ") == diagnostics.npos;
+  if (!emitted || diagnostics.find("error: ") != diagnostics.npos) return false;
+  compilation.binary = seal({object.data(), object.size()});
+  return true;
+}
+
+/// The translator and LLVM assert, exit and abort on some modules that no screening finds: a child may die of
+/// them.
+Compilation compile_apart(std::span<const std::byte> spirv, const BuildOptions& options) {
+  Compilation compilation;
+  const ChildOutcome outcome = run_in_child([&] {
+    compilation.well = compile(spirv, options, compilation);
+    return compilation.to_text();
+  });
+  switch (outcome.kind) {
+    case ChildOutcome::Kind::finished:
+      return Compilation::from_text(outcome.text);
+    case ChildOutcome::Kind::ended:
+      compilation.log = "error: this module makes the compiler end " + outcome.text + "\n";
+      return compilation;
+    case ChildOutcome::Kind::not_started:
+      break;
+  }
+  const std::lock_guard lock(fork_mutex());
+  compilation.well = compile(spirv, options, compilation);
+  return compilation;
+}
+
+BuildResult load(std::vector<std::byte> binary, BuildStatus otherwise, std::string log) {
+  BuildResult result;
+  result.log = std::move(log);
+  result.status = otherwise;
+  auto program = std::make_unique<LoadedProgram>(std::move(binary));
+  const std::lock_guard lock(fork_mutex());
+  const std::span<const std::byte> object = unseal(program->native_binary(), result.log);
+  if (object.empty() || !program->load(object, result.log)) return result;
+  result.status = BuildStatus::ok;
+  result.program = std::move(program);
+  return result;
 }
 
 }  // namespace
 
 BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options) {
-  BuildResult result;
-  llvm::SmallVector<char, 0> object;
-  std::vector<KernelFacts> kernels;
-  if (!compile(spirv, options, object, kernels, result.log)) return result;
-  auto program = std::make_unique<LoadedProgram>();
-  if (!program->load(seal({object.data(), object.size()}), std::move(kernels), result.log)) return result;
-  result.status = BuildStatus::ok;
-  result.program = std::move(program);
-  return result;
+  Compilation compilation = compile_apart(spirv, options);
+  if (!compilation.well) return {BuildStatus::build_failure, nullptr, std::move(compilation.log)};
+  return load(std::move(compilation.binary), BuildStatus::build_failure, std::move(compilation.log));
 }
 
 BuildResult build_from_native(std::span<const std::byte> object) {
-  BuildResult result;
-  result.status = BuildStatus::invalid_native_binary;
-  if (unseal(object, result.log).empty()) return result;
-  auto program = std::make_unique<LoadedProgram>();
-  if (!program->load({object.begin(), object.end()}, {}, result.log)) return result;
-  result.status = BuildStatus::ok;
-  result.program = std::move(program);
-  return result;
+  return load({object.begin(), object.end()}, BuildStatus::invalid_native_binary, {});
 }
 
 }  // namespace kiln::cpu

@@ -11,7 +11,6 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <mutex>
 #include <sstream>
 
 #include "cpu_driver/program/llvm_version.hpp"
