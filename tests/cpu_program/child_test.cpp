@@ -11,6 +11,8 @@
 
 #include "cpu_driver/program/child_process.hpp"
 
+// The address sanitizer allows no child.
+#ifndef __SANITIZE_ADDRESS__
 namespace kiln::cpu::test {
 namespace {
 
@@ -51,6 +53,13 @@ TEST_CASE("a child that dies is told from one that finished, with its words") {
   CHECK(says(thrown, "signal 6"));
 }
 
+TEST_CASE("a child that waits for ever is given up") {
+  const ChildOutcome outcome = run_in_child([]() -> std::string {
+    for (;;) ::pause();
+  });
+  CHECK(outcome.kind == Kind::not_started);
+}
+
 TEST_CASE("a child that calls exit runs no exit handler of this process") {
   static bool in_child = false;
   static int handler_pipe[2];
@@ -86,3 +95,4 @@ TEST_CASE("threads have children at the same time") {
 }
 
 }  // namespace kiln::cpu::test
+#endif

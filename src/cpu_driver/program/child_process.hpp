@@ -12,14 +12,15 @@ struct ChildOutcome {
   enum class Kind {
     finished,    ///< `text` is what the work returned
     ended,       ///< the child died first: `text` says how, with the first words it wrote to stderr
-    not_started  ///< the system allows no child: `text` says why
+    not_started  ///< no child can do it here: `text` says why
   } kind = Kind::not_started;
   std::string text;
 };
 
-/// Runs `work` in a fork of this process and returns what it returned. The child takes nothing with it: it
-/// runs no exit handlers, has no core dump, and is killed after ten minutes. Thread-safe; forks under
-/// fork_mutex().
+/// Runs `work` in a fork of this process and returns what it returned. The child runs no exit handlers, has
+/// no core dump, and is killed after ten minutes, or when it has used no CPU time for twenty seconds: a lock
+/// was taken by another thread when it was forked. No child under the address sanitizer. Thread-safe; forks
+/// under fork_mutex().
 [[nodiscard]] ChildOutcome run_in_child(const std::function<std::string()>& work);
 
 /// Held by whoever uses, in this process, what children need too (LLVM): a child must not find its locks
