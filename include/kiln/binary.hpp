@@ -48,16 +48,35 @@ struct KernelFacts {
   std::uint32_t barrier_count = 0;
   std::uint32_t private_size = 0;  ///< bytes per work-item or hardware thread, as the file counts them
   std::uint32_t spill_size = 0;    ///< bytes
+
+  // From here on: what `.ze_info` alone says, except for the hint.
+  std::array<std::uint32_t, 3> group_size_hint{};     ///< work_group_size_hint; zeros: none
+  std::uint64_t private_per_thread = 0;               ///< bytes of device memory for each hardware thread
+  std::array<std::uint64_t, 2> scratch_per_thread{};  ///< bytes of scratch for each hardware thread, by slot
+  bool has_4gb_buffers = false;                       ///< may be given buffers of 4 GiB and more
+  bool needs_sync_buffer = false;  ///< synchronizes work-groups: for cooperative launches only
+  bool has_stack_calls = false;
+  bool has_printf = false;
+  bool has_global_atomics = false;
+  bool is_invalid = false;  ///< the compiler marked it as one that must not be launched
 };
 
 struct ModuleFacts {
   std::vector<KernelFacts> kernels;
+  /// SPIR-V: version as major << 16 | minor << 8, and the capabilities in the order of the file.
+  std::uint32_t spirv_version = 0;
+  std::vector<std::uint32_t> capabilities{};
+  /// ELF: the version of `.ze_info` as it is written, and bytes of program-scope variables.
+  std::string info_version{};
+  std::uint64_t global_data = 0;
+  std::uint64_t constant_data = 0;
   /// A native binary carries SPIR-V too, which a driver may compile in silence when the rest is for another
   /// device.
   bool has_ir = false;
   /// The device a native binary was compiled for, where its compatibility note says it (ocloc since 23.x):
   /// architecture << 22 | release << 14 | revision, as in DeviceProperties::ip_version. 0: not said.
   std::uint32_t ip_version = 0;
+  std::uint32_t product_family = 0;  ///< Intel's number, 1270 for instance; 0: not said
 
   /// The kernel of that name, or null.
   [[nodiscard]] const KernelFacts* find(std::string_view name) const;
@@ -91,6 +110,42 @@ enum class BinaryFormat : std::uint8_t {
 /// object. Unknown keys are tolerated. Every read is bounded by the file's size. Pure; thread-safe. Source:
 /// zeinfo.h of intel/compute-runtime 26.31.
 [[nodiscard]] tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> file);
+
+/// One file inside an archive.
+struct ArchiveMember {
+  std::string name;                    ///< such as "64.12.60.7" (address bits and IP version) or "generic_ir"
+  std::span<const std::byte> content;  ///< inside the archive's own bytes
+};
+
+/// Members of a fat binary as ocloc writes it for several targets: an ar archive, padding members left out.
+/// Every read is bounded by the file's size. Pure; thread-safe. Source: ar(5), with GNU's long names.
+[[nodiscard]] tl::expected<std::vector<ArchiveMember>, BinaryError> read_archive(
+    std::span<const std::byte> file);
+
+/// SPIR-V inside a native binary or a fat binary's `generic_ir`: the content of its section; empty when there
+/// is none. Pure; thread-safe.
+[[nodiscard]] std::span<const std::byte> embedded_spirv(std::span<const std::byte> file);
+
+/// The file itself, or one member of an archive.
+struct BinaryPart {
+  std::string name;  ///< the member's; empty for the file itself
+  BinaryFormat format = BinaryFormat::unknown;
+  tl::expected<ModuleFacts, BinaryError> facts;
+};
+
+/// Facts of whatever a kernel file holds: SPIR-V, a native binary, or each member of a fat binary. A part
+/// that cannot be read has an error in place of facts. At least one part. Pure; thread-safe.
+[[nodiscard]] std::vector<BinaryPart> read_parts(std::span<const std::byte> file);
+
+/// An IP version as it is written: "12.60.7". Pure; thread-safe.
+[[nodiscard]] std::string ip_version_text(std::uint32_t ip_version);
+
+/// The name by which ocloc knows a target of that IP version ("pvc"), or nothing. Revisions are not told
+/// apart. Pure; thread-safe.
+[[nodiscard]] std::string_view target_name(std::uint32_t ip_version);
+
+/// The same for a product family, as far as known. Pure; thread-safe.
+[[nodiscard]] std::string_view family_name(std::uint32_t product_family);
 
 /// Parses the text of a `.ze_info` section. Pure; thread-safe.
 [[nodiscard]] tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view text);

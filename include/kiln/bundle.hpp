@@ -28,6 +28,9 @@ struct KernelFile {
 /// Reads a whole file. Errors: INVALID_ARGUMENT (K0201) when it cannot be read.
 [[nodiscard]] Result<KernelFile> read_kernel_file(const std::filesystem::path& path);
 
+/// K0209 for a part that read_parts() found no facts in.
+[[nodiscard]] Error unreadable_part(const std::string& file, const BinaryPart& part);
+
 /// All files of one family in a folder: NAME.spv and NAME.*.bin. Errors: INVALID_ARGUMENT (K0201) when there
 /// is none.
 [[nodiscard]] Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,

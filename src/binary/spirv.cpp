@@ -35,7 +35,7 @@ struct Function {
 struct EntryPoint {
   Id function = 0;
   std::string name;
-  std::array<std::uint32_t, 3> local_size{};
+  std::array<std::uint32_t, 3> local_size{}, local_size_hint{};
   std::uint32_t sub_group_size = 0;
 };
 
@@ -115,6 +115,8 @@ class Walker {
     if (current_) return fail("file ends inside a function", module_.size() * 4);
     if (entries_.empty()) return fail("module has no kernel entry point", 0);
     ModuleFacts facts;
+    facts.spirv_version = version;
+    facts.capabilities = std::move(capabilities_);
     for (const EntryPoint& entry : entries_) {
       facts.kernels.push_back(kernel(entry));
       if (missing_function_)
@@ -137,8 +139,12 @@ class Walker {
       case spv::OpEntryPoint:
         if (!has(4)) return false;
         if (w[1] != spv::ExecutionModelKernel) return true;
-        entries_.push_back({w[2], literal_string(w.subspan(3)), {}, 0});
+        entries_.push_back({w[2], literal_string(w.subspan(3)), {}, {}, 0});
         return entry_of_.emplace(w[2], entries_.size() - 1).second;
+      case spv::OpCapability:
+        if (!has(2)) return false;
+        capabilities_.push_back(w[1]);
+        return true;
       case spv::OpExecutionMode:
         return has(3) && execution_mode(w);
       case spv::OpName:
@@ -217,6 +223,9 @@ class Walker {
     if (w[2] == spv::ExecutionModeLocalSize) {
       if (w.size() < 6) return false;
       entry.local_size = {w[3], w[4], w[5]};
+    } else if (w[2] == spv::ExecutionModeLocalSizeHint) {
+      if (w.size() < 6) return false;
+      entry.local_size_hint = {w[3], w[4], w[5]};
     } else if (w[2] == spv::ExecutionModeSubgroupSize) {
       if (w.size() < 4) return false;
       entry.sub_group_size = w[3];
@@ -341,6 +350,7 @@ class Walker {
     KernelFacts facts;
     facts.name = entry.name;
     facts.required_group_size = entry.local_size;
+    facts.group_size_hint = entry.local_size_hint;
     facts.required_sub_group_size = entry.sub_group_size;
     std::set<Id> seen, variables;
     std::vector<Id> open{entry.function};
@@ -372,6 +382,7 @@ class Walker {
 
   Words module_;
   std::vector<EntryPoint> entries_;
+  std::vector<std::uint32_t> capabilities_;
   std::unordered_map<Id, std::size_t> entry_of_;  // function → place in entries_
   std::unordered_map<Id, std::string> names_;
   std::unordered_map<Id, Words> types_;

@@ -16,6 +16,9 @@ constexpr std::size_t kLargestText = 64u << 20;  // bytes; real ones hold a few 
 constexpr std::uint32_t kMostArguments = 4096;   // of a kernel
 constexpr std::size_t kMostSteps = 1u << 20;     // arguments and list entries over all kernels
 
+/// No kernel: the entry under which the compiler lists program-scope variables.
+constexpr const char* kSymbolTable = "Intel_Symbol_Table_Void_Program";
+
 /// Aliases let a short text repeat a long list: the work is counted, not only the text.
 class Budget {
  public:
@@ -101,6 +104,29 @@ void add_source_arguments(KernelFacts& kernel, const YAML::Node& arguments, Budg
       kernel.arguments, [](const ArgumentFacts& argument) { return argument.kind == ArgumentKind::other; });
 }
 
+std::array<std::uint32_t, 3> triple(const YAML::Node& list) {
+  std::array<std::uint32_t, 3> values{};
+  if (list && list.size() == 3)
+    for (std::size_t i = 0; i < 3; ++i) values[i] = list[i].as<std::uint32_t>();
+  return values;
+}
+
+/// Memory that every hardware thread has for itself. The driver multiplies by the SIMD width where the size
+/// is that of a work-item. Source: zeinfo_decoder.cpp:1674-1723 of intel/compute-runtime 26.31.
+void add_thread_memory(KernelFacts& kernel, const YAML::Node& entry, Budget& budget) {
+  budget.spend(1);
+  std::uint64_t bytes = number<std::uint32_t>(entry, "size");
+  if (number<bool>(entry, "is_simt_thread")) bytes *= std::max(kernel.simd_size, 1u);
+  const std::string type = text(entry, "type");
+  if (type == "global" && text(entry, "usage") == "private_space") {
+    kernel.private_per_thread += bytes;
+  } else if (type == "scratch") {
+    const auto slot = number<std::uint32_t>(entry, "slot");
+    if (slot >= kernel.scratch_per_thread.size()) throw std::out_of_range("scratch slot above 1");
+    kernel.scratch_per_thread[slot] = std::max(kernel.scratch_per_thread[slot], bytes);
+  }
+}
+
 KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   KernelFacts kernel;
   kernel.name = text(node, "name");
@@ -116,9 +142,23 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   kernel.required_sub_group_size = number<std::uint32_t>(environment, "required_sub_group_size");
   kernel.private_size = number<std::uint32_t>(environment, "private_size");
   kernel.spill_size = number<std::uint32_t>(environment, "spill_size");
-  if (const YAML::Node required = environment["required_work_group_size"]; required && required.size() == 3)
-    for (std::size_t i = 0; i < 3; ++i) kernel.required_group_size[i] = required[i].as<std::uint32_t>();
-  for (const YAML::Node& entry : node["payload_arguments"]) add_argument(kernel, entry, budget);
+  kernel.required_group_size = triple(environment["required_work_group_size"]);
+  kernel.has_4gb_buffers = number<bool>(environment, "has_4gb_buffers");
+  kernel.needs_sync_buffer = number<bool>(environment, "require_sync_buffer");
+  kernel.has_stack_calls = number<bool>(environment, "has_stack_calls");
+  kernel.has_printf = number<bool>(environment, "has_printf_calls");  // since `.ze_info` 1.2x
+  kernel.has_global_atomics = number<bool>(environment, "has_global_atomics");
+  if (const YAML::Node attributes = node["user_attributes"]) {
+    kernel.group_size_hint = triple(attributes["work_group_size_hint"]);
+    if (kernel.required_sub_group_size == 0)
+      kernel.required_sub_group_size = number<std::uint32_t>(attributes, "intel_reqd_sub_group_size");
+    kernel.is_invalid = static_cast<bool>(attributes["invalid_kernel"]);
+  }
+  for (const YAML::Node& entry : node["payload_arguments"]) {
+    add_argument(kernel, entry, budget);
+    kernel.has_printf |= text(entry, "arg_type") == "printf_buffer";
+  }
+  for (const YAML::Node& entry : node["per_thread_memory_buffers"]) add_thread_memory(kernel, entry, budget);
   return kernel;
 }
 
@@ -131,8 +171,10 @@ tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view info) {
     ModuleFacts facts;
     Budget budget;
     std::map<std::string, std::size_t> place;  // kernel name → place in facts.kernels
+    facts.info_version = text(root, "version");
     for (const YAML::Node& node : root["kernels"]) {
       budget.spend(1);
+      if (text(node, "name") == kSymbolTable) continue;
       facts.kernels.push_back(read_kernel(node, budget));
       place.emplace(facts.kernels.back().name, facts.kernels.size() - 1);
     }

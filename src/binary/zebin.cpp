@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Finds the `.ze_info` section of an ELF kernel binary, every offset checked against the file's size.
+// Reads the sections of an ELF kernel binary, every offset checked against the file's size.
 #include <elf.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "kiln/binary.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kLongestName = 64;  // bytes; longer than the name of any section read here
+constexpr std::size_t kLongestName = 64;             // bytes; longer than the name of any section read here
+constexpr std::uint32_t kSpirvSection = 0xff000009;  // zebin_elf.h of intel/compute-runtime 26.31
 
 tl::unexpected<BinaryError> fail(std::string message, std::uint64_t offset) {
   return tl::unexpected(BinaryError{std::move(message), offset});
@@ -35,24 +37,41 @@ std::optional<T> read(Bytes file, std::uint64_t offset) {
 
 constexpr std::uint64_t align4(std::uint64_t value) { return (value + 3) / 4 * 4; }
 
-/// Walks ELF notes for Intel's "product config", type 6. Source: zebin_elf.h of intel/compute-runtime 26.31.
-std::uint32_t product_ip_version(Bytes notes) {
-  constexpr std::uint32_t kProductConfig = 6;
+/// Walks ELF notes for what Intel says of the target there. Source: zebin_elf.h of intel/compute-runtime
+/// 26.31; ocloc 22.43 writes no product configuration.
+void read_notes(Bytes notes, ModuleFacts& facts) {
+  constexpr std::uint32_t kProductFamily = 1, kProductConfig = 6;
   for (std::uint64_t at = 0;;) {
     const auto note = read<Elf64_Nhdr>(notes, at);
-    if (!note) return 0;
-    const std::uint64_t value = at + sizeof(Elf64_Nhdr) + align4(note->n_namesz);
-    if (note->n_type == kProductConfig && note->n_descsz == sizeof(std::uint32_t))
-      return read<std::uint32_t>(notes, value).value_or(0);
-    at = value + align4(note->n_descsz);
+    if (!note) return;
+    const std::uint64_t start = at + sizeof(Elf64_Nhdr) + align4(note->n_namesz);
+    const auto value = read<std::uint32_t>(notes, start);
+    if (value && note->n_descsz == sizeof(std::uint32_t)) {
+      if (note->n_type == kProductFamily) facts.product_family = *value;
+      if (note->n_type == kProductConfig) facts.ip_version = *value;
+    }
+    at = start + align4(note->n_descsz);
   }
 }
 
-}  // namespace
+// A section of zeros takes no room in the file: its size may be anything.
+std::uint64_t add_sizes(std::uint64_t sum, std::uint64_t size) {
+  return __builtin_add_overflow(sum, size, &sum) ? ~std::uint64_t{0} : sum;
+}
 
-tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> file) {
+// Also the one that wraps SPIR-V alone, which has a type of its own.
+bool starts_as_elf(Bytes file) {
+  return file.size() >= SELFMAG && std::memcmp(file.data(), ELFMAG, SELFMAG) == 0;
+}
+
+struct Section {
+  std::string_view name;
+  Elf64_Shdr header;
+};
+
+tl::expected<std::vector<Section>, BinaryError> read_sections(Bytes file) {
   if (file.empty()) return fail("file is empty", 0);
-  if (identify(file) != BinaryFormat::elf) return fail("no ELF magic number", 0);
+  if (!starts_as_elf(file)) return fail("no ELF magic number", 0);
   const auto header = read<Elf64_Ehdr>(file, 0);
   if (!header) return fail("file ends inside the ELF header: it is truncated", file.size());
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
@@ -68,27 +87,54 @@ tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> fil
       names_header ? slice(file, names_header->sh_offset, names_header->sh_size) : std::nullopt;
   if (!names) return fail("section names lie outside the file: it is truncated or damaged", header->e_shoff);
 
-  std::optional<Bytes> info;
-  bool has_ir = false;
-  std::uint32_t ip_version = 0;
+  std::vector<Section> sections;
   for (std::uint64_t index = 0; index < header->e_shnum; ++index) {
     const auto entry = section(index);
     if (!entry) return fail("section header lies outside the file", header->e_shoff);
     if (entry->sh_name >= names->size()) continue;
     const auto* text = reinterpret_cast<const char*>(names->data()) + entry->sh_name;
     // Bounded: many sections may point at one long name.
-    const std::string_view name(text, strnlen(text, std::min(names->size() - entry->sh_name, kLongestName)));
-    if (name != ".ze_info" && name != ".spv" && name != ".note.intelgt.compat") continue;
-    const auto content = slice(file, entry->sh_offset, entry->sh_size);
-    if (!content) return fail("section " + std::string(name) + " lies outside the file", entry->sh_offset);
-    if (name == ".ze_info") info = content;
-    if (name == ".spv") has_ir = true;
-    if (name == ".note.intelgt.compat") ip_version = product_ip_version(*content);
+    const std::size_t length = strnlen(text, std::min(names->size() - entry->sh_name, kLongestName));
+    sections.push_back({{text, length}, *entry});
+  }
+  return sections;
+}
+
+}  // namespace
+
+tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> file) {
+  const auto sections = read_sections(file);
+  if (!sections) return tl::unexpected(sections.error());
+  std::optional<Bytes> info;
+  ModuleFacts whole;
+  for (const auto& [name, header] : *sections) {
+    if (name.starts_with(".data.const") || name.starts_with(".bss.const")) {
+      whole.constant_data = add_sizes(whole.constant_data, header.sh_size);
+    } else if (name.starts_with(".data.global") || name.starts_with(".bss.global")) {
+      whole.global_data = add_sizes(whole.global_data, header.sh_size);
+    } else if (name == ".ze_info" || name == ".spv" || name == ".note.intelgt.compat") {
+      const auto content = slice(file, header.sh_offset, header.sh_size);
+      if (!content) return fail("section " + std::string(name) + " lies outside the file", header.sh_offset);
+      if (name == ".ze_info") info = content;
+      if (name == ".spv") whole.has_ir = true;
+      if (name == ".note.intelgt.compat") read_notes(*content, whole);
+    }
   }
   if (!info) return fail("no section .ze_info: this ELF file holds no kernels for Level Zero", 0);
   auto facts = read_ze_info({reinterpret_cast<const char*>(info->data()), info->size()});
-  if (facts) facts->has_ir = has_ir, facts->ip_version = ip_version;
-  return facts;
+  if (!facts) return facts;
+  whole.kernels = std::move(facts->kernels);
+  whole.info_version = std::move(facts->info_version);
+  return whole;
+}
+
+std::span<const std::byte> embedded_spirv(std::span<const std::byte> file) {
+  const auto sections = read_sections(file);
+  if (!sections) return {};
+  for (const auto& [name, header] : *sections)
+    if (header.sh_type == kSpirvSection || name == ".spv")
+      return slice(file, header.sh_offset, header.sh_size).value_or(Bytes{});
+  return {};
 }
 
 }  // namespace kiln

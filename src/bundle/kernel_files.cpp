@@ -65,4 +65,14 @@ Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& f
   return files;
 }
 
+Error unreadable_part(const std::string& file, const BinaryPart& part) {
+  const BinaryError& error = part.facts.error();
+  Diagnostic diagnostic{"K0209", "`" + file + "` has no kernels that can be read", {}, {}};
+  if (!part.name.empty()) diagnostic.rows.push_back({"member", part.name});
+  diagnostic.rows.push_back({"reason", error.message});
+  if (error.offset) diagnostic.rows.push_back({"at", {}, error.offset, "B"});
+  diagnostic.help = {"give SPIR-V, a native binary (zebin) or a fat binary, as ocloc writes them"};
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "read_parts", std::move(diagnostic));
+}
+
 }  // namespace kiln

@@ -9,11 +9,6 @@ namespace {
 
 constexpr double kMebibyte = 1 << 20;
 
-std::string ip_text(std::uint32_t ip) {
-  return std::to_string(ip >> 22) + "." + std::to_string((ip >> 14) & 0xff) + "." +
-         std::to_string(ip & 0x3fff);
-}
-
 const char* kind_text(DeviceKind kind) {
   return kind == DeviceKind::gpu ? "gpu" : kind == DeviceKind::cpu ? "cpu" : "capture";
 }
@@ -30,7 +25,7 @@ ordered_json describe(const OpenDevice& open) {
   ordered_json json{{"kind", kind_text(open.kind)}, {"name", p.name}};
   json["vendor_id"] = hex(p.vendor_id);
   json["device_id"] = hex(p.device_id);
-  json["ip_version"] = p.ip_version ? ordered_json(ip_text(*p.ip_version)) : ordered_json();
+  json["ip_version"] = p.ip_version ? ordered_json(ip_version_text(*p.ip_version)) : ordered_json();
   if (const auto version = open.driver.version()) json["driver_version"] = *version;
   if (const auto api_version = open.driver.api_version())
     json["api_version"] =

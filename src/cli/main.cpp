@@ -21,6 +21,16 @@ Environment:
   KILN_KERNEL_PATH  folder of the sample kernels
   KILN_LOG          debug, info, warning (the default), error or off)";
 
+constexpr const char* kInspectFooter = R"(
+Columns of the table:
+  SLM        bytes of the kernel's own __local arrays, a work-group
+  GROUP      the required work-group size, ~ before one that is only a hint
+  SIMD       work-items a hardware thread; GRF: its registers
+  PRIVATE    bytes of device memory a hardware thread; SCRATCH: bytes of scratch, for spilled registers too
+  4GB        may be given buffers of 4 GiB and more
+
+Exit status: 0, or 5 when a file cannot be read; the others are shown all the same.)";
+
 void to_spdlog(void*, kiln::LogLevel level, std::string_view message) {
   switch (level) {
     case kiln::LogLevel::debug:
@@ -64,6 +74,15 @@ int main(int argc, char** argv) {
   devices_command->add_option("--device", devices_options.device, kDeviceHelp);
   devices_command->add_flag("--json", devices_options.json, "Machine-readable output");
 
+  InspectOptions inspect_options;
+  CLI::App* inspect_command = app.add_subcommand(
+      "inspect", "Show what kernel files say: SLM, registers, memory, group sizes, arguments, targets");
+  inspect_command->footer(kInspectFooter);
+  inspect_command
+      ->add_option("files", inspect_options.files, "SPIR-V, native binaries, fat binaries of ocloc")
+      ->required();
+  inspect_command->add_flag("--json", inspect_options.json, "Machine-readable output");
+
   RunOptions options;
   CLI::App* run_command =
       app.add_subcommand("run", "Run a sample kernel and compare its answer with the host's");
@@ -86,5 +105,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }
-  return devices_command->parsed() ? devices(devices_options) : run(options);
+  if (devices_command->parsed()) return devices(devices_options);
+  if (inspect_command->parsed()) return inspect(inspect_options);
+  return run(options);
 }

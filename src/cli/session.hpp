@@ -38,6 +38,12 @@ struct DevicesOptions {
 };
 int devices(const DevicesOptions& options);
 
+struct InspectOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+int inspect(const InspectOptions& options);
+
 struct RunOptions {
   std::string kernel;
   std::string device;

@@ -10,6 +10,7 @@ import unittest
 
 KILN = os.environ['KILN']
 KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
+DATA = pathlib.Path(os.environ['KILN_TEST_DATA'])
 
 
 def kiln(*arguments, **environment):
@@ -158,6 +159,37 @@ class Files(unittest.TestCase):
         self.assertEqual(done.returncode, 5)
         self.assertIn('error[K0202]', done.stderr)
         self.assertEqual(self.run_with({**native, 'saxpy.spv': (KERNELS / 'saxpy.spv').read_bytes()}).returncode, 0)
+
+
+class Inspect(unittest.TestCase):
+    def test_json_has_the_facts_of_every_part(self):
+        done = kiln('inspect', '--json', str(KERNELS / 'slm_table.spv'), str(DATA / 'saxpy.ocloc-26.27.ar'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        spirv, fat = json.loads(done.stdout)['files']
+        part, = spirv['parts']
+        self.assertEqual(part['format'], 'spirv')
+        slm = {kernel['name']: kernel['static_slm'] for kernel in part['kernels']}
+        self.assertEqual((slm['strided'], slm['one_each_any']), (1024, 0))
+        self.assertEqual([part.get('target') for part in fat['parts']], ['12.60.7 (pvc)', '20.1.0 (bmg-g21)', None])
+
+    def test_the_table_has_a_line_for_each_kernel(self):
+        done = kiln('inspect', str(DATA / 'memory.pvc.bin'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        line, = (line.split() for line in done.stdout.splitlines() if line.strip().startswith('private_array '))
+        self.assertIn('2560000', line)
+
+    def test_files_that_cannot_be_read_are_named_and_the_others_shown(self):
+        done = kiln('inspect', '/nowhere', str(DATA / 'saxpy.patch_tokens.bin'), str(KERNELS / 'saxpy.spv'))
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('error[K0201]', done.stderr)
+        self.assertIn('error[K0209]', done.stderr)
+        self.assertIn('saxpy ', done.stdout)
+        both = json.loads(kiln('inspect', '--json', '/nowhere', str(DATA / 'saxpy.patch_tokens.bin')).stdout)
+        self.assertEqual(both['files'][0]['error']['code'], 'K0201')
+        self.assertIn('format', both['files'][1]['parts'][0]['error']['message'])
+
+    def test_without_files_it_is_a_usage_error(self):
+        self.assertEqual(kiln('inspect').returncode, 2)
 
 
 class Readme(unittest.TestCase):

@@ -135,6 +135,16 @@ TEST_CASE("K0201: files") {
                    "family");
 }
 
+TEST_CASE("K0209: files without kernels") {
+  const auto part = read_parts(bytes_of("no kernel")).at(0);
+  check_diagnostic("K0209", *unreadable_part("text.bin", part).diagnostic());
+  check_diagnostic("K0209",
+                   *unreadable_part("a.ar", {"64.12.60.7", BinaryFormat::elf,
+                                             tl::unexpected(BinaryError{"it is truncated", 17})})
+                        .diagnostic(),
+                   "member");
+}
+
 TEST_CASE("K0202, K0203, K0208: bundles") {
   StubDriver stub;
   const OpenDevice device = stub_device(stub);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Names of targets: IP versions and product families as ocloc and Intel's driver count them.
+#include "kiln/binary.hpp"
+
+namespace kiln {
+namespace {
+
+struct Target {
+  std::uint32_t architecture, release;
+  std::string_view name;
+};
+
+// Source: `ocloc ids` of releases 22.43 and 26.27. Several products share one IP version; the first stands
+// for them.
+constexpr Target kTargets[] = {
+    {12, 0, "tgllp"},   {12, 1, "rkl"},      {12, 2, "adl-s"},    {12, 3, "adl-p"},    {12, 4, "adl-n"},
+    {12, 10, "dg1"},    {12, 55, "dg2-g10"}, {12, 56, "dg2-g11"}, {12, 57, "dg2-g12"}, {12, 60, "pvc"},
+    {12, 61, "pvc-vg"}, {12, 70, "mtl-u"},   {12, 71, "mtl-h"},   {12, 74, "arl-h"},   {20, 1, "bmg-g21"},
+    {20, 2, "bmg-g31"}, {20, 4, "lnl-m"},    {30, 0, "ptl-h"},    {30, 1, "ptl-u"},    {30, 3, "wcl"},
+    {30, 4, "nvl-s"},   {35, 10, "nvl-p"},   {35, 11, "cri"},
+};
+
+}  // namespace
+
+std::string ip_version_text(std::uint32_t ip_version) {
+  return std::to_string(ip_version >> 22) + "." + std::to_string(ip_version >> 14 & 0xff) + "." +
+         std::to_string(ip_version & 0x3fff);
+}
+
+std::string_view target_name(std::uint32_t ip_version) {
+  for (const Target& target : kTargets)
+    if (target.architecture == ip_version >> 22 && target.release == (ip_version >> 14 & 0xff))
+      return target.name;
+  return {};
+}
+
+std::string_view family_name(std::uint32_t product_family) {
+  switch (product_family) {  // seen in binaries of ocloc 22.43
+    case 29:
+      return "tgllp";
+    case 1270:
+      return "dg2";
+    case 1271:
+      return "pvc";
+    default:
+      return {};
+  }
+}
+
+}  // namespace kiln
