@@ -5,6 +5,7 @@
 #include "kiln/version.hpp"
 //
 #include "kiln/diagnostic.hpp"
+#include "kiln/explain.hpp"
 #include "kiln/log.hpp"
 #include "kiln/result.hpp"
 //

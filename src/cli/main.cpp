@@ -31,6 +31,14 @@ Columns of the table:
 
 Exit status: 0, or 5 when a file cannot be read; the others are shown all the same.)";
 
+constexpr const char* kExplainFooter = R"(
+Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a tracer's 0x1879048195, OpenCL's -5 or
+CL_OUT_OF_RESOURCES, SYCL's UR_RESULT_ERROR_… or PI_ERROR_…, and Kiln's K0101.
+Logs: onetrace, unitrace and ze_tracer with -c, the loader's validation layer, debug messages of Intel's driver
+(NEOReadDebugKeys=1 PrintDebugMessages=1), build logs, and what the program wrote on stderr. Any size.
+
+Exit status: 0 explained, 1 no failure found in the log, 2 neither a code nor a file, or a file that cannot be read.)";
+
 void to_spdlog(void*, kiln::LogLevel level, std::string_view message) {
   switch (level) {
     case kiln::LogLevel::debug:
@@ -83,6 +91,15 @@ int main(int argc, char** argv) {
       ->required();
   inspect_command->add_flag("--json", inspect_options.json, "Machine-readable output");
 
+  ExplainOptions explain_options;
+  CLI::App* explain_command =
+      app.add_subcommand("explain", "Say what a code means, or why the program behind a trace or log failed");
+  explain_command->footer(kExplainFooter);
+  explain_command
+      ->add_option("what", explain_options.what, "A code, a file, or - for what comes through a pipe")
+      ->required();
+  explain_command->add_flag("--json", explain_options.json, "Machine-readable output");
+
   RunOptions options;
   CLI::App* run_command =
       app.add_subcommand("run", "Run a sample kernel and compare its answer with the host's");
@@ -107,5 +124,6 @@ int main(int argc, char** argv) {
   }
   if (devices_command->parsed()) return devices(devices_options);
   if (inspect_command->parsed()) return inspect(inspect_options);
+  if (explain_command->parsed()) return explain(explain_options);
   return run(options);
 }

@@ -44,6 +44,12 @@ struct InspectOptions {
 };
 int inspect(const InspectOptions& options);
 
+struct ExplainOptions {
+  std::string what;  ///< a code, a file, or - for stdin
+  bool json = false;
+};
+int explain(const ExplainOptions& options);
+
 struct RunOptions {
   std::string kernel;
   std::string device;

@@ -192,6 +192,52 @@ class Inspect(unittest.TestCase):
         self.assertEqual(kiln('inspect').returncode, 2)
 
 
+class Explain(unittest.TestCase):
+    def golden(self, name):
+        return (DATA.parent / 'golden' / f'{name}.txt').read_text()
+
+    def test_codes_of_level_zero_of_the_layers_above_and_of_kiln(self):
+        for word, wanted in (('0x1879048195', 'ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003, 1879048195)'),
+                             ('-5', 'SLM'), ('UR_RESULT_ERROR_OUT_OF_RESOURCES', 'SLM'), ('K0101', 'SLM')):
+            done = kiln('explain', word)
+            self.assertEqual((done.returncode, done.stderr), (0, ''), word)
+            self.assertIn(wanted, done.stdout)
+        self.assertEqual(json.loads(kiln('explain', 'K0304', '--json').stdout)['code'], 'K0304')
+        answer = json.loads(kiln('explain', 'OUT_OF_DEVICE_MEMORY', '--json').stdout)
+        self.assertEqual(answer['hexadecimal'], '0x70000003')
+
+    def test_every_code_with_a_golden_text_is_explained(self):
+        codes = {path.name[:5] for path in (DATA.parent / 'golden').glob('K*.txt')}
+        for code in sorted(codes):
+            self.assertEqual(kiln('explain', code).returncode, 0, code)
+
+    def test_the_guides_failure_from_its_trace_and_from_a_pipe(self):
+        log = DATA.parent / 'logs' / 'onetrace.log'
+        done = kiln('explain', str(log))
+        self.assertEqual((done.returncode, done.stdout), (0, self.golden('K0501')))
+        piped = subprocess.run([KILN, 'explain', '-', '--json'], input=log.read_text(), capture_output=True, text=True,
+                               timeout=120)
+        self.assertEqual(json.loads(piped.stdout)['finding']['code'], 'K0501')
+
+    def test_lines_longer_than_a_block_and_no_end_of_line(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.log') as file:
+            file.write('x' * 3_000_000 + '\n' + (DATA.parent / 'logs' / 'debug_messages.log').read_text().rstrip())
+            file.flush()
+            answer = json.loads(kiln('explain', file.name, '--json').stdout)
+        self.assertEqual((answer['lines'], answer['finding']['code']), (8, 'K0501'))
+
+    def test_a_log_without_failure_ends_with_1(self):
+        done = subprocess.run([KILN, 'explain', '-'], input='fine\n', capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stdout), (1, 'no failure found in 1 lines\n'))
+
+    def test_what_is_neither_code_nor_file(self):
+        done = kiln('explain', 'nonsense')
+        self.assertEqual((done.returncode, done.stderr), (2, self.golden('K0403')))
+        done = kiln('explain', '/')
+        self.assertEqual((done.returncode, done.stderr), (2, self.golden('K0402')))
+        self.assertEqual(kiln('explain').returncode, 2)
+
+
 class Readme(unittest.TestCase):
     def test_the_example_is_the_one_that_is_compiled(self):
         readme = pathlib.Path(os.environ['KILN_README']).read_text()

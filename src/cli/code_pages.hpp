@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What docs/diagnostics.md says of Kiln's own codes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kiln::cli {
+
+struct CodePage {
+  std::string code, cause;
+  std::string result, cure;  ///< empty where the page has none
+};
+
+const std::vector<CodePage>& code_pages();
+
+}  // namespace kiln::cli

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// `kiln explain`: what a code means, or why the program behind a log failed.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/code_pages.hpp"
+#include "cli/session.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 20;            // bytes
+constexpr std::size_t kLongestLine = 64 << 10;     // bytes; what is behind belongs to no line
+constexpr std::uint64_t kProgressStep = 64 << 20;  // bytes
+
+class File {
+ public:
+  explicit File(const std::string& path) : file_(path == "-" ? stdin : std::fopen(path.c_str(), "rbe")) {}
+  File(File&&) = delete;
+  ~File() {
+    if (file_ && file_ != stdin) std::fclose(file_);
+  }
+  [[nodiscard]] std::FILE* get() const { return file_; }
+
+ private:
+  std::FILE* file_;
+};
+
+/// Lines of a stream, however large; tells on a terminal how far it is.
+class Lines {
+ public:
+  Lines(std::FILE* file, std::uint64_t size) : file_(file), size_(size), shown_(isatty(STDERR_FILENO) != 0) {}
+
+  void read(LogReader& reader) {
+    std::string block(kBlock, '\0'), line;
+    while (const std::size_t got = std::fread(block.data(), 1, block.size(), file_)) {
+      std::string_view rest(block.data(), got);
+      for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
+        if (line.empty()) {
+          reader.line(rest.substr(0, end));
+        } else {
+          add(line, rest.substr(0, end));
+          reader.line(line);
+          line.clear();
+        }
+        rest.remove_prefix(end + 1);
+        ++count_;
+      }
+      add(line, rest);
+      progress(got);
+    }
+    if (!line.empty()) reader.line(line), ++count_;
+    if (told_) std::fprintf(stderr, "\r\033[K");
+  }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  static void add(std::string& line, std::string_view part) {
+    line.append(part.substr(0, kLongestLine - std::min(line.size(), kLongestLine)));
+  }
+  void progress(std::size_t got) {
+    read_ += got;
+    if (!shown_ || read_ < next_) return;
+    next_ += kProgressStep;
+    told_ = true;
+    const auto mebibytes = [](std::uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
+    if (size_)
+      std::fprintf(stderr, "\rread %llu of %llu MiB", mebibytes(read_), mebibytes(size_));
+    else
+      std::fprintf(stderr, "\rread %llu MiB", mebibytes(read_));
+  }
+
+  std::FILE* file_;
+  std::uint64_t size_, count_ = 0, read_ = 0, next_ = kProgressStep;
+  bool shown_, told_ = false;
+};
+
+void print_list(const char* title, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) std::printf("  %s: %s\n", title, text.c_str());
+}
+
+std::string hex(std::uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+int tell(const CodeMeaning& meaning, bool as_json) {
+  if (as_json) {
+    ordered_json json{{"name", meaning.name}};
+    if (meaning.value) json["value"] = *meaning.value, json["hexadecimal"] = hex(*meaning.value);
+    json["meaning"] = meaning.meaning;
+    json["causes"] = meaning.causes;
+    json["cures"] = meaning.cures;
+    print(json);
+    return kOk;
+  }
+  std::printf("%s", meaning.name.c_str());
+  if (meaning.value) std::printf(" (%s, %u)", hex(*meaning.value).c_str(), *meaning.value);
+  std::printf(": %s\n", meaning.meaning.c_str());
+  print_list("cause", meaning.causes);
+  print_list("help", meaning.cures);
+  return kOk;
+}
+
+int tell(const CodePage& page, bool as_json) {
+  if (as_json) {
+    print({{"code", page.code}, {"cause", page.cause}, {"result", page.result}, {"cure", page.cure}});
+    return kOk;
+  }
+  std::printf("%s: %s\n", page.code.c_str(), page.cause.c_str());
+  if (!page.result.empty()) std::printf("  result code: %s\n", page.result.c_str());
+  if (!page.cure.empty()) std::printf("  help: %s\n", page.cure.c_str());
+  return kOk;
+}
+
+int fail(const Error& error, bool as_json) {
+  if (as_json) print({{"error", to_json(error)}});
+  std::fprintf(stderr, "%s", error.text().c_str());
+  return exit_code(error);
+}
+
+Error unreadable(const std::string& path, std::string why) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "read",
+               {"K0402",
+                "log `" + path + "` cannot be read",
+                {{"reason", std::move(why)}},
+                {"name a file, or - for what comes through a pipe"}});
+}
+
+int read_log(const std::string& path, bool as_json) {
+  std::error_code error;
+  if (path != "-" && std::filesystem::is_directory(path, error))
+    return fail(unreadable(path, "it is a folder"), as_json);
+  const File file(path);
+  if (!file.get()) return fail(unreadable(path, std::strerror(errno)), as_json);
+  const std::uint64_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
+  LogReader reader;
+  Lines lines(file.get(), error ? 0 : size);
+  lines.read(reader);
+  if (std::ferror(file.get())) return fail(unreadable(path, "reading failed"), as_json);
+  const auto finding = reader.finding();
+  if (as_json)
+    print({{"lines", lines.count()},
+           {"finding", finding ? ordered_json::parse(kiln::to_json(*finding)) : ordered_json()}});
+  else if (finding)
+    std::printf("%s", to_text(*finding).c_str());
+  else
+    std::printf("no failure found in %llu lines\n", static_cast<unsigned long long>(lines.count()));
+  return finding ? kOk : kWrongAnswer;
+}
+
+}  // namespace
+
+int explain(const ExplainOptions& options) {
+  if (const auto meaning = explain_code(options.what)) return tell(*meaning, options.json);
+  for (const CodePage& page : code_pages())
+    if (page.code == options.what) return tell(page, options.json);
+  std::error_code error;
+  if (options.what == "-" || std::filesystem::exists(options.what, error))
+    return read_log(options.what, options.json);
+  return fail(
+      Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "explain",
+            {"K0403",
+             "`" + options.what + "` is no code that is known here, and no file",
+             {},
+             {"give ZE_RESULT_ERROR_…, 0x70000003, CL_OUT_OF_RESOURCES, -5, UR_RESULT_ERROR_… or K0101",
+              "or the name of a log, or - for what comes through a pipe"}}),
+      options.json);
+}
+
+}  // namespace kiln::cli

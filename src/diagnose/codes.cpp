@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// The meaning of result codes: what the specification says, and what makes Intel's driver give them.
+#include <array>
+#include <charconv>
+#include <span>
+
+#include "kiln/explain.hpp"
+
+namespace kiln {
+namespace {
+
+using Texts = std::array<std::string_view, 6>;
+
+struct Known {
+  std::uint32_t value;
+  std::string_view name;  // without ZE_RESULT_
+  std::string_view meaning;
+  Texts causes{}, cures{};
+};
+
+// Source of the causes: intel/compute-runtime, releases 22.43 to 26.31; of the meanings: specification 1.15.
+constexpr Known kKnown[] = {
+    {0x0, "SUCCESS", "the call succeeded"},
+    {0x1, "NOT_READY", "what was asked about is not done yet: a wait with a timeout gives it"},
+    {0x70000001,
+     "ERROR_DEVICE_LOST",
+     "the device hung, was reset, removed, or the driver updated",
+     {"a kernel that does not end, or that reads or writes where it may not",
+      "from an allocation: the device is not part of the context, a mistake of the program"},
+     {"look into the kernel log (dmesg) for a hang or a page fault of the GPU",
+      "give the allocation a device of its own context"}},
+    {0x70000002,
+     "ERROR_OUT_OF_HOST_MEMORY",
+     "not enough host memory",
+     {"a host allocation failed",
+      "from a submission: the GPU's memory is full (i915 answers ENOSPC, which the "
+      "driver takes for this)"},
+     {"free memory of the host, and of the device too"}},
+    {0x70000003,
+     "ERROR_OUT_OF_DEVICE_MEMORY",
+     "not enough device memory, of which shared local memory (SLM) is one kind",
+     {"zeKernelSuggestGroupSize or a launch: static and dynamic SLM of a work-group are more than "
+      "the device has; the most frequent cause",
+      "zeModuleCreate (since 26.18): the `__local` arrays of some kernel in the module are too large",
+      "zeKernelCreate: private memory or spilled registers of all hardware threads are more than the memory",
+      "an immediate command list: any failure of a submission but one, a hang among them",
+      "an allocation, an event pool, a command list: memory is really full",
+      "a copy: host memory that cannot be pinned"},
+     {"`kiln inspect` shows the SLM of a kernel; SLM is a fixed part of the GPU that no "
+      "setting "
+      "enlarges",
+      "after a failure of an immediate list ask zeDeviceGetStatus before blaming memory"}},
+    {0x70000004,
+     "ERROR_MODULE_BUILD_FAILURE",
+     "the module could not be built; the build log says why",
+     {"a compiler error",
+      "with an empty log, before 26.18: static SLM of some kernel above the device's limit",
+      "a native binary whose `.ze_info` cannot be read"},
+     {"read the build log", "`kiln inspect` shows the static SLM of every kernel in the file"}},
+    {0x70000005,
+     "ERROR_MODULE_LINK_FAILURE",
+     "modules could not be linked",
+     {"a function or variable that no module defines",
+      "a module that was built without -library-compilation"},
+     {"link the module that defines it"}},
+    {0x70000006, "ERROR_DEVICE_REQUIRES_RESET", "the device must be reset"},
+    {0x70000007, "ERROR_DEVICE_IN_LOW_POWER_STATE", "the device is in a state of low power"},
+    {0x70010000,
+     "ERROR_INSUFFICIENT_PERMISSIONS",
+     "the user may not do this",
+     {"device management needs rights that the user has not"},
+     {"run as a user in the groups render and video"}},
+    {0x70010001, "ERROR_NOT_AVAILABLE", "in use, or not there at the moment"},
+    {0x70020000,
+     "ERROR_DEPENDENCY_UNAVAILABLE",
+     "a library that the driver needs is missing",
+     {"the graphics compiler (libigc) is not installed, so SPIR-V cannot be compiled"},
+     {"install it (Debian: libigc2 or libigc1), or give native binaries"}},
+    {0x78000001,
+     "ERROR_UNINITIALIZED",
+     "the driver is not initialized, or there is none",
+     {"the loader found no driver, or a driver found no device"},
+     {"`kiln devices` names the reason"}},
+    {0x78000002, "ERROR_UNSUPPORTED_VERSION", "the driver does not know this version"},
+    {0x78000003, "ERROR_UNSUPPORTED_FEATURE", "the device or the driver lacks this feature"},
+    {0x78000004,
+     "ERROR_INVALID_ARGUMENT",
+     "an argument is wrong",
+     {"zeKernelSetGroupSize: a size of zero in some dimension",
+      "a cooperative launch with more groups than run at once",
+      "a launch of a kernel that synchronizes groups, but not as cooperative", "wrong build options",
+      "zeMemAlloc…: a relaxed limit without its flag"},
+     {}},
+    {0x78000005, "ERROR_INVALID_NULL_HANDLE", "a handle is null"},
+    {0x78000006, "ERROR_HANDLE_OBJECT_IN_USE", "the object is still in use by the device"},
+    {0x78000007, "ERROR_INVALID_NULL_POINTER", "a pointer is null"},
+    {0x78000008, "ERROR_INVALID_SIZE", "a size is wrong"},
+    {0x78000009,
+     "ERROR_UNSUPPORTED_SIZE",
+     "a size that the device does not support",
+     {"an allocation of zero bytes", "an allocation above maxMemAllocSize without a relaxed limit",
+      "with a relaxed limit: above all of the memory"},
+     {"several smaller allocations",
+      "ze_relaxed_allocation_limits_exp_desc_t, and kernels built with "
+      "-ze-opt-greater-than-4GB-buffer-required"}},
+    {0x7800000a, "ERROR_UNSUPPORTED_ALIGNMENT", "an alignment that is no power of two, or too large"},
+    {0x7800000b, "ERROR_INVALID_SYNCHRONIZATION_OBJECT", "the object is in the wrong state"},
+    {0x7800000c, "ERROR_INVALID_ENUMERATION", "an enumeration has a value that does not exist"},
+    {0x7800000d, "ERROR_UNSUPPORTED_ENUMERATION",
+     "an enumeration has a value that the driver does not support"},
+    {0x7800000e, "ERROR_UNSUPPORTED_IMAGE_FORMAT", "an image format that the device does not support"},
+    {0x7800000f,
+     "ERROR_INVALID_NATIVE_BINARY",
+     "the native binary does not fit the device",
+     {"it was compiled for another device, or by a compiler too new or too old",
+      "22.43: static SLM of some kernel above the device's limit",
+      "zeKernelCreate: more than 256 KiB of scratch (2 MiB on Gen12LP) a hardware thread"},
+     {"`kiln inspect` names its target, its SLM and its scratch",
+      "compile for this device: ocloc -device …"}},
+    {0x78000010, "ERROR_INVALID_GLOBAL_NAME", "the module has no variable of that name"},
+    {0x78000011,
+     "ERROR_INVALID_KERNEL_NAME",
+     "the module has no kernel of that name",
+     {},
+     {"`kiln inspect` lists the kernels of a file"}},
+    {0x78000012, "ERROR_INVALID_FUNCTION_NAME", "the module has no function of that name"},
+    {0x78000013,
+     "ERROR_INVALID_GROUP_SIZE_DIMENSION",
+     "a work-group size that the kernel or the device cannot have",
+     {"more work-items than the device takes, or than this kernel takes with its registers and SIMD width",
+      "another size than the kernel's reqd_work_group_size",
+      "22.53 to 26.31 say so only once: the same call again succeeds, and the launch is wrong"},
+     {"the limits of the device: `kiln devices`; of the kernel: `kiln inspect`"}},
+    {0x78000014, "ERROR_INVALID_GLOBAL_WIDTH_DIMENSION", "a global size that does not fit the group size"},
+    {0x78000015, "ERROR_INVALID_KERNEL_ARGUMENT_INDEX", "the kernel has no argument of that index"},
+    {0x78000016, "ERROR_INVALID_KERNEL_ARGUMENT_SIZE",
+     "an argument has another size than the kernel expects"},
+    {0x78000017, "ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE", "an attribute has a wrong value"},
+    {0x78000018,
+     "ERROR_INVALID_MODULE_UNLINKED",
+     "the module has unresolved imports",
+     {"a kernel uses what another module defines"},
+     {"zeModuleDynamicLink before zeKernelCreate"}},
+    {0x78000019, "ERROR_INVALID_COMMAND_LIST_TYPE", "the list and the queue do not belong together"},
+    {0x7800001a, "ERROR_OVERLAPPING_REGIONS", "source and destination overlap"},
+    {0x7ffffffe,
+     "ERROR_UNKNOWN",
+     "the driver does not say",
+     {"a submission that the kernel driver refused"},
+     {"NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons"}},
+};
+
+struct Above {
+  std::string_view names;  // blank before, between and behind
+  std::string_view meaning;
+  std::uint32_t below;  // the Level Zero code that it mostly comes from
+};
+
+// OpenCL's numbers, and how SYCL's runtimes name them (PI until 2024, UR since).
+constexpr Above kAbove[] = {
+    {" -5 CL_OUT_OF_RESOURCES PI_ERROR_OUT_OF_RESOURCES UR_RESULT_ERROR_OUT_OF_RESOURCES ",
+     "OpenCL's and SYCL's word for most failures of the device: SLM, registers, memory, hangs", 0x70000003},
+    {" -4 CL_MEM_OBJECT_ALLOCATION_FAILURE PI_ERROR_MEM_OBJECT_ALLOCATION_FAILURE "
+     "UR_RESULT_ERROR_MEM_OBJECT_ALLOCATION_FAILURE UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY ",
+     "memory of the device could not be allocated", 0x70000003},
+    {" -6 CL_OUT_OF_HOST_MEMORY PI_ERROR_OUT_OF_HOST_MEMORY UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ",
+     "not enough host memory", 0x70000002},
+    {" -11 CL_BUILD_PROGRAM_FAILURE PI_ERROR_BUILD_PROGRAM_FAILURE UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE ",
+     "a program could not be built", 0x70000004},
+    {" -54 CL_INVALID_WORK_GROUP_SIZE PI_ERROR_INVALID_WORK_GROUP_SIZE "
+     "UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE ",
+     "a work-group size that does not fit", 0x78000013},
+    {" -61 CL_INVALID_BUFFER_SIZE PI_ERROR_INVALID_BUFFER_SIZE UR_RESULT_ERROR_INVALID_BUFFER_SIZE ",
+     "a buffer of zero bytes, or above the largest allocation", 0x78000009},
+    {" UR_RESULT_ERROR_DEVICE_LOST PI_ERROR_DEVICE_LOST ", "the device hung or was reset", 0x70000001},
+};
+
+constexpr std::string_view kPrefix = "ZE_RESULT_";
+
+std::vector<std::string> list(const Texts& texts) {
+  std::vector<std::string> all;
+  for (const std::string_view text : texts)
+    if (!text.empty()) all.emplace_back(text);
+  return all;
+}
+
+const Known* find(std::uint64_t value) {
+  for (const Known& known : kKnown)
+    if (known.value == value) return &known;
+  return nullptr;
+}
+
+std::optional<std::uint64_t> number(std::string_view digits, int base) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+const Known* find(std::string_view word) {
+  std::string_view name = word;
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  for (const Known& known : kKnown)
+    if (known.name == name || (known.name.starts_with("ERROR_") && known.name.substr(6) == name))
+      return &known;
+  const bool prefixed = word.starts_with("0x") || word.starts_with("0X");
+  const std::string_view digits = prefixed ? word.substr(2) : word;
+  if (prefixed)
+    if (const auto value = number(digits, 16))
+      if (const Known* known = find(*value)) return known;
+  if (const auto value = number(digits, 10)) return find(*value);
+  return nullptr;
+}
+
+const Above* find_above(std::string_view word) {
+  if (word.empty() || word.find(' ') != word.npos) return nullptr;
+  const std::string wanted = " " + std::string(word) + " ";
+  for (const Above& above : kAbove)
+    if (above.names.find(wanted) != above.names.npos) return &above;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<CodeMeaning> explain_code(std::string_view word) {
+  if (const Known* known = find(word))
+    return CodeMeaning{std::string(kPrefix).append(known->name), known->value, std::string(known->meaning),
+                       list(known->causes), list(known->cures)};
+  const Above* above = find_above(word);
+  if (!above) return std::nullopt;
+  const Known& below = *find(above->below);
+  CodeMeaning meaning{std::string(word), std::nullopt, std::string(above->meaning), list(below.causes),
+                      list(below.cures)};
+  meaning.causes.insert(meaning.causes.begin(), "most often " + std::string(kPrefix).append(below.name) +
+                                                    " of Level Zero, by these:");
+  meaning.cures.emplace_back("trace the program (onetrace -c PROGRAM) and give the trace to `kiln explain`");
+  return meaning;
+}
+
+}  // namespace kiln

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The forms of trace lines, as the tools print them.
+#include "diagnose/trace_line.hpp"
+
+#include <charconv>
+
+namespace kiln::detail {
+namespace {
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view leading_name(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && is_name(text[length])) ++length;
+  return text.substr(0, length);
+}
+
+std::string_view without_blanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return text;
+}
+
+/// "[182489164] [264 ns] rest": time, process and thread come in brackets.
+std::string_view without_brackets(std::string_view text) {
+  for (text = without_blanks(text); text.starts_with('['); text = without_blanks(text)) {
+    const auto end = text.find(']');
+    if (end == text.npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return text;
+}
+
+bool is_api_call(std::string_view name) {
+  return name.size() > 2 && (name.starts_with("ze") || name.starts_with("cl"));
+}
+
+/// ">>>> [time] call: values" and "<<<< [time] call [duration] values -> RESULT(0xnumber)".
+std::optional<TraceLine> parse_tracer(std::string_view line) {
+  line = without_blanks(line);
+  const bool entered = line.starts_with(">>>> ");
+  if (!entered && !line.starts_with("<<<< ")) return std::nullopt;
+  line = without_brackets(line.substr(5));
+  TraceLine parsed{entered ? TraceLine::Kind::entered : TraceLine::Kind::left, leading_name(line), {}, {}};
+  if (!is_api_call(parsed.call)) return std::nullopt;
+  line.remove_prefix(parsed.call.size());
+  if (entered) {
+    parsed.values = line.starts_with(':') ? without_blanks(line.substr(1)) : line;
+    return parsed;
+  }
+  const auto arrow = line.rfind("-> ");
+  if (arrow == line.npos) return std::nullopt;
+  parsed.values = without_brackets(line.substr(0, arrow));
+  parsed.result = leading_name(without_blanks(line.substr(arrow + 3)));
+  return parsed;
+}
+
+/// "… ERROR (RESULT) in call(values)".
+std::optional<TraceLine> parse_validation(std::string_view line) {
+  constexpr std::string_view kIn = ") in ";
+  const auto in = line.find(kIn);
+  if (in == line.npos) return std::nullopt;
+  const auto open = line.rfind('(', in);
+  if (open == line.npos) return std::nullopt;
+  const std::string_view result = line.substr(open + 1, in - open - 1);
+  const std::string_view rest = line.substr(in + kIn.size());
+  const std::string_view call = leading_name(rest);
+  if (!result.starts_with("ZE_RESULT_") || !is_api_call(call) || !rest.substr(call.size()).starts_with('('))
+    return std::nullopt;
+  return TraceLine{TraceLine::Kind::left, call, rest.substr(call.size() + 1), result};
+}
+
+}  // namespace
+
+std::optional<TraceLine> parse_trace_line(std::string_view line) {
+  if (auto parsed = parse_tracer(line)) return parsed;
+  return parse_validation(line);
+}
+
+std::string_view value_of(std::string_view values, std::string_view name) {
+  for (std::size_t at = 0; (at = values.find(name, at)) != values.npos; ++at) {
+    if (at > 0 && is_name(values[at - 1])) continue;
+    std::string_view rest = without_blanks(values.substr(at + name.size()));
+    if (!rest.starts_with('=')) continue;
+    rest = without_blanks(rest.substr(1));
+    return rest.substr(0, rest.find_first_of(" ,)"));
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view word) {
+  const int base = word.starts_with("0x") ? 16 : 10;
+  if (base == 16) word.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace kiln::detail

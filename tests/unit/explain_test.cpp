@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Codes and logs: what they mean, and which cause is found in them.
+#include "kiln/explain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "unit/golden.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+std::optional<Diagnostic> read_log(std::string_view log) {
+  LogReader reader;
+  for (std::size_t start = 0; start < log.size();) {
+    const std::size_t end = std::min(log.find('\n', start), log.size());
+    reader.line(log.substr(start, end - start));
+    start = end + 1;
+  }
+  return reader.finding();
+}
+
+std::string log_file(const char* name) {
+  const Bytes file = read_file(std::filesystem::path(KILN_TEST_DATA) / "logs" / name);
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
+void check_log(const char* code, std::string_view log, const std::string& variant = "") {
+  const auto finding = read_log(log);
+  REQUIRE(finding);
+  check_diagnostic(code, *finding, variant);
+}
+
+std::string code_in(std::string_view log) {
+  const auto finding = read_log(log);
+  return finding ? finding->code : "";
+}
+
+const DiagnosticRow* row(const Diagnostic& diagnostic, std::string_view label) {
+  for (const DiagnosticRow& row : diagnostic.rows)
+    if (row.label == label) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("result codes by name, hexadecimal, decimal, and the tracer's mixture of both") {
+  for (const char* word : {"ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "ERROR_OUT_OF_DEVICE_MEMORY",
+                           "OUT_OF_DEVICE_MEMORY", "0x70000003", "1879048195", "0x1879048195"}) {
+    CAPTURE(word);
+    const auto meaning = explain_code(word);
+    REQUIRE(meaning);
+    CHECK(meaning->name == "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    CHECK(meaning->value == 0x70000003);
+    CHECK_FALSE(meaning->causes.empty());
+  }
+  CHECK(explain_code("0")->name == "ZE_RESULT_SUCCESS");
+  CHECK(explain_code("0x7800000f")->name == "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY");
+}
+
+TEST_CASE("codes of OpenCL and SYCL lead to Level Zero's") {
+  for (const char* word :
+       {"-5", "CL_OUT_OF_RESOURCES", "PI_ERROR_OUT_OF_RESOURCES", "UR_RESULT_ERROR_OUT_OF_RESOURCES"}) {
+    CAPTURE(word);
+    const auto meaning = explain_code(word);
+    REQUIRE(meaning);
+    CHECK_FALSE(meaning->value);
+    CHECK(meaning->causes.at(0).find("ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is no code") {
+  for (const char* word :
+       {"", " ", "5x", "0x", "-", "-5 CL_OUT_OF_RESOURCES", "99999999999999999999", "OUT", "K0101"})
+    CHECK_FALSE(explain_code(word));
+}
+
+TEST_CASE("every code of the table is the specification's: its name and number agree") {
+  for (std::uint32_t value :
+       {0x70000001u, 0x70000004u, 0x70010000u, 0x70020000u, 0x78000001u, 0x78000013u, 0x7800001au})
+    CHECK(explain_code(std::to_string(value))->name == result_name(static_cast<ze_result_t>(value)));
+  for (std::uint32_t high : {0x0u, 0x70000000u, 0x70010000u, 0x70020000u, 0x78000000u, 0x7fffff00u})
+    for (std::uint32_t low = 0; low < 256; ++low)
+      if (const auto meaning = explain_code(std::to_string(high + low)))
+        CHECK(meaning->name == result_name(static_cast<ze_result_t>(high + low)));
+}
+
+TEST_CASE("K0501: the guide's failure, from its trace and from the driver's own words") {
+  const auto traced = read_log(log_file("onetrace.log"));
+  REQUIRE(traced);
+  check_diagnostic("K0501", *traced);
+  CHECK(row(*traced, "`__local` argument 0")->value == 655400);
+  CHECK(row(*traced, "asked for, rounded up to 1024 B")->value == 656384);
+  CHECK(row(*traced, "kernel")->text == "fills_slm");
+
+  const auto printed = read_log(log_file("debug_messages.log"));
+  REQUIRE(printed);
+  check_diagnostic("K0501", *printed, "printed");
+  CHECK(row(*printed, "asked for in all")->value == 656384);
+  CHECK(row(*printed, "available a work-group")->value == 131072);
+
+  // Trace and debug messages in one file: both facts in one diagnostic.
+  check_log("K0501", log_file("debug_messages.log") + log_file("onetrace.log"), "both");
+}
+
+TEST_CASE("traces: decorations, hexadecimal numbers, several kernels and threads") {
+  const std::string unitrace =
+      "  >>>> [PID:12] [TID:34] [5001] zeKernelCreate: hModule = 0x1 desc = 0x7 {K(0x1d) 0 0 \"one\"} "
+      "phKernel = 0x7\n"
+      "  <<<< [PID:12] [TID:34] [5002] zeKernelCreate [9 ns] hKernel = 0xa -> ZE_RESULT_SUCCESS(0x0)\n"
+      ">>>> [1] zeKernelCreate: hModule = 0x1 desc = 0x7 {K(0x1d) 0 0 \"two\"} phKernel = 0x7\n"
+      "<<<< [2] zeKernelCreate [9 ns] hKernel = 0xb -> ZE_RESULT_SUCCESS(0x0)\n"
+      ">>>> [3] zeKernelSetArgumentValue: hKernel = 0xa argIndex = 0x1 argSize = 0x20000 pArgValue = 0x0 "
+      "(NULL)\n"
+      ">>>> [3] zeKernelSetArgumentValue: hKernel = 0xb argIndex = 0x0 argSize = 0x8 pArgValue = 0x0 (NULL)\n"
+      ">>>> [3] zeKernelSetArgumentValue: hKernel = 0xb argIndex = 0x2 argSize = 0x30000 pArgValue = 0x0 "
+      "(NULL)\n"
+      ">>>> [4] zeCommandListAppendLaunchKernel: hCommandList = 0x9 hKernel = 0xb pLaunchFuncArgs = 0x7\n"
+      "<<<< [5] zeCommandListAppendLaunchKernel [9 ns] -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x70000003)\n";
+  const auto finding = read_log(unitrace);
+  REQUIRE(finding);
+  CHECK(finding->code == "K0501");
+  CHECK(row(*finding, "kernel")->text == "two");
+  CHECK(row(*finding, "`__local` argument 2")->value == 0x30000);
+  CHECK_FALSE(row(*finding, "`__local` argument 0"));  // eight bytes: a null pointer
+  CHECK_FALSE(row(*finding, "`__local` argument 1"));  // the other kernel's
+}
+
+TEST_CASE("the loader's validation layer names call and result in one line") {
+  const auto finding = read_log(
+      "[2026-01-02 03:04:05.678] [ze_loader] [error] ERROR (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY) in "
+      "zeKernelSuggestGroupSize(hKernel=0x1, globalSizeX=4096, globalSizeY=1, globalSizeZ=1)\n");
+  REQUIRE(finding);
+  CHECK(finding->code == "K0501");
+}
+
+TEST_CASE("K0502 to K0508: one cause each") {
+  check_log(
+      "K0502",
+      "error: total scratch space exceeds HW supported limit for kernel gemm: 524288 bytes (max permitted "
+      "PTSS 262144 bytes)\n<<<< [1] zeModuleCreate [1 ns] -> "
+      "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE(0x70000004)\n");
+  check_log("K0503",
+            ">>>> [1] zeKernelCreate: hModule = 0x1 desc = 0x7 {K(0x1d) 0 0 \"big\"} phKernel = 0x7\n"
+            "<<<< [2] zeKernelCreate [9 ns] -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)\n");
+  check_log("K0504",
+            "<<<< [2] zeModuleCreate [9 ns] -> ZE_RESULT_ERROR_MODULE_BUILD_FAILURE(0x1879048196)\n");
+  check_log("K0505",
+            ">>>> [1] zeKernelSuggestMaxCooperativeGroupCount: hKernel = 0xa totalGroupCount = 0x7\n"
+            "Abort was called at 314 line in file:\n"
+            "./shared/source/helpers/hw_helper_base.inl\n"
+            "Aborted (core dumped)\n");
+  check_log("K0506",
+            "Segmentation fault from GPU at 0xff00fffffffe0000, ctx_id: 1 (CCS) type: 0 (NotPresent), level: "
+            "1 (PDE), "
+            "access: 1 (Write), banned: 1, aborting.\nAbort was called at 306 line in file:\ndrm_neo.cpp\n");
+  check_log("K0507",
+            ">>>> [1] zeMemAllocDevice: hContext = 0x1 device_desc = 0x2 size = 8589934592 alignment = 64 "
+            "hDevice = "
+            "0x3 pptr = 0x4 (ptr = 0)\n"
+            "<<<< [2] zeMemAllocDevice [9 ns] ptr = 0 -> ZE_RESULT_ERROR_UNSUPPORTED_SIZE(0x2013265929)\n");
+  check_log("K0508", "<<<< [2] zeFenceHostSynchronize [9 ns] -> ZE_RESULT_ERROR_DEVICE_LOST(0x1879048193)\n");
+  check_log("K0508",
+            "terminate called after throwing an instance of 'sycl::_V1::exception'\n"
+            "  what():  level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n",
+            "word");
+  check_log("K0508",
+            "Requested work-group size (2048) exceeds maximum value (1024) for the kernel \"wide\" \n",
+            "group");
+}
+
+TEST_CASE("probes and waits are no failures, and a later failure goes before a probe") {
+  const std::string probe =
+      "<<<< [1] zeDriverGetExtensionFunctionAddress [1 ns] -> "
+      "ZE_RESULT_ERROR_INVALID_ARGUMENT(0x2013265924)\n";
+  const std::string wait = "<<<< [1] zeEventHostSynchronize [1 ns] -> ZE_RESULT_NOT_READY(0x1)\n";
+  CHECK(code_in(wait).empty());
+  CHECK(code_in(probe + wait + "<<<< [2] zeModuleCreate [1 ns] -> ZE_RESULT_ERROR_UNKNOWN(0x7ffffffe)\n") ==
+        "K0504");
+  CHECK(code_in(probe) == "K0508");  // nothing else is there
+}
+
+TEST_CASE("logs without a failure") {
+  CHECK_FALSE(read_log(""));
+  CHECK_FALSE(read_log(
+      "all is well\n\n>>>> [1] zeInit: flags = 0\n<<<< [2] zeInit [1 ns] -> ZE_RESULT_SUCCESS(0x0)\n"));
+}
+
+TEST_CASE("damaged traces end well, and memory does not grow with their kernels") {
+  const std::string whole = log_file("onetrace.log") + log_file("debug_messages.log");
+  std::mt19937 random(5);
+  for (int i = 0; i < 3'000; ++i) {
+    std::string damaged = whole.substr(0, random() % whole.size());
+    for (int j = 0; j < 8 && !damaged.empty(); ++j)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    (void)read_log(damaged);
+  }
+  LogReader reader;
+  const std::string huge(10 << 20, 'x');
+  reader.line(">>>> " + huge);
+  reader.line("<<<< [1] ze" + huge + " -> ZE_RESULT_ERROR_UNKNOWN");
+  for (int i = 0; i < 100'000; ++i)
+    reader.line(">>>> [1] zeKernelSetArgumentValue: hKernel = " + std::to_string(i) +
+                " argIndex = 0 argSize = 18446744073709551615 pArgValue = 0");
+  reader.line(
+      ">>>> [1] zeKernelSuggestGroupSize: hKernel = 99999 globalSizeX = 0 globalSizeY = 1 globalSizeZ = 1");
+  reader.line(
+      "<<<< [1] zeKernelSuggestGroupSize [1 ns] -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)");
+  CHECK(reader.finding()->code == "K0501");
+}
