@@ -11,8 +11,6 @@
 
 #include "cpu_driver/program/child_process.hpp"
 
-// The address sanitizer allows no child.
-#ifndef __SANITIZE_ADDRESS__
 namespace kiln::cpu::test {
 namespace {
 
@@ -95,4 +93,3 @@ TEST_CASE("threads have children at the same time") {
 }
 
 }  // namespace kiln::cpu::test
-#endif

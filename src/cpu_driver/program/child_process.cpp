@@ -2,7 +2,6 @@
 // A fork with a pipe for the result and a memory file for stderr.
 #include "cpu_driver/program/child_process.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -22,10 +21,9 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr int kSlice = 2000;  // ms between two looks at the child
-constexpr int kIdleSlices =
-    10;  // as many without any CPU time used: it waits for a lock that nobody will free
-constexpr int kMostSlices = 300;             // ten minutes
+constexpr int kSlice = 2000;      // ms between two looks at the child
+constexpr int kIdleSlices = 5;    // without any CPU time used: it waits for a lock that nobody will free
+constexpr int kMostSlices = 300;  // ten minutes
 constexpr std::size_t kShownOfStderr = 500;  // bytes
 
 class File {
@@ -136,8 +134,6 @@ std::mutex& fork_mutex() {
 }
 
 ChildOutcome run_in_child(const std::function<std::string()>& work) {
-  // Its allocator's locks are not freed in a child before LLVM 17 and GCC 14.
-  if (dlsym(RTLD_DEFAULT, "__asan_init")) return {ChildOutcome::Kind::not_started, "address sanitizer"};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return not_started("pipe2");
   File from_child(ends[0]), to_parent(ends[1]);
