@@ -140,6 +140,17 @@ struct BinaryPart {
 /// An IP version as it is written: "12.60.7". Pure; thread-safe.
 [[nodiscard]] std::string ip_version_text(std::uint32_t ip_version);
 
+/// A product, as far as its IP version tells it from others.
+struct Target {
+  std::uint32_t architecture, release;
+  std::string_view name;  ///< ocloc's name
+};
+[[nodiscard]] std::span<const Target> targets();
+/// By IP version, whatever its revision; by name, by family ("dg2" is "dg2-g10") or by version in text
+/// ("12.60.7"). Null: not known. Pure; thread-safe.
+[[nodiscard]] const Target* find_target(std::uint32_t ip_version);
+[[nodiscard]] const Target* find_target(std::string_view name);
+
 /// The name by which ocloc knows a target of that IP version ("pvc"), or nothing. Revisions are not told
 /// apart. Pure; thread-safe.
 [[nodiscard]] std::string_view target_name(std::uint32_t ip_version);

@@ -25,5 +25,6 @@
 #include "kiln/binary.hpp"
 #include "kiln/check.hpp"
 #include "kiln/launch.hpp"
+#include "kiln/target.hpp"
 //
 #include "kiln/bundle.hpp"

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Names of targets: IP versions and product families as ocloc and Intel's driver count them.
+#include <charconv>
+
 #include "kiln/binary.hpp"
 
 namespace kiln {
 namespace {
-
-struct Target {
-  std::uint32_t architecture, release;
-  std::string_view name;
-};
 
 // Source: `ocloc ids` of releases 22.43 and 26.27. Several products share one IP version; the first stands
 // for them.
@@ -27,11 +24,36 @@ std::string ip_version_text(std::uint32_t ip_version) {
          std::to_string(ip_version & 0x3fff);
 }
 
-std::string_view target_name(std::uint32_t ip_version) {
+std::span<const Target> targets() { return kTargets; }
+
+const Target* find_target(std::uint32_t ip_version) {
   for (const Target& target : kTargets)
     if (target.architecture == ip_version >> 22 && target.release == (ip_version >> 14 & 0xff))
-      return target.name;
-  return {};
+      return &target;
+  return nullptr;
+}
+
+const Target* find_target(std::string_view name) {
+  for (const Target& target : kTargets)
+    if (target.name == name) return &target;
+  // A family stands for its first member: "dg2" for "dg2-g10".
+  for (const Target& target : kTargets)
+    if (target.name.starts_with(name) && target.name.substr(name.size()).starts_with('-')) return &target;
+  // "12.60.7" or "12.60".
+  std::uint32_t numbers[2]{};
+  for (std::uint32_t& number : numbers) {
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc{} || number > 1023) return nullptr;
+    name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+    if (name.starts_with('.')) name.remove_prefix(1);
+  }
+  return name.find_first_not_of("0123456789") == name.npos ? find_target(numbers[0] << 22 | numbers[1] << 14)
+                                                           : nullptr;
+}
+
+std::string_view target_name(std::uint32_t ip_version) {
+  const Target* target = find_target(ip_version);
+  return target ? target->name : std::string_view{};
 }
 
 std::string_view family_name(std::uint32_t product_family) {

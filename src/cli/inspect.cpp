@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/session.hpp"
+#include "cli/table.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -122,22 +123,6 @@ ordered_json describe(const BinaryPart& part) {
   return json;
 }
 
-using Row = std::vector<std::string>;
-
-void print_table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const Row& row : rows) {
-    std::string line = "   ";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - row[i].size(), ' ');
-      line += " " + (i == 0 ? row[i] + blanks : blanks + row[i]);  // names to the left, numbers to the right
-    }
-    std::printf("%s\n", line.c_str());
-  }
-}
-
 std::string group_text(const KernelFacts& kernel) {
   if (is_set(kernel.required_group_size)) return size_text(kernel.required_group_size);
   return is_set(kernel.group_size_hint) ? "~" + size_text(kernel.group_size_hint) : "any";
@@ -164,13 +149,14 @@ std::string special_text(const KernelFacts& kernel) {
 }
 
 void print_kernels(const ModuleFacts& facts, BinaryFormat format) {
-  std::vector<Row> rows{{"KERNEL", "SLM", "GROUP", "ARGUMENTS"}};
+  std::vector<std::vector<std::string>> rows{{"KERNEL", "SLM", "GROUP", "ARGUMENTS"}};
   const bool native = format == BinaryFormat::elf;
   if (native)
     for (const char* title : {"SIMD", "GRF", "BARRIERS", "PRIVATE", "SCRATCH", "4GB", "SPECIAL"})
       rows[0].emplace_back(title);
   for (const KernelFacts& kernel : facts.kernels) {
-    Row row{kernel.name, std::to_string(kernel.static_slm), group_text(kernel), argument_text(kernel)};
+    std::vector<std::string> row{kernel.name, std::to_string(kernel.static_slm), group_text(kernel),
+                                 argument_text(kernel)};
     if (native) {
       for (const std::uint64_t number :
            {std::uint64_t{kernel.simd_size}, std::uint64_t{kernel.grf_count},
@@ -182,7 +168,7 @@ void print_kernels(const ModuleFacts& facts, BinaryFormat format) {
     }
     rows.push_back(std::move(row));
   }
-  print_table(rows);
+  print_table(rows, 1, 4);
 }
 
 void print_text(const BinaryPart& part) {

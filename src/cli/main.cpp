@@ -31,6 +31,13 @@ Columns of the table:
 
 Exit status: 0, or 5 when a file cannot be read; the others are shown all the same.)";
 
+constexpr const char* kCheckFooter = R"(
+Files that share the name before the first point belong together: saxpy.spv, saxpy.pvc.bin. For each target the native
+binary counts, else the SPIR-V. Checked are SLM of arrays and arguments, required and asked-for group sizes, and scratch
+memory.
+
+Exit status: 0 all fit, 2 usage, 3 something does not fit or is missing, 5 a file cannot be read.)";
+
 constexpr const char* kExplainFooter = R"(
 Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a tracer's 0x1879048195, OpenCL's -5 or
 CL_OUT_OF_RESOURCES, SYCL's UR_RESULT_ERROR_… or PI_ERROR_…, and Kiln's K0101.
@@ -91,6 +98,25 @@ int main(int argc, char** argv) {
       ->required();
   inspect_command->add_flag("--json", inspect_options.json, "Machine-readable output");
 
+  CheckOptions check_options;
+  CLI::App* check_command =
+      app.add_subcommand("check", "Say which kernels of some files fit which products, and why one does not");
+  check_command->footer(kCheckFooter);
+  check_command->add_option("files", check_options.files, "SPIR-V, native binaries, fat binaries of ocloc")
+      ->required();
+  check_command
+      ->add_option(
+          "--target", check_options.targets,
+          "Products, such as pvc,dg2-g10,12.60.7; else those of the native binaries, else one a generation")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  check_command->add_option("--group", check_options.group, "Work-group size of the launch: X[,Y,Z]");
+  check_command
+      ->add_option("--local", check_options.locals,
+                   "ARG=BYTES of a __local argument, by index or name; several times")
+      ->allow_extra_args(false);
+  check_command->add_flag("--json", check_options.json, "Machine-readable output");
+
   ExplainOptions explain_options;
   CLI::App* explain_command =
       app.add_subcommand("explain", "Say what a code means, or why the program behind a trace or log failed");
@@ -124,6 +150,7 @@ int main(int argc, char** argv) {
   }
   if (devices_command->parsed()) return devices(devices_options);
   if (inspect_command->parsed()) return inspect(inspect_options);
+  if (check_command->parsed()) return check(check_options);
   if (explain_command->parsed()) return explain(explain_options);
   return run(options);
 }

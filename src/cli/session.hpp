@@ -44,6 +44,13 @@ struct InspectOptions {
 };
 int inspect(const InspectOptions& options);
 
+struct CheckOptions {
+  std::vector<std::string> files, targets, locals;
+  std::string group;
+  bool json = false;
+};
+int check(const CheckOptions& options);
+
 struct ExplainOptions {
   std::string what;  ///< a code, a file, or - for stdin
   bool json = false;

@@ -10,11 +10,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "api.hpp"
 #include "device.hpp"
 #include "last_error.hpp"
+#include "program.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -48,15 +48,6 @@ constexpr Extension kExtensions[] = {
 std::uint64_t host_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-// As many as the executor has: one a core, or what KILN_CPU_THREADS says, read as the executor reads it.
-std::uint32_t worker_count() {
-  constexpr unsigned long kMostThreads = 1024;
-  unsigned long count = 0;
-  if (const char* text = std::getenv("KILN_CPU_THREADS")) count = std::strtoul(text, nullptr, 10);
-  if (count == 0) count = std::thread::hardware_concurrency();
-  return static_cast<std::uint32_t>(std::clamp(count, 1ul, kMostThreads));
 }
 
 const Profile* chosen_profile() {

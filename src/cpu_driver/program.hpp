@@ -80,9 +80,11 @@ struct Execution {
 
 enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory };
 
-/// Runs all work-groups over the process-wide thread pool (one worker a core; KILN_CPU_THREADS overrides) and
-/// returns when the last one is done. printf output goes to stdout. Thread-safe; concurrent calls share the
-/// pool.
+/// Workers of the process-wide thread pool: one a core, or KILN_CPU_THREADS, at most 1024.
+[[nodiscard]] std::uint32_t worker_count();
+
+/// Runs all work-groups over the pool and returns when the last one is done. printf output goes to stdout.
+/// Thread-safe; concurrent calls share the pool.
 [[nodiscard]] ExecutionStatus execute(const Execution& execution);
 
 }  // namespace kiln::cpu

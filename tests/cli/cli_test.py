@@ -192,6 +192,50 @@ class Inspect(unittest.TestCase):
         self.assertEqual(kiln('inspect').returncode, 2)
 
 
+class Check(unittest.TestCase):
+    def test_a_kernel_that_fits_pvc_but_not_dg2(self):
+        done = kiln('check', str(DATA / 'saxpy.ocloc-26.27.ar'), str(KERNELS / 'matmul.spv'), '--target', 'pvc,dg2',
+                    '--local', 'a_tile=65536', '--local', '8=4096', '--json')
+        self.assertEqual(done.returncode, 3, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertFalse(answer['fits'])
+        saxpy, matmul = answer['kernels']
+        self.assertEqual([result['by'] for result in saxpy['results']], ['native', 'spirv'])
+        self.assertEqual([result['fits'] for result in matmul['results']], [True, False])
+        reason, = matmul['results'][1]['reasons']
+        self.assertEqual(reason['code'], 'K0101')
+
+    def test_all_fit_on_the_targets_of_the_binaries(self):
+        done = kiln('check', str(DATA / 'saxpy.ocloc-26.27.ar'))
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual(done.stdout.splitlines()[0].split(), ['FILES', 'KERNEL', 'pvc', 'bmg-g21'])
+
+    def test_one_kernel_over_the_limit_rules_out_its_whole_module(self):
+        done = kiln('check', str(DATA.parent.parent / 'device' / 'over_static.spv'), '--target', 'pvc', '--json')
+        self.assertEqual(done.returncode, 3)
+        codes = [[reason['code'] for reason in kernel['results'][0]['reasons']]
+                 for kernel in json.loads(done.stdout)['kernels']]
+        self.assertEqual(codes, [['K0109'], ['K0109']])
+
+    def test_a_target_without_binary_or_spirv_is_no_yes(self):
+        done = kiln('check', str(DATA / 'memory.pvc.bin'), '--target', 'tgllp')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('none', done.stdout)
+
+    def test_usage_errors(self):
+        file = str(KERNELS / 'matmul.spv')
+        for arguments in ((), (file, '--target', 'arc9000'), (file, '--group', '0'), (file, '--group', '1,2,3,4'),
+                          (file, '--local', 'a_tile'), (file, '--local', 'nothing=4'), (file, '--local', '7=x')):
+            self.assertEqual(kiln('check', *arguments).returncode, 2, arguments)
+        done = kiln('check', file, '--target', 'arc9000')
+        self.assertEqual(done.stderr, (DATA.parent / 'golden' / 'K0404.txt').read_text())
+
+    def test_a_file_that_cannot_be_read_ends_with_5_and_the_others_are_checked(self):
+        done = kiln('check', '/nowhere', str(KERNELS / 'matmul.spv'))
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('tiled', done.stdout)
+
+
 class Explain(unittest.TestCase):
     def golden(self, name):
         return (DATA.parent / 'golden' / f'{name}.txt').read_text()

@@ -46,6 +46,32 @@ struct Setup {
 
 }  // namespace
 
+TEST_CASE("limits by product are the driver's own") {
+  const auto version = device().properties.ip_version;  // drivers before 23.30 do not offer it
+  const Target* target = version ? find_target(*version) : nullptr;
+  if (!target) return;
+  CAPTURE(target->name);
+  const TargetLimits limits = target_limits(*target);
+  CHECK(limits.slm_per_group == device().compute.slm_per_group);
+  CHECK(limits.max_group_size == device().compute.max_total_group_size);
+  if (device().kind == DeviceKind::cpu) return;  // its kernels have no registers
+  for (const char* flags : {"", "-ze-opt-large-register-file"}) {
+    CAPTURE(flags);
+    const ModuleBuild module = build(ModuleFormat::spirv, test_kernel("limits.spv").bytes, flags);
+    REQUIRE(module.code == ZE_RESULT_SUCCESS);
+    const auto facts = read_zebin(need(module.module->native_binary()));
+    if (!facts) continue;  // before zebin
+    for (const KernelFacts& kernel : facts->kernels) {
+      CAPTURE(kernel.name);
+      CAPTURE(kernel.simd_size);
+      CAPTURE(kernel.grf_count);
+      const Kernel made = need(module.module->kernel(kernel.name.c_str()));
+      const auto properties = need(made.get().properties());
+      if (properties.max_group_size) CHECK(max_group_size(kernel, limits) == *properties.max_group_size);
+    }
+  }
+}
+
 TEST_CASE("static and dynamic SLM together: the check agrees with the driver around the limit") {
   Setup setup;
   const std::uint64_t limit = device().compute.slm_per_group, own = 4096;

@@ -32,6 +32,8 @@ KernelFile test_kernel(const char* name);
 /// A file from the folder of the sample kernels.
 KernelFile sample_kernel(const char* name);
 
+ModuleBuild build(ModuleFormat format, std::span<const std::byte> bytes, const char* flags = "");
+
 CommandList immediate_list();
 
 /// Waits on an event behind everything appended so far.

@@ -45,6 +45,10 @@ KernelFile sample_kernel(const char* name) {
   return need(read_kernel_file(std::filesystem::path(KILN_SAMPLE_KERNELS) / name));
 }
 
+ModuleBuild build(ModuleFormat format, std::span<const std::byte> bytes, const char* flags) {
+  return ModuleRef::build(device().driver, context(), device().device, format, bytes, flags);
+}
+
 CommandList immediate_list() {
   const auto group = need(device().device.compute_queue_group());
   return need(CommandListRef::create_immediate(context(), device().device, {}, group));

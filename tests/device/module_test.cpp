@@ -11,10 +11,6 @@ namespace {
 
 std::string code_of(const Error& error) { return error.diagnostic() ? error.diagnostic()->code : ""; }
 
-ModuleBuild build(ModuleFormat format, std::span<const std::byte> bytes) {
-  return ModuleRef::build(device().driver, context(), device().device, format, bytes);
-}
-
 }  // namespace
 
 TEST_CASE("SPIR-V is built, and says which kernels it has") {

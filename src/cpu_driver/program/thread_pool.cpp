@@ -7,25 +7,27 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "cpu_driver/program.hpp"
+
 namespace kiln::cpu {
 namespace {
 
 constexpr unsigned kMostThreads = 1024;
 
-unsigned wanted_threads() {
+}  // namespace
+
+std::uint32_t worker_count() {
   if (const char* text = std::getenv("KILN_CPU_THREADS")) {
     const unsigned long threads = std::strtoul(text, nullptr, 10);
-    if (threads > 0) return static_cast<unsigned>(std::min<unsigned long>(threads, kMostThreads));
+    if (threads > 0) return static_cast<std::uint32_t>(std::min<unsigned long>(threads, kMostThreads));
   }
   return std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
 }
 
-}  // namespace
-
 ThreadPool& ThreadPool::instance() {
   // Never destroyed: an application may launch until its very end, and pool threads would have to be joined
   // in static destructors, after the runtime they need.
-  static ThreadPool* const pool = new ThreadPool(wanted_threads());
+  static ThreadPool* const pool = new ThreadPool(worker_count());
   return *pool;
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Does a kernel fit a product that is not here? Limits by product, and what can be told from a file alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kiln/check.hpp"
+
+namespace kiln {
+
+enum class Generation : std::uint8_t { gen12lp, xe_hpg, xe_hpc, xe2, xe3, xe3p };
+
+struct TargetLimits {
+  Generation generation = Generation::gen12lp;
+  std::uint64_t slm_per_group = 0;           ///< bytes
+  std::uint32_t max_group_size = 0;          ///< work-items, any kernel
+  std::uint64_t max_scratch_per_thread = 0;  ///< bytes
+};
+
+/// Pure; thread-safe. Source: Intel's driver 26.27 without a GPU for tgllp, dg2, pvc, bmg, lnl and ptl; for
+/// the others hw_info_*.cpp and gfx_core_helper_*.cpp of intel/compute-runtime 26.31.
+[[nodiscard]] TargetLimits target_limits(const Target& target);
+
+/// The most work-items in a group of this kernel, by its registers and SIMD width where they are known. Pure.
+/// Source: adjustMaxWorkGroupSize of intel/compute-runtime 26.31; 22.43 lets every kernel have the device's.
+[[nodiscard]] std::uint32_t max_group_size(const KernelFacts& kernel, const TargetLimits& limits);
+
+/// What a launch would ask for, as far as it is known.
+struct KernelRequest {
+  std::optional<Extent> group_size;
+  /// Bytes for each argument; those of `__local` ones count, and the others are as the kernel wants them.
+  std::vector<std::uint64_t> local_bytes;
+};
+
+/// All reasons why the kernel cannot be made or launched there: K0101 to K0103 and K0109 to K0111. Without
+/// a group size, or without bytes for any `__local` argument, what depends on them is not checked. Pure.
+[[nodiscard]] std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimits& limits,
+                                                   const KernelRequest& request);
+
+}  // namespace kiln

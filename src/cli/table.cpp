@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Columns as wide as their widest cell.
+#include "cli/table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace kiln::cli {
+
+void print_table(const std::vector<std::vector<std::string>>& rows, std::size_t names, std::size_t indent) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line(indent, ' ');
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string blanks(widths[i] - row[i].size(), ' ');
+      line += (i ? "  " : "") + (i < names ? row[i] + blanks : blanks + row[i]);
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+}  // namespace kiln::cli
