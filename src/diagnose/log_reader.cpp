@@ -14,9 +14,11 @@ using detail::TraceLine;
 using detail::value_of;
 
 constexpr std::size_t kLongestLine = 64 << 10;
-constexpr std::size_t kLongestKept = 400;    // bytes of a line that a diagnostic shows
-constexpr std::size_t kMostKernels = 20000;  // handles; a program that forgets more loses the oldest
-constexpr std::size_t kMostArguments = 64;   // `__local` ones of a kernel
+constexpr std::size_t kLongestKept = 400;     // bytes of a line that a diagnostic shows
+constexpr std::size_t kMostKernels = 10000;   // handles; a program that forgets more loses them all
+constexpr std::size_t kMostCalls = 2000;      // by name; Level Zero has some hundreds
+constexpr std::size_t kLongestValues = 4096;  // bytes of a call's arguments
+constexpr std::size_t kMostArguments = 64;    // `__local` ones of a kernel
 
 std::string kept(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -64,7 +66,9 @@ detail::LoggedKernel& LogReader::State::kernel(std::string_view handle) {
 void LogReader::State::entered(const TraceLine& line) {
   inside = line.call;
   const auto place = arguments.find(line.call);
-  (place == arguments.end() ? arguments[std::string(line.call)] : place->second) = line.values;
+  if (place == arguments.end() && arguments.size() >= kMostCalls) arguments.clear();
+  (place == arguments.end() ? arguments[std::string(line.call)] : place->second) =
+      line.values.substr(0, kLongestValues);
   const std::string_view handle = value_of(line.values, "hKernel");
   if (line.call == "zeKernelSetArgumentValue") {
     const auto index = parse_number(value_of(line.values, "argIndex"));

@@ -6,6 +6,7 @@
 #                                   the tests that the thread sanitizer runs, or the files that they need, one a line
 import json
 import pathlib
+import re
 import sys
 
 PASSED = ('OK', 'EXPECTEDFAIL')
@@ -39,9 +40,10 @@ def summary(paths):
 def threaded(what):
     build = json.load(sys.stdin)
     files_of = {target['id']: target['filename'] for target in build['targets']}
-    # Suites are written PROJECT:SUITE.
-    tests = [test for test in build['tests']
-             if {suite.split(':')[-1] for suite in test['suite']} & {'device', 'cpu-driver', 'cpu-program'}]
+    # Suites are written PROJECT:SUITE. One profile stands for all: they differ in numbers, not in threads.
+    profiles = re.compile('device-cpu-(?!bmg)|cpu-driver-profile-')
+    tests = [test for test in build['tests'] if not profiles.match(test['name'])
+             and {suite.split(':')[-1] for suite in test['suite']} & {'device', 'cpu-driver', 'cpu-program'}]
     if what == 'tests':
         print(*(test['name'] for test in tests), sep='\n')
     else:

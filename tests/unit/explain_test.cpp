@@ -202,6 +202,7 @@ TEST_CASE("damaged traces end well, and memory does not grow with their kernels"
   const std::string huge(10 << 20, 'x');
   reader.line(">>>> " + huge);
   reader.line("<<<< [1] ze" + huge + " -> ZE_RESULT_ERROR_UNKNOWN");
+  for (int i = 0; i < 100'000; ++i) reader.line(">>>> [1] ze" + std::to_string(i) + ": a = 1");
   for (int i = 0; i < 100'000; ++i)
     reader.line(">>>> [1] zeKernelSetArgumentValue: hKernel = " + std::to_string(i) +
                 " argIndex = 0 argSize = 18446744073709551615 pArgValue = 0");

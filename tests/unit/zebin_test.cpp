@@ -167,7 +167,7 @@ TEST_CASE("native binaries of the samples agree with their SPIR-V") {
         REQUIRE(kernel);
         CHECK(kernel->static_slm == wanted.static_slm);
         CHECK((kernel->simd_size == 8 || kernel->simd_size == 16 || kernel->simd_size == 32));
-        CHECK(kernel->grf_count >= 128);
+        CHECK(kernel->grf_count >= 32);  // Xe3 gives each kernel as many as it uses
         CHECK(kernel->barrier_count == (wanted.name == "saxpy" ? 0 : 1));
         CHECK(kernel->arguments_known);
         REQUIRE(kernel->arguments.size() == wanted.arguments.size());

@@ -21,9 +21,6 @@ namespace {
 std::unique_ptr<llvm::Module> read(std::span<const std::byte> spirv,
                                    std::span<const SpecializationConstant> constants,
                                    llvm::LLVMContext& context, std::string& log) {
-  // The translator keeps tables in static variables that it fills on first use.
-  static std::mutex translator_mutex;
-  const std::lock_guard lock(translator_mutex);
   SPIRV::TranslatorOpts options;
   options.enableAllExtensions();
   options.setDesiredBIsRepresentation(SPIRV::BIsRepresentation::SPIRVFriendlyIR);
