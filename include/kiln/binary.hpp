@@ -155,7 +155,11 @@ struct Target {
 /// apart. Pure; thread-safe.
 [[nodiscard]] std::string_view target_name(std::uint32_t ip_version);
 
-/// The same for a product family, as far as known. Pure; thread-safe.
+/// The product that a part with facts was compiled for: by its note, by its member's name in a fat binary, or
+/// the first of its family. Null: it does not say, or is not known. Pure; thread-safe.
+[[nodiscard]] const Target* target_of(const BinaryPart& part);
+
+/// The name for a product family, as far as known. Pure; thread-safe.
 [[nodiscard]] std::string_view family_name(std::uint32_t product_family);
 
 /// Parses the text of a `.ze_info` section. Pure; thread-safe.

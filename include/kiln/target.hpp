@@ -24,7 +24,9 @@ struct TargetLimits {
 [[nodiscard]] TargetLimits target_limits(const Target& target);
 
 /// The most work-items in a group of this kernel, by its registers and SIMD width where they are known. Pure.
-/// Source: adjustMaxWorkGroupSize of intel/compute-runtime 26.31; 22.43 lets every kernel have the device's.
+/// Source: gfx_core_helper_xehp_and_later.inl:98, gfx_core_helper_xe2_hpg_core.cpp:249 and
+/// gfx_core_helper_xe3_core.cpp:236 of intel/compute-runtime 26.31; 22.43 lets every kernel have the
+/// device's.
 [[nodiscard]] std::uint32_t max_group_size(const KernelFacts& kernel, const TargetLimits& limits);
 
 /// What a launch would ask for, as far as it is known.

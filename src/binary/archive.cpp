@@ -2,10 +2,10 @@
 // Reads the ar archive that ocloc writes for several targets, every offset checked against the file's size.
 #include <ar.h>
 
-#include <charconv>
 #include <cstring>
 #include <optional>
 
+#include "binary/digits.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln {
@@ -26,17 +26,10 @@ std::string_view field(const char (&text)[N]) {
   return all.substr(0, all.find_last_not_of(' ') + 1);
 }
 
-std::optional<std::uint64_t> number(std::string_view digits) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
 /// "name/" as it stands, "/12" as what the table of long names has at 12.
 std::optional<std::string> member_name(std::string_view name, std::string_view long_names) {
   if (name.starts_with('/')) {
-    const auto at = number(name.substr(1));
+    const auto at = detail::parse_digits(name.substr(1));
     if (!at || *at >= long_names.size()) return std::nullopt;
     name = long_names.substr(*at);
     name = name.substr(0, name.find('\n'));
@@ -57,7 +50,7 @@ tl::expected<std::vector<ArchiveMember>, BinaryError> read_archive(std::span<con
     std::memcpy(&header, file.data() + at, sizeof header);
     if (std::memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
       return fail("a member's header does not end as it must: the file is damaged", at);
-    const auto size = number(field(header.ar_size));
+    const auto size = detail::parse_digits(field(header.ar_size));
     if (!size) return fail("the size of a member is no number", at);
     const std::uint64_t start = at + sizeof header;
     if (*size > file.size() - start) return fail("a member goes beyond the file: it is truncated", at);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kLargestText = 64u << 20;  // bytes; real ones hold a few kilobytes a kernel
 constexpr std::uint32_t kMostArguments = 4096;   // of a kernel
+constexpr std::uint32_t kWidestSimd = 64;        // work-items; no hardware has more than 32
 constexpr std::size_t kMostSteps = 1u << 20;     // arguments and list entries over all kernels
 
 /// No kernel: the entry under which the compiler lists program-scope variables.
@@ -137,6 +138,7 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   kernel.slm_mode = number<int>(environment, "slm_alloc_mode") == 1 ? SlmMode::runtime_adjusted
                                                                     : SlmMode::compiler_resolved;
   kernel.simd_size = number<std::uint32_t>(environment, "simd_size");
+  if (kernel.simd_size > kWidestSimd) throw std::out_of_range("simd_size above 64");
   kernel.grf_count = number<std::uint32_t>(environment, "grf_count");
   kernel.barrier_count = number<std::uint32_t>(environment, "barrier_count");
   kernel.required_sub_group_size = number<std::uint32_t>(environment, "required_sub_group_size");

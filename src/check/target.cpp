@@ -128,7 +128,7 @@ std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimi
       std::uint64_t{required.x} * required.y * required.z > most)
     reasons.push_back(explain_required(kernel, most));
   const std::uint64_t scratch = std::max(kernel.scratch_per_thread[0], kernel.scratch_per_thread[1]);
-  // Sizes stay below 2^37: 32 bits times the SIMD width.
+  // What the reader lets through stays below 2^38: 32 bits times a SIMD width of at most 64.
   const std::uint64_t rounded = std::bit_ceil(scratch);
   if (rounded > limits.max_scratch_per_thread)
     reasons.push_back(explain_scratch(kernel, rounded, limits.max_scratch_per_thread));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `kiln check`: does each kernel of these files fit each target? A matrix, and a reason for each no.
-#include <charconv>
+#include <algorithm>
 #include <cstdio>
-#include <map>
 
+#include "binary/digits.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 
@@ -40,19 +40,12 @@ Error usage(std::string message, std::string help) {
                {"K0404", std::move(message), {}, {std::move(help)}});
 }
 
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// "16,4" and the like; nothing when it is none.
 std::optional<Extent> parse_extent(std::string_view text) {
   std::uint32_t sizes[3]{1, 1, 1};
   for (std::size_t i = 0;; ++i) {
     const auto comma = text.find(',');
-    const auto size = number(text.substr(0, comma));
+    const auto size = detail::parse_digits(text.substr(0, comma));
     if (i == 3 || !size || *size == 0 || *size > UINT32_MAX) return std::nullopt;
     sizes[i] = static_cast<std::uint32_t>(*size);
     if (comma == text.npos) return Extent{sizes[0], sizes[1], sizes[2]};
@@ -87,7 +80,8 @@ Result<Request> parse_request(const CheckOptions& options) {
   }
   for (const std::string& text : options.locals) {
     const auto equals = text.find('=');
-    const auto bytes = equals == text.npos ? std::nullopt : number(std::string_view(text).substr(equals + 1));
+    const auto bytes =
+        equals == text.npos ? std::nullopt : detail::parse_digits(std::string_view(text).substr(equals + 1));
     if (!bytes || equals == 0)
       return tl::unexpected(usage("`" + text + "` is no size of a `__local` argument",
                                   "give ARGUMENT=BYTES, by index or name"));
@@ -110,22 +104,10 @@ Result<std::vector<const Target*>> parse_targets(const std::vector<std::string>&
   return found;
 }
 
-/// The family that an old binary names; its members are not told apart there.
-std::string_view family_of(const BinaryPart& part) { return family_name(part.facts->product_family); }
-
-const Target* target_of(const BinaryPart& part) {
-  if (part.facts->ip_version) return find_target(part.facts->ip_version);
-  // ocloc names the members of a fat binary by address bits and IP version.
-  if (const auto dot = part.name.find('.'); dot != part.name.npos)
-    if (const Target* target = find_target(std::string_view(part.name).substr(dot + 1))) return target;
-  const std::string_view family = family_of(part);
-  return family.empty() ? nullptr : find_target(family);
-}
-
 bool is_for(const BinaryPart& part, const Target& target) {
   const Target* own = target_of(part);
   if (own == &target) return true;
-  const std::string_view family = family_of(part);
+  const std::string_view family = family_name(part.facts->product_family);  // its members are not told apart
   return !part.facts->ip_version && part.name.empty() && !family.empty() && target.name.starts_with(family);
 }
 

@@ -2,6 +2,7 @@
 // `kiln explain`: what a code means, or why the program behind a log failed.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

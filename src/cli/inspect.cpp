@@ -39,16 +39,17 @@ const char* kind_text(ArgumentKind kind) {
   return "other";
 }
 
-// Member names of fat binaries say the IP version where an old binary does not: "64.12.60.7".
 std::string target_text(const BinaryPart& part) {
   const ModuleFacts& facts = *part.facts;
   if (facts.ip_version) {
     const std::string_view name = target_name(facts.ip_version);
     return ip_version_text(facts.ip_version) + (name.empty() ? "" : " (" + std::string(name) + ")");
   }
-  if (!facts.product_family) return {};
-  const std::string_view name = family_name(facts.product_family);
-  return name.empty() ? "product family " + std::to_string(facts.product_family) : std::string(name);
+  // Without a version in it a file says its family alone, and its name in a fat binary the product.
+  if (const std::string_view family = family_name(facts.product_family); !family.empty() && part.name.empty())
+    return std::string(family);
+  if (const Target* target = target_of(part)) return std::string(target->name);
+  return facts.product_family ? "product family " + std::to_string(facts.product_family) : "";
 }
 
 bool is_set(const std::array<std::uint32_t, 3>& size) { return size[0] != 0; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The meaning of result codes: what the specification says, and what makes Intel's driver give them.
 #include <array>
-#include <charconv>
 #include <span>
 
+#include "binary/digits.hpp"
 #include "kiln/explain.hpp"
 
 namespace kiln {
@@ -190,13 +190,6 @@ const Known* find(std::uint64_t value) {
   return nullptr;
 }
 
-std::optional<std::uint64_t> number(std::string_view digits, int base) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
 const Known* find(std::string_view word) {
   std::string_view name = word;
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
@@ -206,9 +199,9 @@ const Known* find(std::string_view word) {
   const bool prefixed = word.starts_with("0x") || word.starts_with("0X");
   const std::string_view digits = prefixed ? word.substr(2) : word;
   if (prefixed)
-    if (const auto value = number(digits, 16))
+    if (const auto value = detail::parse_digits(digits, 16))
       if (const Known* known = find(*value)) return known;
-  if (const auto value = number(digits, 10)) return find(*value);
+  if (const auto value = detail::parse_digits(digits)) return find(*value);
   return nullptr;
 }
 

@@ -2,7 +2,7 @@
 // The forms of trace lines, as the tools print them.
 #include "diagnose/trace_line.hpp"
 
-#include <charconv>
+#include "binary/digits.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -90,12 +90,7 @@ std::string_view value_of(std::string_view values, std::string_view name) {
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view word) {
-  const int base = word.starts_with("0x") ? 16 : 10;
-  if (base == 16) word.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return word.starts_with("0x") ? parse_digits(word.substr(2), 16) : parse_digits(word);
 }
 
 }  // namespace kiln::detail

@@ -306,6 +306,7 @@ TEST_CASE("arguments with hostile numbers") {
   CHECK(with("arg_type: arg_byvalue, arg_index: 0, size: 4"));
   CHECK_FALSE(with("arg_type: arg_byvalue, arg_index: 4294967295, size: 4"));
   CHECK_FALSE(with("arg_type: arg_byvalue, arg_index: -1, size: 4"));
+  CHECK_FALSE(read_ze_info("kernels:\n - {name: k, execution_env: {simd_size: 4294967295}}\n"));
   CHECK(with("arg_type: arg_byvalue, arg_index: 0, size: 4294967295, source_offset: 4294967295"));
   CHECK(with("arg_type: arg_bypointer, addrmode: slm, arg_index: 0, slm_alignment: 0")
             ->kernels[0]

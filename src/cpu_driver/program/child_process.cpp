@@ -91,7 +91,8 @@ End read_result(pid_t child, int descriptor, std::string& text) {
   for (int slices = 0, idle = 0; slices < kMostSlices;) {
     pollfd waiting{descriptor, POLLIN, 0};
     const int ready = poll(&waiting, 1, kSlice);
-    if (ready < 0) continue;  // a signal
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return End::stuck;
     if (ready == 0) {
       const std::int64_t now = cpu_time(child);
       idle = now == used ? idle + 1 : 0;
