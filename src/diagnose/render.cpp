@@ -7,8 +7,11 @@
 
 namespace kiln {
 
+const char* to_string(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
+
 std::string to_text(const Diagnostic& diagnostic) {
-  std::string text = "error[" + diagnostic.code + "]: " + diagnostic.message + "\n";
+  std::string text =
+      std::string(to_string(diagnostic.severity)) + "[" + diagnostic.code + "]: " + diagnostic.message + "\n";
   std::size_t width = 0;
   for (const DiagnosticRow& row : diagnostic.rows) width = std::max(width, row.label.size());
   for (const DiagnosticRow& row : diagnostic.rows) {
@@ -34,8 +37,11 @@ std::string to_json(const Diagnostic& diagnostic) {
     }
     rows.push_back(std::move(entry));
   }
-  const ordered_json whole{
-      {"code", diagnostic.code}, {"message", diagnostic.message}, {"rows", rows}, {"help", diagnostic.help}};
+  const ordered_json whole{{"code", diagnostic.code},
+                           {"severity", to_string(diagnostic.severity)},
+                           {"message", diagnostic.message},
+                           {"rows", rows},
+                           {"help", diagnostic.help}};
   // Names come from kernel files: what is not UTF-8 is replaced instead of thrown.
   return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

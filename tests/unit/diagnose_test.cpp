@@ -200,12 +200,14 @@ TEST_CASE("text: labels in a column, numbers with their unit") {
         "  = t:      text\n"
         "  help: do this\n");
   CHECK(to_text({"K0999", "bare", {}, {}}) == "error[K0999]: bare\n");
+  CHECK(to_text({"K0999", "bare", {}, {}, Severity::warning}) == "warning[K0999]: bare\n");
 }
 
 TEST_CASE("JSON keeps 64 bits, and replaces what is not UTF-8") {
   const std::string odd = "ker\xff\xfenel\xc3\x28 \"quoted\" \n\t\x01";
   const Diagnostic diagnostic{"K0999", odd, {{odd, "", UINT64_MAX, "B"}, {"empty", ""}, {"t", odd}}, {odd}};
   const auto json = nlohmann::json::parse(to_json(diagnostic));
+  CHECK(json["severity"] == "error");
   CHECK(json["rows"][0]["value"] == UINT64_MAX);
   CHECK(json["rows"][0]["unit"] == "B");
   CHECK(json["rows"][1]["value"] == 0);
