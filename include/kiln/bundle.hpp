@@ -12,6 +12,7 @@
 #include "kiln/launch.hpp"
 #include "kiln/module.hpp"
 #include "kiln/open.hpp"
+#include "kiln/target.hpp"
 
 namespace kiln {
 
@@ -62,7 +63,8 @@ class Bundle {
                                            const BundleOptions& options = {});
 
   /// The kernel of that name; made once, valid as long as the bundle.
-  /// Error: INVALID_KERNEL_NAME (K0208) with the names there are.
+  /// Errors: INVALID_KERNEL_NAME (K0208) with the names there are; OUT_OF_DEVICE_MEMORY (K0115) when its
+  /// private or scratch memory for all hardware threads is above the device's.
   [[nodiscard]] Result<CheckedKernel*> kernel(const std::string& name);
 
   [[nodiscard]] ModuleRef module() const& { return code_.module.get(); }
@@ -103,6 +105,7 @@ class Bundle {
   Code code_;
   ModuleFacts facts_;
   ComputeProperties compute_;
+  ThreadMemory memory_;
   BinaryOrigin origin_ = BinaryOrigin::jit;
   std::string file_, build_log_;
   std::chrono::nanoseconds build_time_{};

@@ -25,6 +25,7 @@
 #include "kiln/binary.hpp"
 #include "kiln/check.hpp"
 #include "kiln/launch.hpp"
+#include "kiln/occupancy.hpp"
 #include "kiln/target.hpp"
 //
 #include "kiln/bundle.hpp"

@@ -17,6 +17,8 @@ struct TargetLimits {
   std::uint64_t slm_per_group = 0;           ///< bytes
   std::uint32_t max_group_size = 0;          ///< work-items, any kernel
   std::uint64_t max_scratch_per_thread = 0;  ///< bytes
+  std::uint32_t smallest_sub_group = 8;      ///< work-items; from there powers of two up to 32
+  std::uint32_t max_arguments_size = 2048;   ///< bytes of all arguments of a kernel
 };
 
 /// Pure; thread-safe. Source: Intel's driver 26.27 without a GPU for tgllp, dg2, pvc, bmg, lnl and ptl; for
@@ -36,9 +38,24 @@ struct KernelRequest {
   std::vector<std::uint64_t> local_bytes;
 };
 
-/// All reasons why the kernel cannot be made or launched there: K0101 to K0103 and K0109 to K0111. Without
-/// a group size, or without bytes for any `__local` argument, what depends on them is not checked. Pure.
+/// All reasons why the kernel cannot be compiled, made or launched there: K0101 to K0103, K0109 to K0111 and
+/// K0116 to K0119, the last of them also as warnings. Without a group size, or without bytes for any
+/// `__local` argument, what depends on them is not checked. Pure.
 [[nodiscard]] std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimits& limits,
                                                    const KernelRequest& request);
+
+/// What the threads of a device share.
+struct ThreadMemory {
+  std::uint64_t threads = 0;  ///< hardware threads that the device says it has
+  std::uint64_t bytes = 0;    ///< memory of the device
+};
+
+/// K0115: private and scratch memory of a kernel is set aside for every hardware thread at once, when the
+/// kernel is made (private) or first submitted (scratch). An error when what the threads need is above all
+/// memory; a warning when twice that is: the driver counts the threads of the whole chip, fused-off ones
+/// included, and on Xe-HPC two for each. Source: kernel_helpers.cpp:80 of intel/compute-runtime 26.31;
+/// drivers before 22.49 do not look, and take 4 GiB a thread for none. Pure.
+[[nodiscard]] std::optional<Diagnostic> check_thread_memory(const KernelFacts& kernel,
+                                                            const ThreadMemory& memory);
 
 }  // namespace kiln

@@ -135,6 +135,9 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
                             const BundleOptions& options) {
   Bundle bundle;
   bundle.compute_ = device.compute;
+  bundle.memory_.threads = device.properties.threads();
+  if (const auto memories = device.device.memory_properties())
+    for (const MemoryProperties& memory : *memories) bundle.memory_.bytes += memory.total;
   const std::uint64_t slm = device.compute.slm_per_group;
   std::optional<Error> refusal;  // the most telling one, should nothing serve
   std::vector<Candidate> candidates;
@@ -193,6 +196,14 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
 Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   for (const auto& entry : code_.kernels)
     if (entry->checked.facts().name == name) return &entry->checked;
+  const KernelFacts* known = facts_.find(name);
+  if (known)  // drivers before 24.45 end the process when that much cannot be allocated
+    if (auto finding = check_thread_memory(*known, memory_)) {
+      if (finding->severity == Severity::error)
+        return tl::unexpected(
+            Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeKernelCreate", *std::move(finding)));
+      log(LogLevel::warning, to_text(*finding));
+    }
   auto kernel = code_.module->kernel(name.c_str());
   if (!kernel) {
     if (kernel.error().code() != ZE_RESULT_ERROR_INVALID_KERNEL_NAME)
@@ -204,7 +215,6 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
     return tl::unexpected(
         Error(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, "zeKernelCreate", std::move(diagnostic)));
   }
-  const KernelFacts* known = facts_.find(name);
   KernelFacts facts;
   if (known) facts = *known;
   facts.name = name;

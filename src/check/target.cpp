@@ -3,7 +3,8 @@
 #include "kiln/target.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "check/kernel_facts.hpp"
 
 namespace kiln {
 namespace {
@@ -70,34 +71,18 @@ std::vector<LaunchArgument> launch_arguments(const KernelFacts& kernel, const Ke
   return arguments;
 }
 
-Diagnostic explain_required(const KernelFacts& kernel, std::uint32_t most) {
-  const Extent required = extent(kernel.required_group_size);
-  return {"K0110",
-          "kernel `" + kernel.name + "` requires more work-items a group than it can have",
-          {{"required", std::to_string(required.x) + " x " + std::to_string(required.y) + " x " +
-                            std::to_string(required.z)},
-           {"most work-items for this kernel", {}, most},
-           {"SIMD width", {}, kernel.simd_size},
-           {"registers", {}, kernel.grf_count}},
-          {"take a smaller reqd_work_group_size",
-           "or build the kernel for fewer registers or a larger sub-group, which lets more in"}};
-}
-
-Diagnostic explain_scratch(const KernelFacts& kernel, std::uint64_t needed, std::uint64_t most) {
-  return {
-      "K0111",
-      "kernel `" + kernel.name + "` needs more scratch memory than a hardware thread can have",
-      {{"needed, as the driver rounds it", {}, needed, "B"}, {"available a hardware thread", {}, most, "B"}},
-      {"smaller arrays in the kernel, or the kernel in two parts",
-       "or -ze-opt-large-register-file, or a sub-group size of 16 instead of 32: less is spilled then"}};
-}
-
 }  // namespace
 
 TargetLimits target_limits(const Target& target) {
   const Generation generation = generation_of(target);
   const bool gen12lp = generation == Generation::gen12lp;
-  return {generation, slm_of(target, generation), gen12lp ? 512u : 1024u, gen12lp ? 2048 * kKiB : 256 * kKiB};
+  TargetLimits limits;
+  limits.generation = generation;
+  limits.slm_per_group = slm_of(target, generation);
+  limits.max_group_size = gen12lp ? 512 : 1024;
+  limits.max_scratch_per_thread = gen12lp ? 2048 * kKiB : 256 * kKiB;
+  limits.smallest_sub_group = gen12lp || generation == Generation::xe_hpg ? 8 : 16;
+  return limits;
 }
 
 std::uint32_t max_group_size(const KernelFacts& kernel, const TargetLimits& limits) {
@@ -119,23 +104,12 @@ std::uint32_t max_group_size(const KernelFacts& kernel, const TargetLimits& limi
 
 std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimits& limits,
                                      const KernelRequest& request) {
-  std::vector<Diagnostic> reasons;
-  if (kernel.static_slm > limits.slm_per_group)
-    reasons.push_back(explain_static_slm(kernel, limits.slm_per_group));
-  const std::uint32_t most = max_group_size(kernel, limits);
+  std::vector<Diagnostic> reasons = detail::check_facts(kernel, limits);
   const Extent required = extent(kernel.required_group_size);
-  if (std::uint64_t{required.x} * required.y > most ||
-      std::uint64_t{required.x} * required.y * required.z > most)
-    reasons.push_back(explain_required(kernel, most));
-  const std::uint64_t scratch = std::max(kernel.scratch_per_thread[0], kernel.scratch_per_thread[1]);
-  // What the reader lets through stays below 2^38: 32 bits times a SIMD width of at most 64.
-  const std::uint64_t rounded = std::bit_ceil(scratch);
-  if (rounded > limits.max_scratch_per_thread)
-    reasons.push_back(explain_scratch(kernel, rounded, limits.max_scratch_per_thread));
-
   const bool asks_for_slm =
       std::ranges::any_of(request.local_bytes, [](std::uint64_t bytes) { return bytes != 0; });
-  if (!reasons.empty() || (!request.group_size && !asks_for_slm)) return reasons;
+  const bool refused = std::ranges::count(reasons, Severity::error, &Diagnostic::severity) != 0;
+  if (refused || (!request.group_size && !asks_for_slm)) return reasons;
   LaunchShape shape{{}, {}};
   if (required.x != 0) shape.group_size = required;
   if (request.group_size) shape.group_size = *request.group_size;

@@ -106,6 +106,67 @@ TEST_CASE("what a file alone rules out") {
   CHECK(codes(check_kernel(kernel, limits_of("tgllp"), {})) == "K0111 ");
 }
 
+TEST_CASE("what the compiler would refuse") {
+  KernelFacts kernel;
+  kernel.name = "k";
+  kernel.required_sub_group_size = 8;
+  CHECK(check_kernel(kernel, limits_of("tgllp"), {}).empty());
+  CHECK(check_kernel(kernel, limits_of("dg2"), {}).empty());
+  const auto narrow = check_kernel(kernel, limits_of("pvc"), {});
+  REQUIRE(narrow.size() == 1);
+  check_diagnostic("K0116", narrow[0]);
+  for (const std::uint32_t odd : {1u, 12u, 64u, 0xffffffffu}) {
+    kernel.required_sub_group_size = odd;
+    CHECK(codes(check_kernel(kernel, limits_of("dg2"), {})) == "K0116 ");
+  }
+  kernel.required_sub_group_size = 32;
+  kernel.arguments.assign(255, {ArgumentKind::value, 8, 16, ""});
+  kernel.arguments.push_back({ArgumentKind::local_pointer, 0, 16, ""});
+  CHECK(check_kernel(kernel, limits_of("pvc"), {}).empty());
+  kernel.arguments.push_back({ArgumentKind::value, 1, 16, ""});
+  const auto many = check_kernel(kernel, limits_of("pvc"), {});
+  REQUIRE(many.size() == 1);
+  check_diagnostic("K0119", many[0]);
+}
+
+TEST_CASE("kernels that cannot be launched, or not in the ordinary way") {
+  KernelFacts kernel = compiled(16, 128);
+  kernel.is_invalid = true;
+  const auto invalid = check_kernel(kernel, limits_of("pvc"), {});
+  REQUIRE(invalid.size() == 1);
+  check_diagnostic("K0117", invalid[0]);
+  kernel.is_invalid = false;
+  kernel.needs_sync_buffer = true;
+  const auto cooperative = check_kernel(kernel, limits_of("pvc"), {});
+  REQUIRE(cooperative.size() == 1);
+  CHECK(cooperative[0].severity == Severity::warning);
+  check_diagnostic("K0118", cooperative[0]);
+  CHECK(codes(check_kernel(kernel, limits_of("pvc"), {Extent{1025}, {}})) == "K0118 K0102 ");
+}
+
+TEST_CASE("private and scratch memory of all hardware threads against the device's") {
+  const ThreadMemory memory{4096, std::uint64_t{16} << 30};  // 4 MiB a thread
+  KernelFacts kernel = compiled(32, 128);
+  kernel.private_per_thread = 2 << 20;
+  CHECK_FALSE(check_thread_memory(kernel, memory));
+  kernel.private_per_thread = (2 << 20) + 1;
+  const auto warning = check_thread_memory(kernel, memory);
+  REQUIRE(warning);
+  CHECK(warning->severity == Severity::warning);
+  kernel.private_per_thread = 4 << 20;
+  CHECK(check_thread_memory(kernel, memory)->severity == Severity::warning);
+  kernel.private_per_thread = (4 << 20) + 1;
+  const auto error = check_thread_memory(kernel, memory);
+  REQUIRE(error);
+  check_diagnostic("K0115", *error);
+  kernel.private_per_thread = 0;
+  kernel.scratch_per_thread = {0, (4 << 20) + 1};
+  CHECK(check_thread_memory(kernel, memory)->rows[0].value == 8 << 20);  // as rounded
+  CHECK_FALSE(check_thread_memory(kernel, {}));                          // nothing is known
+  kernel.private_per_thread = UINT64_MAX;
+  CHECK(check_thread_memory(kernel, memory)->severity == Severity::error);
+}
+
 TEST_CASE("what a launch would ask for") {
   KernelFacts kernel = compiled(32, 128);
   kernel.arguments_known = true;

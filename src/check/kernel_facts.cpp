@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What speaks against a kernel before anyone launches it: its own demands against a product's limits.
+#include "check/kernel_facts.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace kiln {
+namespace {
+
+std::string quoted(const KernelFacts& kernel) { return "kernel `" + kernel.name + "`"; }
+
+std::uint64_t required_items(const KernelFacts& kernel) {
+  const auto& size = kernel.required_group_size;
+  const std::uint64_t area = std::uint64_t{size[0]} * size[1];
+  return size[2] && area > UINT64_MAX / size[2] ? UINT64_MAX : area * size[2];
+}
+
+Diagnostic explain_required(const KernelFacts& kernel, std::uint32_t most) {
+  const auto& size = kernel.required_group_size;
+  return {"K0110",
+          quoted(kernel) + " requires more work-items a group than it can have",
+          {{"required",
+            std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2])},
+           {"most work-items for this kernel", {}, most},
+           {"SIMD width", {}, kernel.simd_size},
+           {"registers", {}, kernel.grf_count}},
+          {"take a smaller reqd_work_group_size",
+           "or build the kernel for fewer registers or a larger sub-group, which lets more in"}};
+}
+
+/// The driver rounds up to a power of two; what the reader lets through stays below 2^38.
+std::uint64_t scratch(const KernelFacts& kernel) {
+  return std::bit_ceil(std::max(kernel.scratch_per_thread[0], kernel.scratch_per_thread[1]));
+}
+
+Diagnostic explain_scratch(const KernelFacts& kernel, std::uint64_t most) {
+  return {"K0111",
+          quoted(kernel) + " needs more scratch memory than a hardware thread can have",
+          {{"needed, as the driver rounds it", {}, scratch(kernel), "B"},
+           {"available a hardware thread", {}, most, "B"}},
+          {"smaller arrays in the kernel, or the kernel in two parts",
+           "or -ze-opt-large-register-file, or a sub-group size of 16 instead of 32: less is spilled then"}};
+}
+
+Diagnostic explain_sub_group(const KernelFacts& kernel, std::uint32_t smallest) {
+  std::string offered;
+  for (std::uint32_t size = smallest; size <= 32; size *= 2)
+    offered += (offered.empty() ? "" : ", ") + std::to_string(size);
+  return {"K0116",
+          quoted(kernel) + " requires sub-groups of " + std::to_string(kernel.required_sub_group_size) +
+              ", which the product does not have",
+          {{"required", {}, kernel.required_sub_group_size, "work-items"}, {"offered", offered}},
+          {"take intel_reqd_sub_group_size from the kernel, or give one of these",
+           "the compiler refuses the whole module, the other kernels included"}};
+}
+
+Diagnostic explain_arguments(const KernelFacts& kernel, std::uint64_t bytes, std::uint32_t most) {
+  return {"K0119",
+          quoted(kernel) + " has more bytes of arguments than a launch can pass",
+          {{"arguments", {}, bytes, "B"}, {"most", {}, most, "B"}},
+          {"put the values into a buffer and pass its address"}};
+}
+
+/// Bytes of all arguments as the compiler counts them: every pointer has 8. The file may not say all of them,
+/// so it is at least that. Source: seen with IGC of 22.43.
+std::uint64_t arguments_size(const KernelFacts& kernel) {
+  std::uint64_t bytes = 0;
+  for (const ArgumentFacts& argument : kernel.arguments)
+    bytes += argument.kind == ArgumentKind::local_pointer ? 8 : argument.size;
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> detail::check_facts(const KernelFacts& kernel, const TargetLimits& limits) {
+  std::vector<Diagnostic> findings;
+  if (kernel.static_slm > limits.slm_per_group)
+    findings.push_back(explain_static_slm(kernel, limits.slm_per_group));
+  if (const std::uint32_t most = max_group_size(kernel, limits); required_items(kernel) > most)
+    findings.push_back(explain_required(kernel, most));
+  if (scratch(kernel) > limits.max_scratch_per_thread)
+    findings.push_back(explain_scratch(kernel, limits.max_scratch_per_thread));
+  const std::uint32_t sub_group = kernel.required_sub_group_size;
+  if (sub_group &&
+      (sub_group < limits.smallest_sub_group || sub_group > 32 || !std::has_single_bit(sub_group)))
+    findings.push_back(explain_sub_group(kernel, limits.smallest_sub_group));
+  if (const std::uint64_t bytes = arguments_size(kernel); bytes > limits.max_arguments_size)
+    findings.push_back(explain_arguments(kernel, bytes, limits.max_arguments_size));
+  if (kernel.is_invalid)
+    findings.push_back({"K0117",
+                        "the compiler marked " + quoted(kernel) + " as one that must not be launched",
+                        {},
+                        {"read the build log: the kernel uses what this product does not have"}});
+  if (kernel.needs_sync_buffer)
+    findings.push_back(
+        {"K0118",
+         quoted(kernel) + " synchronizes work-groups: only a cooperative launch takes it",
+         {},
+         {"launch it with zeCommandListAppendLaunchCooperativeKernel, with no more groups than run at "
+          "the same time"},
+         Severity::warning});
+  return findings;
+}
+
+std::optional<Diagnostic> check_thread_memory(const KernelFacts& kernel, const ThreadMemory& memory) {
+  if (memory.bytes == 0 || memory.threads == 0) return std::nullopt;
+  struct Demand {
+    const char* what;
+    std::uint64_t a_thread;  // bytes, below 2^38
+  };
+  const Demand demands[] = {
+      {"private memory", kernel.private_per_thread},
+      {"scratch memory", kernel.scratch_per_thread[0] || kernel.scratch_per_thread[1] ? scratch(kernel) : 0}};
+  const Demand& largest = *std::ranges::max_element(demands, {}, &Demand::a_thread);
+  const char* what = largest.what;
+  // The sum of many entries in a hostile file could wrap when multiplied.
+  const std::uint64_t a_thread = std::min(largest.a_thread, UINT64_MAX / memory.threads);
+  const std::uint64_t most_each = memory.bytes / memory.threads;
+  if (a_thread <= most_each / 2) return std::nullopt;
+  const bool certain = a_thread > most_each;
+  return Diagnostic{
+      "K0115",
+      quoted(kernel) + (certain ? " needs more " : " may need more ") + what + " than the device has",
+      {{std::string(what) + " a hardware thread", {}, a_thread, "B"},
+       {"hardware threads, at least", {}, memory.threads},
+       {"needed in all, at least", {}, a_thread * memory.threads, "B"},
+       {"memory of the device", {}, memory.bytes, "B"},
+       {"SIMD width", {}, kernel.simd_size}},
+      {"make the arrays in the kernel smaller: at most " +
+           std::to_string(most_each / 2 / std::max(kernel.simd_size, 1u)) + " bytes a work-item fit",
+       "or take a sub-group size of 16 instead of 32: each hardware thread then keeps half as much"},
+      certain ? Severity::error : Severity::warning};
+}
+
+}  // namespace kiln

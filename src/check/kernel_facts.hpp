@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// What speaks against a kernel before anyone launches it.
+#pragma once
+
+#include "kiln/target.hpp"
+
+namespace kiln::detail {
+
+/// Errors, and warnings about what a launch must mind. Pure.
+[[nodiscard]] std::vector<Diagnostic> check_facts(const KernelFacts& kernel, const TargetLimits& limits);
+
+}  // namespace kiln::detail

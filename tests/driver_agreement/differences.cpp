@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The differences between Kiln's answers and the driver's that are known, each with its reason.
+#include <algorithm>
+#include <iterator>
+
+#include "driver_agreement/examiner.hpp"
+
+namespace kiln::agreement {
+namespace {
+
+bool is_22_43(const Setting& setting) { return setting.driver_build == 24595; }
+
+constexpr Difference kDifferences[] = {
+    {"group-size-22.43", "drivers before 24.13 let every kernel have the device's largest group",
+     [](const Setting& setting, const Answers& answers) {
+       return is_22_43(setting) && answers.driver_fits &&
+              (answers.kiln == "K0102" || answers.kiln == "K0110");
+     }},
+    {"thread-memory-22.43", "drivers before 22.49 do not look whether the memory of all threads fits",
+     [](const Setting& setting, const Answers& answers) {
+       return is_22_43(setting) && answers.driver_fits && answers.kiln == "K0115";
+     }},
+    {"thread-memory-estimate", "the driver counts more threads than the device tells; Kiln had warned",
+     [](const Setting&, const Answers& answers) {
+       return answers.kind == "kernel" && answers.warned &&
+              answers.driver == "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY";
+     }},
+    {"slm-32-bit", "the driver keeps the low 32 bits of a `__local` argument's size; Kiln refuses it",
+     [](const Setting&, const Answers& answers) {
+       return !answers.kiln_fits && answers.launch &&
+              std::ranges::any_of(answers.launch->local_bytes, [](auto bytes) { return bytes >> 32 != 0; });
+     }},
+};
+
+}  // namespace
+
+const Difference* explained(const Setting& setting, const Answers& answers) {
+  const auto found = std::ranges::find_if(
+      kDifferences, [&](const Difference& each) { return each.applies(setting, answers); });
+  return found == std::end(kDifferences) ? nullptr : &*found;
+}
+
+}  // namespace kiln::agreement
