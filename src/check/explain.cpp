@@ -120,6 +120,23 @@ void suggest_tile(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64
                             " bytes of `__local` arguments");
 }
 
+/// When elements of half the size fit: `half` for `float`, `float` for `double`. An argument's alignment
+/// stands for the size of its elements.
+void suggest_type(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
+                  Arguments arguments) {
+  std::uint64_t element = 0;
+  for (std::size_t i = 0; i < arguments.size() && i < kernel.arguments.size(); ++i) {
+    if (arguments[i].kind != ArgumentKind::local_pointer) continue;
+    const std::uint64_t size = kernel.arguments[i].local_alignment;
+    if ((size != 4 && size != 8) || (element && size != element) || arguments[i].size % size) return;
+    element = size;
+  }
+  if (element == 0 || !fits_with(kernel, arguments, limit, [](std::uint64_t size) { return size / 2; }))
+    return;
+  diagnostic.help.push_back("as many elements of " + to_string(element / 2) + " instead of " +
+                            to_string(element) + " bytes fit");
+}
+
 Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, const LaunchShape& shape,
                        Arguments arguments) {
   const std::uint64_t total = total_slm(kernel, arguments), limit = limits.slm_per_group;
@@ -148,6 +165,7 @@ Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, co
   }
   suggest_group(diagnostic, kernel, limit, shape, arguments);
   suggest_tile(diagnostic, kernel, limit, arguments);
+  suggest_type(diagnostic, kernel, limit, arguments);
   if (dynamic && kernel.slm_mode == SlmMode::compiler_resolved)
     diagnostic.help.push_back("give the `__local` arguments at most " +
                               to_string((limit - kernel.static_slm) / 1024 * 1024) +

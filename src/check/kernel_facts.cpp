@@ -16,17 +16,34 @@ std::uint64_t required_items(const KernelFacts& kernel) {
   return size[2] && area > UINT64_MAX / size[2] ? UINT64_MAX : area * size[2];
 }
 
-Diagnostic explain_required(const KernelFacts& kernel, std::uint32_t most) {
+/// Changes of one thing that give the kernel room for that many work-items; empty when none does.
+std::string modes_with_room(const KernelFacts& kernel, const TargetLimits& limits, std::uint64_t items) {
+  std::string modes;
+  const auto offer = [&](std::uint32_t registers, std::uint32_t width, const std::string& mode) {
+    KernelFacts other;
+    other.simd_size = width, other.grf_count = registers;
+    if (items <= max_group_size(other, limits)) modes += (modes.empty() ? "" : ", or with ") + mode;
+  };
+  if (kernel.grf_count > 128) offer(128, kernel.simd_size, "128 registers");
+  for (std::uint32_t width = kernel.simd_size * 2; width <= 32 && width != 0; width *= 2)
+    offer(kernel.grf_count, width, "a sub-group size of " + std::to_string(width));
+  return modes;
+}
+
+Diagnostic explain_required(const KernelFacts& kernel, const TargetLimits& limits) {
   const auto& size = kernel.required_group_size;
-  return {"K0110",
-          quoted(kernel) + " requires more work-items a group than it can have",
-          {{"required",
-            std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2])},
-           {"most work-items for this kernel", {}, most},
-           {"SIMD width", {}, kernel.simd_size},
-           {"registers", {}, kernel.grf_count}},
-          {"take a smaller reqd_work_group_size",
-           "or build the kernel for fewer registers or a larger sub-group, which lets more in"}};
+  const std::uint32_t most = max_group_size(kernel, limits);
+  Diagnostic diagnostic{"K0110",
+                        quoted(kernel) + " requires more work-items a group than it can have",
+                        {{"required", std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+                                          std::to_string(size[2])},
+                         {"most work-items for this kernel", {}, most},
+                         {"SIMD width", {}, kernel.simd_size},
+                         {"registers", {}, kernel.grf_count}},
+                        {"take a reqd_work_group_size of at most " + std::to_string(most) + " work-items"}};
+  const std::string modes = modes_with_room(kernel, limits, required_items(kernel));
+  if (!modes.empty()) diagnostic.help.push_back("or build the kernel with " + modes);
+  return diagnostic;
 }
 
 /// The driver rounds up to a power of two; what the reader lets through stays below 2^38.
@@ -77,8 +94,8 @@ std::vector<Diagnostic> detail::check_facts(const KernelFacts& kernel, const Tar
   std::vector<Diagnostic> findings;
   if (kernel.static_slm > limits.slm_per_group)
     findings.push_back(explain_static_slm(kernel, limits.slm_per_group));
-  if (const std::uint32_t most = max_group_size(kernel, limits); required_items(kernel) > most)
-    findings.push_back(explain_required(kernel, most));
+  if (required_items(kernel) > max_group_size(kernel, limits))
+    findings.push_back(explain_required(kernel, limits));
   if (scratch(kernel) > limits.max_scratch_per_thread)
     findings.push_back(explain_scratch(kernel, limits.max_scratch_per_thread));
   const std::uint32_t sub_group = kernel.required_sub_group_size;

@@ -20,6 +20,13 @@ constexpr Difference kDifferences[] = {
      [](const Setting& setting, const Answers& answers) {
        return is_22_43(setting) && answers.driver_fits && answers.kiln == "K0115";
      }},
+    {"cooperative-one",
+     "since 25.18 the driver suggests one group for a cooperative launch on Gen12 and Xe-HPG",
+     [](const Setting& setting, const Answers& answers) {
+       return (answers.kind == "cooperative" || answers.kind == "concurrent") && answers.driver == "1" &&
+              setting.driver_build >= 33578 &&
+              target_limits(*setting.target).generation <= Generation::xe_hpg;
+     }},
     {"thread-memory-estimate", "the driver counts more threads than the device tells; Kiln had warned",
      [](const Setting&, const Answers& answers) {
        return answers.kind == "kernel" && answers.warned &&
