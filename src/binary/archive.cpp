@@ -16,6 +16,8 @@ using Bytes = std::span<const std::byte>;
 // ocloc puts members of this name between the others, so that those start at a multiple of eight.
 constexpr std::string_view kPadding = "pad_";
 
+constexpr std::size_t kLongestName = 255;  // bytes; many members may share one long name in the table
+
 tl::unexpected<BinaryError> fail(std::string message, std::uint64_t offset) {
   return tl::unexpected(BinaryError{std::move(message), offset});
 }
@@ -31,10 +33,11 @@ std::optional<std::string> member_name(std::string_view name, std::string_view l
   if (name.starts_with('/')) {
     const auto at = detail::parse_digits(name.substr(1));
     if (!at || *at >= long_names.size()) return std::nullopt;
-    name = long_names.substr(*at);
+    name = long_names.substr(*at, kLongestName + 1);
     name = name.substr(0, name.find('\n'));
   }
-  return std::string(name.substr(0, name.find('/')));
+  name = name.substr(0, name.find('/'));
+  return name.size() > kLongestName ? std::nullopt : std::optional(std::string(name));
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ class Walker {
         return fail("instruction of " + std::to_string(count) + " words does not fit the file", at * 4);
       if (!instruction(spv::Op(module_[at] & 0xffff), module_.subspan(at, count)))
         return fail("instruction " + std::to_string(module_[at] & 0xffff) +
-                        " has too few words or defines an id twice",
+                        " has too few words, defines an id twice, or requires a group of no work-items",
                     at * 4);
       at += count;
     }
@@ -223,6 +223,7 @@ class Walker {
     if (w[2] == spv::ExecutionModeLocalSize) {
       if (w.size() < 6) return false;
       entry.local_size = {w[3], w[4], w[5]};
+      if (w[3] != 0 && (w[4] == 0 || w[5] == 0)) return false;
     } else if (w[2] == spv::ExecutionModeLocalSizeHint) {
       if (w.size() < 6) return false;
       entry.local_size_hint = {w[3], w[4], w[5]};
@@ -277,6 +278,7 @@ class Walker {
       }
       case spv::OpTypeVector: {
         const Layout element = layout(w[2], depth + 1);
+        if (element.size > kLargestSize) return {};
         const std::uint64_t bytes = element.size * std::bit_ceil(std::min<std::uint64_t>(w[3], 16));
         return {bytes, std::max<std::uint64_t>(bytes, 1)};
       }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Reads the YAML text of `.ze_info`. Compiled with exceptions, since yaml-cpp throws; none leaves this file.
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "kiln/binary.hpp"
@@ -20,7 +23,31 @@ constexpr std::size_t kMostSteps = 1u << 20;     // arguments and list entries o
 /// No kernel: the entry under which the compiler lists program-scope variables.
 constexpr const char* kSymbolTable = "Intel_Symbol_Table_Void_Program";
 
-/// Aliases let a short text repeat a long list: the work is counted, not only the text.
+/// Aliases let a short text repeat a long one without end. No compiler writes them, Intel's driver does not
+/// know them, and so they are refused before anything is built of them.
+class RefuseAliases final : public YAML::EventHandler {
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw YAML::Exception(mark, "an alias"); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  }
+  void OnMapEnd() override {}
+};
+
+void refuse_aliases(const std::string& text) {
+  if (text.find('&') == text.npos) return;  // no anchor that an alias could name
+  std::istringstream stream(text);
+  RefuseAliases handler;
+  YAML::Parser(stream).HandleNextDocument(handler);
+}
+
+/// A short line can ask for thousands of arguments: the work is counted, not only the text.
 class Budget {
  public:
   void spend(std::size_t steps) {
@@ -145,6 +172,8 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   kernel.private_size = number<std::uint32_t>(environment, "private_size");
   kernel.spill_size = number<std::uint32_t>(environment, "spill_size");
   kernel.required_group_size = triple(environment["required_work_group_size"]);
+  if (kernel.required_group_size[0] != 0 && std::ranges::count(kernel.required_group_size, 0u) != 0)
+    throw std::out_of_range("required_work_group_size of no work-items");
   kernel.has_4gb_buffers = number<bool>(environment, "has_4gb_buffers");
   kernel.needs_sync_buffer = number<bool>(environment, "require_sync_buffer");
   kernel.has_stack_calls = number<bool>(environment, "has_stack_calls");
@@ -169,7 +198,9 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
 tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view info) {
   if (info.size() > kLargestText) return tl::unexpected(BinaryError{".ze_info is larger than 64 MiB", 0});
   try {
-    const YAML::Node root = YAML::Load(std::string(info));
+    const std::string content(info);
+    refuse_aliases(content);
+    const YAML::Node root = YAML::Load(content);
     ModuleFacts facts;
     Budget budget;
     std::map<std::string, std::size_t> place;  // kernel name → place in facts.kernels

@@ -106,6 +106,7 @@ tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> fil
   const auto sections = read_sections(file);
   if (!sections) return tl::unexpected(sections.error());
   std::optional<Bytes> info;
+  Bytes notes;
   ModuleFacts whole;
   for (const auto& [name, header] : *sections) {
     if (name.starts_with(".data.const") || name.starts_with(".bss.const")) {
@@ -117,9 +118,10 @@ tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> fil
       if (!content) return fail("section " + std::string(name) + " lies outside the file", header.sh_offset);
       if (name == ".ze_info") info = content;
       if (name == ".spv") whole.has_ir = true;
-      if (name == ".note.intelgt.compat") read_notes(*content, whole);
+      if (name == ".note.intelgt.compat") notes = *content;
     }
   }
+  read_notes(notes, whole);  // once: many sections may share one long list of notes
   if (!info) return fail("no section .ze_info: this ELF file holds no kernels for Level Zero", 0);
   auto facts = read_ze_info({reinterpret_cast<const char*>(info->data()), info->size()});
   if (!facts) return facts;

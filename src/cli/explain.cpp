@@ -2,7 +2,6 @@
 // `kiln explain`: what a code means, or why the program behind a log failed.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,12 +9,12 @@
 
 #include "cli/code_pages.hpp"
 #include "cli/session.hpp"
+#include "diagnose/lines.hpp"
 
 namespace kiln::cli {
 namespace {
 
 constexpr std::size_t kBlock = 1 << 20;            // bytes
-constexpr std::size_t kLongestLine = 64 << 10;     // bytes; what is behind belongs to no line
 constexpr std::uint64_t kProgressStep = 64 << 20;  // bytes
 
 class File {
@@ -31,38 +30,23 @@ class File {
   std::FILE* file_;
 };
 
-/// Lines of a stream, however large; tells on a terminal how far it is.
-class Lines {
+/// Reads a stream block by block, however large; tells on a terminal how far it is.
+class Stream {
  public:
-  Lines(std::FILE* file, std::uint64_t size) : file_(file), size_(size), shown_(isatty(STDERR_FILENO) != 0) {}
+  Stream(std::FILE* file, std::uint64_t size)
+      : file_(file), size_(size), shown_(isatty(STDERR_FILENO) != 0) {}
 
-  void read(LogReader& reader) {
-    std::string block(kBlock, '\0'), line;
+  void read(Lines& lines) {
+    std::string block(kBlock, '\0');
     while (const std::size_t got = std::fread(block.data(), 1, block.size(), file_)) {
-      std::string_view rest(block.data(), got);
-      for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
-        if (line.empty()) {
-          reader.line(rest.substr(0, end));
-        } else {
-          add(line, rest.substr(0, end));
-          reader.line(line);
-          line.clear();
-        }
-        rest.remove_prefix(end + 1);
-        ++count_;
-      }
-      add(line, rest);
+      lines.add({block.data(), got});
       progress(got);
     }
-    if (!line.empty()) reader.line(line), ++count_;
+    lines.end();
     if (told_) std::fprintf(stderr, "\r\033[K");
   }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
-  static void add(std::string& line, std::string_view part) {
-    line.append(part.substr(0, kLongestLine - std::min(line.size(), kLongestLine)));
-  }
   void progress(std::size_t got) {
     read_ += got;
     if (!shown_ || read_ < next_) return;
@@ -76,7 +60,7 @@ class Lines {
   }
 
   std::FILE* file_;
-  std::uint64_t size_, count_ = 0, read_ = 0, next_ = kProgressStep;
+  std::uint64_t size_, read_ = 0, next_ = kProgressStep;
   bool shown_, told_ = false;
 };
 
@@ -141,8 +125,8 @@ int read_log(const std::string& path, bool as_json) {
   if (!file.get()) return fail(unreadable(path, std::strerror(errno)), as_json);
   const std::uint64_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
   LogReader reader;
-  Lines lines(file.get(), error ? 0 : size);
-  lines.read(reader);
+  Lines lines(reader);
+  Stream(file.get(), error ? 0 : size).read(lines);
   if (std::ferror(file.get())) return fail(unreadable(path, "reading failed"), as_json);
   const auto finding = reader.finding();
   if (as_json)

@@ -19,6 +19,7 @@ constexpr std::size_t kMostKernels = 10000;   // handles; a program that forgets
 constexpr std::size_t kMostCalls = 2000;      // by name; Level Zero has some hundreds
 constexpr std::size_t kLongestValues = 4096;  // bytes of a call's arguments
 constexpr std::size_t kMostArguments = 64;    // `__local` ones of a kernel
+constexpr std::size_t kLongestHandle = 32;    // bytes; a hexadecimal number of 64 bits has 18
 
 std::string kept(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -47,6 +48,10 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find(after));
 }
 
+std::string_view kernel_handle(std::string_view values) {
+  return value_of(values, "hKernel").substr(0, kLongestHandle);
+}
+
 /// "unknown" where the trace is cut off.
 std::string quoted(std::string_view values) { return kept(between(values, "\"", "\"")); }
 
@@ -69,7 +74,7 @@ void LogReader::State::entered(const TraceLine& line) {
   if (place == arguments.end() && arguments.size() >= kMostCalls) arguments.clear();
   (place == arguments.end() ? arguments[std::string(line.call)] : place->second) =
       line.values.substr(0, kLongestValues);
-  const std::string_view handle = value_of(line.values, "hKernel");
+  const std::string_view handle = kernel_handle(line.values);
   if (line.call == "zeKernelSetArgumentValue") {
     const auto index = parse_number(value_of(line.values, "argIndex"));
     const auto size = parse_number(value_of(line.values, "argSize"));
@@ -88,7 +93,7 @@ void LogReader::State::left(const TraceLine& line) {
   const std::string_view values = given == arguments.end() ? line.values : std::string_view(given->second);
   if (is_success(line.result)) {
     if (line.call == "zeKernelCreate") {
-      std::string_view handle = value_of(line.values, "hKernel");
+      std::string_view handle = kernel_handle(line.values);
       if (handle.empty()) return;
       kernel(handle) = {quoted(values), {}};
     }
@@ -98,7 +103,7 @@ void LogReader::State::left(const TraceLine& line) {
   failure =
       detail::LoggedFailure{lines, std::string(line.call),          std::string(line.result), kept(values),
                             {},    is_probe(line.call, line.result)};
-  if (const auto found = kernels.find(value_of(values, "hKernel")); found != kernels.end())
+  if (const auto found = kernels.find(kernel_handle(values)); found != kernels.end())
     failure->kernel = found->second;
   if (line.call == "zeKernelCreate") failure->kernel.name = quoted(values);
 }

@@ -7,6 +7,8 @@
 namespace kiln::detail {
 namespace {
 
+constexpr std::size_t kLongestName = 128;  // bytes of a call or a result; what is longer is none
+
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -33,7 +35,7 @@ std::string_view without_brackets(std::string_view text) {
 }
 
 bool is_api_call(std::string_view name) {
-  return name.size() > 2 && (name.starts_with("ze") || name.starts_with("cl"));
+  return name.size() > 2 && name.size() <= kLongestName && (name.starts_with("ze") || name.starts_with("cl"));
 }
 
 /// ">>>> [time] call: values" and "<<<< [time] call [duration] values -> RESULT(0xnumber)".
@@ -52,7 +54,7 @@ std::optional<TraceLine> parse_tracer(std::string_view line) {
   const auto arrow = line.rfind("-> ");
   if (arrow == line.npos) return std::nullopt;
   parsed.values = without_brackets(line.substr(0, arrow));
-  parsed.result = leading_name(without_blanks(line.substr(arrow + 3)));
+  parsed.result = leading_name(without_blanks(line.substr(arrow + 3))).substr(0, kLongestName);
   return parsed;
 }
 
@@ -63,7 +65,7 @@ std::optional<TraceLine> parse_validation(std::string_view line) {
   if (in == line.npos) return std::nullopt;
   const auto open = line.rfind('(', in);
   if (open == line.npos) return std::nullopt;
-  const std::string_view result = line.substr(open + 1, in - open - 1);
+  const std::string_view result = line.substr(open + 1, in - open - 1).substr(0, kLongestName);
   const std::string_view rest = line.substr(in + kIn.size());
   const std::string_view call = leading_name(rest);
   if (!result.starts_with("ZE_RESULT_") || !is_api_call(call) || !rest.substr(call.size()).starts_with('('))

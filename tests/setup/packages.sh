@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2154
 
 # need WHEN PRESENCE REASON PACKAGE...: the first package that is installed or that apt knows is taken.
-# WHEN is build, test, bench or format. PRESENCE is `must`, or `may` for what Kiln can do without.
+# WHEN is build, test, bench, fuzz or format. PRESENCE is `must`, or `may` for what Kiln can do without.
 needs=()
 need() { needs+=("$1|$2|$3|${*:4}"); }
 
@@ -33,6 +33,8 @@ need test may 'the tests' clang-format
 need test may 'the tests' libbenchmark-dev
 need bench must 'the benchmarks' libbenchmark-dev
 need bench may 'the benchmarks' valgrind
+need fuzz must 'fuzzing' clang
+need fuzz must 'fuzzing' libclang-rt-dev libclang-rt-14-dev
 need format must 'formatting' clang-format
 
 on_debian() { command -v apt-get >/dev/null && command -v apt-cache >/dev/null && command -v dpkg-query >/dev/null; }

@@ -133,6 +133,16 @@ TEST_CASE("names of members: short, long, padding and index") {
   CHECK((*members)[3].name == "bare");
 }
 
+TEST_CASE("names of members are at most as long as those of files") {
+  const auto named = [](std::size_t length) {
+    return archive(member("//", std::string(length, 'n') + "/\n") + member("/0", "x"));
+  };
+  REQUIRE(named(255));
+  CHECK((*named(255))[0].name == std::string(255, 'n'));
+  CHECK_FALSE(named(256));
+  CHECK_FALSE(named(1 << 20));  // many members could share it
+}
+
 TEST_CASE("archives that lie are errors") {
   for (const std::string& bad :
        {member("a/", "x", "99"), member("a/", "x", "18446744073709551615"), member("a/", "x", "-1"),

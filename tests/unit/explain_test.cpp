@@ -189,6 +189,15 @@ TEST_CASE("logs without a failure") {
       "all is well\n\n>>>> [1] zeInit: flags = 0\n<<<< [2] zeInit [1 ns] -> ZE_RESULT_SUCCESS(0x0)\n"));
 }
 
+TEST_CASE("what is longer than any call, result or handle is none") {
+  const std::string failed = " [1 ns] -> ZE_RESULT_ERROR_UNKNOWN(0x7ffffffe)\n";
+  CHECK(read_log("<<<< [1] ze" + std::string(120, 'x') + failed)->message.ends_with("x` failed"));
+  CHECK_FALSE(read_log("<<<< [1] ze" + std::string(200, 'x') + failed)->message.ends_with("x` failed"));
+  const auto finding = read_log("<<<< [1] zeInit [1 ns] -> ZE_RESULT_ERROR_" + std::string(5000, 'X') + "\n");
+  REQUIRE(finding);
+  CHECK(row(*finding, "call")->text.size() < 200);
+}
+
 TEST_CASE("damaged traces end well, and memory does not grow with their kernels") {
   const std::string whole = log_file("onetrace.log") + log_file("debug_messages.log");
   std::mt19937 random(5);

@@ -249,6 +249,15 @@ TEST_CASE("execution modes become required sizes") {
   CHECK(facts->kernels[0].arguments_known);
 }
 
+TEST_CASE("a required group of no work-items is an error") {
+  for (const bool empty : {false, true}) {
+    SpirvBuilder builder = module_start();
+    builder.op(spv::OpExecutionMode, {100, spv::ExecutionModeLocalSize, 16, empty ? 0u : 4u, 2});
+    add_kernel(add_types(builder), 100, {});
+    CHECK(read_spirv(builder.bytes()).has_value() == !empty);
+  }
+}
+
 TEST_CASE("sizes of values follow OpenCL C") {
   SpirvBuilder builder = module_start();
   builder.op(spv::OpDecorate, {100'006, spv::DecorationFuncParamAttr, spv::FunctionParameterAttributeByVal});

@@ -242,6 +242,29 @@ TEST_CASE("many sections that share one long name take no square time") {
   CHECK(seconds_of([&] { CHECK_FALSE(read_zebin(file)); }) < kSlow);
 }
 
+TEST_CASE("many sections that share one long list of notes take no square time") {
+  constexpr std::uint32_t kSections = 60'000, kNotes = 2u << 20;
+  constexpr std::string_view kName = ".note.intelgt.compat";
+  Bytes file(sizeof(Elf64_Ehdr) + kNotes);  // zeros: notes without name and value
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_shoff = file.size() + kName.size() + 1;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = kSections;
+  put(file, 0, header);
+  for (const char letter : kName) file.push_back(std::byte(letter));
+  file.push_back(std::byte{0});
+  file.resize(file.size() + kSections * sizeof(Elf64_Shdr));
+  for (std::uint32_t i = 0; i < kSections; ++i) {
+    const Elf64_Shdr notes = section_header(0, SHT_NOTE, sizeof header, kNotes);
+    put(file, header.e_shoff + i * sizeof notes,
+        i ? notes : section_header(0, SHT_STRTAB, sizeof header + kNotes, kName.size() + 1));
+  }
+  CHECK(seconds_of([&] { CHECK_FALSE(read_zebin(file)); }) < kSlow);
+}
+
 TEST_CASE("20,000 flipped bits in .ze_info and in an ELF file") {
   int read = 0;
   flip_bits(bytes_of(ze_info_text()), 20'000, [&](const Bytes& damaged) {
@@ -342,6 +365,30 @@ TEST_CASE("anchors do not multiply the work") {
   many += "kernels: [";
   for (int i = 0; i < 20'000; ++i) many += i ? ", *x" : "*x";
   CHECK(seconds_of([&] { CHECK_FALSE(read_ze_info(many + "]\n")); }) < kSlow);
+}
+
+TEST_CASE("aliases are refused, whatever they stand for; anchors alone and ampersands are not") {
+  const std::string kernel = "{name: k, execution_env: {simd_size: 8}}";
+  CHECK_FALSE(read_ze_info("a: &a " + kernel + "\nkernels: [*a]\n"));
+  CHECK(read_ze_info("kernels: [&a " + kernel + "]\n"));
+  CHECK(read_ze_info("kernels: [" + kernel + "]\nkernels_misc_info: [{name: '*k & l'}]\n"));
+
+  // One kernel with a long list of keys, named often: each time all of the keys would be looked through.
+  std::string keys = "x: &x\n  name: k\n  execution_env: {simd_size: 8}\n";
+  for (int i = 0; i < 20'000; ++i) keys += "  key" + std::to_string(i) + ": 0\n";
+  keys += "kernels: [";
+  for (int i = 0; i < 20'000; ++i) keys += i ? ", *x" : "*x";
+  CHECK(seconds_of([&] { CHECK_FALSE(read_ze_info(keys + "]\n")); }) < kSlow);
+}
+
+TEST_CASE("a required group of no work-items is an error") {
+  const auto with_size = [](const std::string& size) {
+    return read_ze_info("kernels: [{name: k, execution_env: {required_work_group_size: " + size + "}}]\n");
+  };
+  CHECK(with_size("[4, 1, 1]"));
+  CHECK(with_size("[0, 0, 0]"));
+  CHECK_FALSE(with_size("[4, 0, 1]"));
+  CHECK_FALSE(with_size("[4, 1, 0]"));
 }
 
 TEST_CASE("a thousand kernels are read in a moment, ten thousand in a few") {

@@ -27,6 +27,8 @@ constexpr std::size_t kHeaderWords = 5;
 constexpr std::uint32_t kNewestMinor =
     static_cast<std::uint32_t>(SPIRV::VersionNumber::MaximumVersion) >> 8 & 0xff;
 constexpr std::uint32_t kLargestBound = 1u << 22;  // ids; SPIR-V's own universal limit
+constexpr std::size_t kLongestLog = 64 << 10;      // bytes, and one line: what is behind helps nobody
+constexpr std::size_t kLongestName = 256;          // bytes of a name in the log
 
 struct OpRange {
   std::uint32_t first, last;
@@ -195,7 +197,7 @@ class Screen {
     const std::string line = "error: " + what +
                              (function_ != 0 ? " in function '" + function_name(function_) + "'" : "") +
                              " cannot run on the CPU device\n";
-    if (log_.find(line) == log_.npos) log_.append(line);
+    if (log_.size() < kLongestLog && told_.insert(line).second) log_.append(line);
   }
 
   void instruction(std::uint32_t op, Words w) {
@@ -206,7 +208,7 @@ class Screen {
         return;
       case spv::OpExtInstImport:
         if (w.size() > 2 && literal(w.subspan(2)) != "OpenCL.std" && !is_debug_set(literal(w.subspan(2))))
-          refuse_use("instruction set '" + literal(w.subspan(2)) + "'");
+          refuse_use("instruction set '" + literal(w.subspan(2)).substr(0, kLongestName) + "'");
         return;
       case spv::OpEntryPoint:
         if (w.size() > 3) {
@@ -297,7 +299,7 @@ class Screen {
 
   std::string function_name(std::uint32_t id) const {
     const auto found = names_.find(id);
-    return found != names_.end() ? found->second : "%" + std::to_string(id);
+    return found != names_.end() ? found->second.substr(0, kLongestName) : "%" + std::to_string(id);
   }
 
   Words module_;
@@ -311,6 +313,7 @@ class Screen {
   std::vector<std::string> refused_capabilities_;
   std::vector<std::pair<std::uint32_t, std::string>> linkage_;  // ids and the names they are known by outside
   std::set<std::uint32_t> built_ins_;
+  std::set<std::string> told_;  // lines of the log, each once
 };
 
 // Hints that kernels need not have: merge instructions, since the validator holds those that compilers write

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Fuzz target: the ELF reader of native binaries, and the SPIR-V inside them.
+#include "fuzz/claims.hpp"
+#include "fuzz/input.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace kiln;
+  const auto file = fuzz::bytes(data, size);
+  if (const auto facts = read_zebin(file)) fuzz::claim_checks(*facts);
+  const auto spirv = embedded_spirv(file);
+  fuzz::claim(spirv.empty() || (spirv.data() >= file.data() && spirv.size() <= size &&
+                                spirv.data() + spirv.size() <= file.data() + size),
+              "a section lies inside its file");
+  if (const auto facts = read_spirv(spirv)) fuzz::claim_checks(*facts);
+  return 0;
+}
