@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "diagnose/printable.hpp"
+
 namespace kiln::cli {
 
-void print_table(const std::vector<std::vector<std::string>>& rows, std::size_t names, std::size_t indent) {
+void print_table(std::vector<std::vector<std::string>> rows, std::size_t names, std::size_t indent) {
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = detail::printable(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -10,7 +10,6 @@ namespace kiln::cli {
 
 /// Prints rows of equal length, the first `names` columns to the left and the numbers behind to the right,
 /// `indent` blanks before each line.
-void print_table(const std::vector<std::vector<std::string>>& rows, std::size_t names,
-                 std::size_t indent = 0);
+void print_table(std::vector<std::vector<std::string>> rows, std::size_t names, std::size_t indent = 0);
 
 }  // namespace kiln::cli

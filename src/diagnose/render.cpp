@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "diagnose/printable.hpp"
 #include "kiln/diagnostic.hpp"
 
 namespace kiln {
@@ -10,17 +11,19 @@ namespace kiln {
 const char* to_string(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
 
 std::string to_text(const Diagnostic& diagnostic) {
-  std::string text =
-      std::string(to_string(diagnostic.severity)) + "[" + diagnostic.code + "]: " + diagnostic.message + "\n";
+  using detail::printable;
+  std::string text = std::string(to_string(diagnostic.severity)) + "[" + diagnostic.code +
+                     "]: " + printable(diagnostic.message) + "\n";
   std::size_t width = 0;
-  for (const DiagnosticRow& row : diagnostic.rows) width = std::max(width, row.label.size());
+  for (const DiagnosticRow& row : diagnostic.rows) width = std::max(width, printable(row.label).size());
   for (const DiagnosticRow& row : diagnostic.rows) {
-    text += "  = " + row.label + ": " + std::string(width - row.label.size(), ' ');
-    text +=
-        row.text.empty() ? std::to_string(row.value) + (row.unit.empty() ? "" : " " + row.unit) : row.text;
+    const std::string label = printable(row.label);
+    text += "  = " + label + ": " + std::string(width - label.size(), ' ');
+    text += row.text.empty() ? std::to_string(row.value) + (row.unit.empty() ? "" : " " + row.unit)
+                             : printable(row.text, "\n\t");  // build logs have lines
     text += "\n";
   }
-  for (const std::string& help : diagnostic.help) text += "  help: " + help + "\n";
+  for (const std::string& help : diagnostic.help) text += "  help: " + printable(help) + "\n";
   return text;
 }
 

@@ -136,7 +136,8 @@ void claim_target(const KernelFacts& kernel, const TargetLimits& limits, const R
   const bool zero =
       asked.group_size && (!asked.group_size->x || !asked.group_size->y || !asked.group_size->z);
   for (const Diagnostic& reason : check_kernel(kernel, limits, asked)) {
-    constexpr std::string_view kCodes[] = {"K0101", "K0102", "K0103", "K0109", "K0110", "K0111"};
+    constexpr std::string_view kCodes[] = {"K0101", "K0102", "K0103", "K0109", "K0110",
+                                           "K0111", "K0116", "K0117", "K0118", "K0119"};
     claim(std::ranges::count(kCodes, reason.code) == 1 || (zero && reason.code == "K0104"),
           "a reason has one of the documented codes");
     claim_renders(reason);

@@ -203,6 +203,14 @@ TEST_CASE("text: labels in a column, numbers with their unit") {
   CHECK(to_text({"K0999", "bare", {}, {}, Severity::warning}) == "warning[K0999]: bare\n");
 }
 
+TEST_CASE("control characters in names do nothing on a terminal") {
+  const std::string name = "k\x1b[2J\n\r\x7f";
+  CHECK(to_text({"K0999", name, {{name, name + "\tlog"}}, {name}}) ==
+        "error[K0999]: k\\x1b[2J\\x0a\\x0d\\x7f\n"
+        "  = k\\x1b[2J\\x0a\\x0d\\x7f: k\\x1b[2J\n\\x0d\\x7f\tlog\n"
+        "  help: k\\x1b[2J\\x0a\\x0d\\x7f\n");
+}
+
 TEST_CASE("JSON keeps 64 bits, and replaces what is not UTF-8") {
   const std::string odd = "ker\xff\xfenel\xc3\x28 \"quoted\" \n\t\x01";
   const Diagnostic diagnostic{"K0999", odd, {{odd, "", UINT64_MAX, "B"}, {"empty", ""}, {"t", odd}}, {odd}};
