@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `kiln doctor`: why there is no device, or not the one expected.
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/session.hpp"
@@ -30,7 +31,11 @@ void print_text(const Report& report) {
       begin = end + 1;
     }
   }
-  std::printf("\n%s\n", report.verdict.c_str());
+  const auto count = [&](State state) { return std::ranges::count(report.findings, state, &Finding::state); };
+  const auto problems = count(State::problem), notes = count(State::note);
+  std::printf("\n%td problem%s, %td note%s\n", problems, problems == 1 ? "" : "s", notes,
+              notes == 1 ? "" : "s");
+  std::printf("%s\n", report.verdict.c_str());
 }
 
 ordered_json to_json(const Report& report) {

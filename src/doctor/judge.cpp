@@ -12,7 +12,7 @@
 namespace kiln::doctor {
 namespace {
 
-constexpr std::size_t kLongestText = 120;  // characters
+constexpr std::size_t kLongestMessage = 300;  // characters
 
 std::string named(const std::vector<DeviceFact>& devices, const char* kind) {
   for (const DeviceFact& device : devices)
@@ -72,11 +72,20 @@ const std::string* variable(const Facts& facts, const std::string& name) {
   return found == facts.environment.end() ? nullptr : &found->second;
 }
 
-std::string printable(std::string_view text) {
-  std::string clean(text.substr(0, kLongestText));
+std::string printable(std::string_view text, std::size_t most) {
+  std::string clean(text.substr(0, most));
   for (char& each : clean)
     if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = ' ';
-  return text.size() > kLongestText ? clean + "..." : clean;
+  return text.size() > most ? clean + "..." : clean;
+}
+
+Diagnostic printable(Diagnostic diagnostic) {
+  diagnostic.message = printable(diagnostic.message, kLongestMessage);
+  for (DiagnosticRow& row : diagnostic.rows) {
+    row.label = printable(row.label);
+    row.text = printable(row.text, kLongestMessage);
+  }
+  return diagnostic;
 }
 
 std::string end_text(const ChildEnd& end) {

@@ -50,7 +50,7 @@ void judge_driver(const Start& driver, Findings& findings) {
   if (failed(driver)) return findings.add("drivers", crash(driver));
   if (driver.without_mask) return;  // K0605
   const bool just_no_device = driver.answer && is_known(driver);
-  if (driver.refusal && !just_no_device) return findings.add("drivers", *driver.refusal);
+  if (driver.refusal && !just_no_device) return findings.add("drivers", printable(*driver.refusal));
   std::string devices;
   for (const DeviceFact& device : driver.devices)
     devices += (devices.empty() ? "" : ", ") + printable(device.name);
@@ -65,8 +65,10 @@ void judge_loader(const Facts& facts, Findings& findings) {
   if (failed(loader) && std::ranges::none_of(facts.drivers, failed))
     return findings.add("loader", crash(loader));
   if (!loader.error.empty())
-    return findings.add("loader", *kiln::detail::explain_missing_loader(loader.error.c_str()).diagnostic());
-  if (loader.refusal && loader.refusal->code == "K0306") return findings.add("loader", *loader.refusal);
+    return findings.add("loader",
+                        printable(*kiln::detail::explain_missing_loader(loader.error.c_str()).diagnostic()));
+  if (loader.refusal && loader.refusal->code == "K0306")
+    return findings.add("loader", printable(*loader.refusal));
   findings.ok("loader", describe(loader));
 }
 
@@ -78,7 +80,10 @@ void judge_drivers(const Facts& facts, Findings& findings) {
     else
       judge_driver(driver, findings);
   }
-  judge_driver(facts.cpu, findings);
+  Start cpu = facts.cpu;
+  if (cpu.refusal && !variable(facts, "KILN_CPU_DRIVER"))
+    cpu.refusal->severity = Severity::warning;  // it is optional
+  judge_driver(cpu, findings);
   if (!absent.empty()) findings.ok("drivers", "not installed: " + absent);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Variables that change which devices there are, and how kernels are compiled and run.
 #include <algorithm>
+#include <filesystem>
 #include <span>
+#include <sstream>
 
 #include "doctor/judgement.hpp"
 #include "kiln/open.hpp"
@@ -99,18 +101,16 @@ void judge_mask(const Facts& facts, Findings& findings) {
   findings.add("environment", std::move(why));
 }
 
-/// The folder of LD_LIBRARY_PATH that a library came from; empty when it came from elsewhere.
-std::string search_folder(const Facts& facts, const std::string& library) {
+/// LD_LIBRARY_PATH names the folder of this library.
+bool is_searched(const Facts& facts, const std::string& library) {
   const std::string* list = variable(facts, "LD_LIBRARY_PATH");
-  if (!list || library.empty()) return {};
-  std::string_view rest(*list);
-  while (!rest.empty()) {
-    std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
-    if (!folder.empty() && library.substr(0, library.rfind('/')) == folder) return std::string(folder);
-  }
-  return {};
+  if (!list || library.empty()) return false;
+  const std::filesystem::path folder = std::filesystem::path(library).parent_path();
+  std::istringstream folders(*list);
+  for (std::string each; std::getline(folders, each, ':');)
+    if (!each.empty() && (std::filesystem::path(each) / "").lexically_normal().parent_path() == folder)
+      return true;
+  return false;
 }
 
 void judge_library_path(const Facts& facts, Findings& findings) {
@@ -118,7 +118,7 @@ void judge_library_path(const Facts& facts, Findings& findings) {
   std::vector<const Start*> all{&facts.loader};
   for (const Start& driver : facts.drivers) all.push_back(&driver);
   for (const Start* start : all)
-    if (!search_folder(facts, start->path).empty())
+    if (is_searched(facts, start->path))
       why.rows.push_back({"LD_LIBRARY_PATH leads to", printable(start->path)});
   if (const std::string* preload = variable(facts, "LD_PRELOAD"); preload && !preload->empty())
     why.rows.push_back({"LD_PRELOAD", printable(*preload)});

@@ -42,6 +42,13 @@ const Product* product(const Card& card) {
   return nullptr;
 }
 
+bool may_be_intel(const Node& node) { return node.vendor == kIntel || node.vendor == 0; }
+
+std::string node_text(const Node& node) {
+  return node.path + ": " + (node.error ? std::strerror(node.error) : "opens") + ", " + node.owner + ":" +
+         node.group + " " + node.mode;
+}
+
 bool has_node(const Facts& facts, const Card& card) {
   return std::ranges::any_of(facts.nodes, [&](const Node& node) {
     return !card.node.empty() && node.path.ends_with("/" + card.node);
@@ -130,31 +137,44 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 /// The library's own explanation, K0302 to K0305, with what is known beyond.
-Diagnostic explain(const Facts& facts) {
+Diagnostic explain(const Facts& facts, const std::vector<Node>& nodes) {
   kiln::detail::GpuSurvey survey;
   if (const std::string* alternative = variable(facts, "ZE_ENABLE_ALT_DRIVERS"))
     survey.alternative = printable(*alternative);
   const Start* intel = intel_driver(facts);
   if (intel && !intel->error.empty()) survey.driver_error = printable(intel->error);
-  for (const Node& node : facts.nodes)
-    if (node.vendor == kIntel || node.vendor == 0) survey.nodes.push_back({node.path, node.error});
+  for (const Node& node : nodes)
+    if (may_be_intel(node)) survey.nodes.push_back({node.path, node.error});
   const auto code = static_cast<ze_result_t>(facts.loader.answer.value_or(ZE_RESULT_ERROR_UNINITIALIZED));
   Diagnostic why =
       code == ZE_RESULT_SUCCESS
           ? *kiln::detail::explain_missing_gpu(ZE_RESULT_ERROR_UNINITIALIZED, "zeDeviceGet", survey)
                  .diagnostic()
           : *kiln::detail::explain_missing_gpu(code, "zeInit", survey).diagnostic();
+  if (code == ZE_RESULT_SUCCESS) why.rows.erase(why.rows.begin());  // the answer, which was no failure
+  if (intel && !intel->devices.empty()) {
+    why.rows.push_back({"Intel's driver by itself", "shows " + printable(intel->devices[0].name)});
+    if (!survey.alternative.empty()) why.help.insert(why.help.begin(), "unset ZE_ENABLE_ALT_DRIVERS");
+  }
   if (why.code == "K0304") {
-    for (const Node& node : facts.nodes)
+    for (const Node& node : nodes)
       why.rows.push_back({"rights of " + node.path, node.owner + ":" + node.group + " " + node.mode});
     why.rows.push_back({"groups of this process", joined(facts.groups)});
+    // The library names the usual group; here it is known.
+    const auto owned = std::ranges::find_if(nodes, [](const Node& node) { return node.error != 0; });
+    if (owned != nodes.end() && owned->group == "root")
+      why.help[0] =
+          "let the system's udev rules give the node to group render, or in a container: `--group-add`";
+    else if (owned != nodes.end() && !owned->group.empty())
+      why.help[0] = "join the group that owns the node: `sudo usermod -aG " + printable(owned->group) +
+                    " $USER`, then log in again";
   }
   return why;
 }
 
 Diagnostic find_reason(const Facts& facts) {
   const auto cards = intel_cards(facts);
-  Diagnostic why = explain(facts);
+  Diagnostic why = explain(facts, facts.nodes);
   if (why.code == "K0302") return why;
   if (why.code == "K0303") {
     if (auto missing = explain_missing_node(facts, cards)) return *std::move(missing);
@@ -186,14 +206,20 @@ void judge_gpus(const Facts& facts, Findings& findings) {
   for (const Card& card : facts.cards)
     findings.ok("GPU", printable(card.address) + ": " + card_text(card) +
                            (has_node(facts, card) ? ", /dev/dri/" + card.node : ""));
-  for (const auto* list : {&facts.nodes, &facts.accelerators})
-    for (const Node& node : *list)
-      findings.ok("GPU", node.path + ": " + (node.error ? std::strerror(node.error) : "opens") + ", " +
-                             node.owner + ":" + node.group + " " + node.mode);
+  for (const Node& node : facts.nodes)
+    if (node.error == 0 || !may_be_intel(node)) findings.ok("GPU", node_text(node));
+  for (const Node& node : facts.accelerators)
+    findings.ok("GPU", node_text(node) + "; an accelerator, which Kiln does not use");
   const auto gpus = usable_gpus(facts);
   for (const DeviceFact& gpu : gpus)
     findings.ok("GPU", printable(gpu.name) + ", " + pci_id(gpu.vendor, gpu.device));
-  if (gpus.empty() && !is_told(facts)) findings.add("GPU", find_reason(facts));
+  if (gpus.empty() && !is_told(facts)) return findings.add("GPU", find_reason(facts));
+  for (const Node& node : facts.nodes)
+    if (node.error != 0 && may_be_intel(node)) {
+      Diagnostic why = explain(facts, {node});
+      if (!gpus.empty()) why.severity = Severity::warning;
+      findings.add("GPU", std::move(why));
+    }
 }
 
 }  // namespace kiln::doctor

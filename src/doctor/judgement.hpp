@@ -45,8 +45,10 @@ enum class Mask : std::uint8_t { unset, fine, ill_formed, hides_all };
 /// The value of an environment variable; null when it is not set.
 [[nodiscard]] const std::string* variable(const Facts& facts, const std::string& name);
 
-/// For a line of a terminal: control characters replaced, at most 120 characters.
-[[nodiscard]] std::string printable(std::string_view text);
+/// For a line of a terminal: control characters replaced, and not without end.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t most = 120);
+/// The same for all of a diagnostic that quotes what comes from outside.
+[[nodiscard]] Diagnostic printable(Diagnostic diagnostic);
 
 /// "signal 6 (Aborted)", "no answer within 30 s"; empty for a good end.
 [[nodiscard]] std::string end_text(const ChildEnd& end);

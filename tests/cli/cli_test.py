@@ -97,7 +97,7 @@ class Doctor(unittest.TestCase):
         answer, found = self.ask(ZE_AFFINITY_MASK=wild, ZE_ENABLE_ALT_DRIVERS=',' * 1000 + wild, KILN_DEVICE=wild,
                                  HOME=wild, NEO_CACHE_DIR='/dev/null', PATH=':::', LD_LIBRARY_PATH=wild)
         self.assertLessEqual({'K0605', 'K0609', 'K0307'}, set(found))
-        done = kiln('doctor', KILN_DEVICE=wild, ZE_AFFINITY_MASK=wild)
+        done = kiln('doctor', KILN_DEVICE=wild, ZE_AFFINITY_MASK=wild, ZE_ENABLE_ALT_DRIVERS=wild, KILN_CPU_DRIVER=wild)
         self.assertNotIn('\x1b', done.stdout)
         self.assertLess(len(done.stdout), 10_000)
         odd = subprocess.run([KILN, 'doctor', '--json'], env={**os.environ, b'IGC_odd': b'\xff\xfe'}, capture_output=True,

@@ -126,6 +126,15 @@ TEST_CASE("doctor: loader and drivers") {
   check_only("K0601", facts, State::problem, "hang");
   CHECK(judge(facts).gpu_usable);
 
+  // Kiln's own driver is optional, unless it is asked for.
+  facts = healthy();
+  facts.cpu.answer.reset();
+  facts.cpu.refusal = Diagnostic{"K0306", "`libze_kiln_cpu.so` cannot be used", {}, {"check the path"}};
+  REQUIRE(codes(facts) == Codes{"K0306"});
+  const auto is_problem = [](const Finding& finding) { return finding.state == State::problem; };
+  CHECK(std::ranges::count_if(judge(facts).findings, is_problem) == 0);
+  CHECK(std::ranges::count_if(judge(with(facts, "KILN_CPU_DRIVER", "x")).findings, is_problem) == 1);
+
   facts = healthy();
   facts.compilers[0].path.clear();
   check_only("K0608", facts, State::problem);
@@ -144,6 +153,28 @@ TEST_CASE("doctor: why Level Zero shows no GPU") {
   facts.nodes[0].error = EACCES;
   facts.groups = {"users"};
   CHECK(codes(facts) == Codes{"K0304"});
+
+  // One of two GPUs is locked: worth a note.
+  facts = healthy();
+  facts.nodes.push_back({"/dev/dri/renderD129", EACCES, "root", "video", "0600", "", 0x8086});
+  CHECK(codes(facts) == Codes{"K0304"});
+  CHECK(judge(facts).gpu_usable);
+  for (const Finding& finding : judge(facts).findings) {
+    CHECK(finding.state != State::problem);
+    if (!finding.why) continue;
+    CHECK(finding.why->rows[0].label == "/dev/dri/renderD129");
+    CHECK(finding.why->help[0].find("-aG video") != std::string::npos);
+  }
+  facts.nodes[1].vendor = 0x10de;
+  CHECK(codes(facts).empty());
+
+  // Intel's driver would show the GPU, if the loader were not told to take another.
+  facts = with(without_gpu(), "ZE_ENABLE_ALT_DRIVERS", "/opt/libze_other.so");
+  facts.drivers[0] = healthy().drivers[0];
+  CHECK(codes(facts) == Codes{"K0305", "K0609"});
+  for (const Finding& finding : judge(facts).findings)
+    if (finding.why && finding.why->code == "K0305")
+      CHECK(finding.why->help[0] == "unset ZE_ENABLE_ALT_DRIVERS");
 
   facts = without_gpu();
   facts.nodes.clear();
