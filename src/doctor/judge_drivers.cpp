@@ -14,7 +14,7 @@ std::string first_line(const std::string& text) { return printable(text.substr(0
 /// It died or hung, and not by the affinity mask, which has a finding of its own.
 bool failed(const Start& start) { return !end_text(start.end).empty() && !start.without_mask; }
 
-Diagnostic crash(const Start& start) {
+Diagnostic crash(const Facts& facts, const Start& start) {
   const char* step = start.path.empty() ? "while it is opened"
                      : !start.answer    ? "while it starts"
                                         : "while it lists its devices";
@@ -24,6 +24,9 @@ Diagnostic crash(const Start& start) {
                  {{"end", end_text(start.end)}},
                  {}};
   if (!start.path.empty()) why.rows.push_back({"file", printable(start.path)});
+  if (const std::string* folders = variable(facts, "LD_LIBRARY_PATH"); start.path.empty() && folders)
+    why.rows.push_back(
+        {"LD_LIBRARY_PATH", printable(*folders)});  // it may lead to another file than installed
   if (!start.end.printed.empty()) why.rows.push_back({"printed", first_line(start.end.printed)});
   why.help = {"every program that uses Level Zero meets this: install another release of it, or remove it",
               "what it says: NEOReadDebugKeys=1 PrintDebugMessages=1 for Intel's driver, "
@@ -46,11 +49,16 @@ std::string describe(const Start& start) {
 
 bool is_known(const Start& driver) { return driver.library.starts_with("libze_intel_"); }
 
-void judge_driver(const Start& driver, Findings& findings) {
-  if (failed(driver)) return findings.add("drivers", crash(driver));
+/// zeInit's answer where it has no device to offer; what it is for says why, in a finding about the GPU.
+bool offers_nothing(const Start& driver) {
+  return is_known(driver) && driver.refusal && !driver.refusal->rows.empty() &&
+         driver.refusal->rows[0].text.starts_with("zeInit gave ");
+}
+
+void judge_driver(const Facts& facts, const Start& driver, Findings& findings) {
+  if (failed(driver)) return findings.add("drivers", crash(facts, driver));
   if (driver.without_mask) return;  // K0605
-  const bool just_no_device = driver.answer && is_known(driver);
-  if (driver.refusal && !just_no_device) return findings.add("drivers", printable(*driver.refusal));
+  if (driver.refusal && !offers_nothing(driver)) return findings.add("drivers", printable(*driver.refusal));
   std::string devices;
   for (const DeviceFact& device : driver.devices)
     devices += (devices.empty() ? "" : ", ") + printable(device.name);
@@ -59,11 +67,15 @@ void judge_driver(const Start& driver, Findings& findings) {
 
 }  // namespace
 
+bool is_broken(const Start& driver) {
+  return failed(driver) || (driver.refusal && !is_absent(driver) && !offers_nothing(driver));
+}
+
 void judge_loader(const Facts& facts, Findings& findings) {
   const Start& loader = facts.loader;
   // A driver that fails takes the loader with it: one cause, one finding.
   if (failed(loader) && std::ranges::none_of(facts.drivers, failed))
-    return findings.add("loader", crash(loader));
+    return findings.add("loader", crash(facts, loader));
   if (!loader.error.empty())
     return findings.add("loader",
                         printable(*kiln::detail::explain_missing_loader(loader.error.c_str()).diagnostic()));
@@ -78,12 +90,12 @@ void judge_drivers(const Facts& facts, Findings& findings) {
     if (is_known(driver) && is_absent(driver))
       absent += (absent.empty() ? "" : ", ") + driver.library;
     else
-      judge_driver(driver, findings);
+      judge_driver(facts, driver, findings);
   }
   Start cpu = facts.cpu;
   if (cpu.refusal && !variable(facts, "KILN_CPU_DRIVER"))
     cpu.refusal->severity = Severity::warning;  // it is optional
-  judge_driver(cpu, findings);
+  judge_driver(facts, cpu, findings);
   if (!absent.empty()) findings.ok("drivers", "not installed: " + absent);
 }
 

@@ -195,6 +195,8 @@ Diagnostic find_reason(const Facts& facts) {
 /// Another finding says already why there is no GPU.
 bool is_told(const Facts& facts) {
   const Mask mask = affinity_mask(facts);
+  const Start* intel = intel_driver(facts);
+  if (intel && is_broken(*intel) && !variable(facts, "ZE_ENABLE_ALT_DRIVERS")) return true;
   return !facts.loader.error.empty() || !end_text(facts.loader.end).empty() || mask == Mask::ill_formed ||
          mask == Mask::hides_all || debug_keys(facts).simulated ||
          (facts.loader.refusal && facts.loader.refusal->code == "K0306");

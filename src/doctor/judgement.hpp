@@ -55,6 +55,9 @@ enum class Mask : std::uint8_t { unset, fine, ill_formed, hides_all };
 
 [[nodiscard]] const Start* intel_driver(const Facts& facts);
 
+/// It cannot be opened although it is there, crashes, or is no driver: a finding of its own.
+[[nodiscard]] bool is_broken(const Start& driver);
+
 /// "8086:56a0".
 [[nodiscard]] std::string pci_id(std::uint32_t vendor, std::uint32_t device);
 

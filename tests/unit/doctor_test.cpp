@@ -112,6 +112,17 @@ TEST_CASE("doctor: loader and drivers") {
   facts.drivers[0].error = kIntelLibrary + ": cannot open shared object file: No such file or directory";
   CHECK(codes(facts) == Codes{"K0302"});
 
+  // There, but what it needs is not.
+  facts.drivers[0].error = "libigdgmm.so.12: cannot open shared object file: No such file or directory";
+  facts.drivers[0].refusal =
+      Diagnostic{"K0306", "`x` cannot be used", {{"reason", facts.drivers[0].error}}, {"check the path"}};
+  CHECK(codes(facts) == Codes{"K0306"});
+
+  facts = without_gpu();
+  facts.drivers[0].refusal = Diagnostic{
+      "K0306", "`x` cannot be used", {{"reason", "zeInit gave ZE_RESULT_ERROR_UNINITIALIZED"}}, {"x"}};
+  CHECK(codes(facts) == Codes{"K0305"});
+
   facts = without_gpu();
   facts.drivers[0].answer.reset();
   facts.drivers[0].end = {ChildEnd::Kind::signalled, SIGABRT, "Abort was called at 42 line\nmore"};
@@ -124,6 +135,7 @@ TEST_CASE("doctor: loader and drivers") {
   facts.drivers[1].library = "/opt/libze_other.so";
   facts.drivers[1].end = {ChildEnd::Kind::timed_out, 20, ""};
   check_only("K0601", facts, State::problem, "hang");
+  check_only("K0601", with(facts, "LD_LIBRARY_PATH", "/opt/lib"), State::problem, "path");
   CHECK(judge(facts).gpu_usable);
 
   // Kiln's own driver is optional, unless it is asked for.
