@@ -75,22 +75,23 @@ class Doctor(unittest.TestCase):
                          sum(finding['state'] == 'problem' for finding in answer['findings']))
 
     def test_drivers_that_are_none_that_abort_and_that_hang_are_named_and_end_nothing(self):
+        naming = lambda found, code, path: [entry['text'] for entry in found.get(code, []) if path in entry['text']]
         with tempfile.NamedTemporaryFile('w', suffix='.so') as text:
             text.write('no library')
             text.flush()
             _, found = self.ask(ZE_ENABLE_ALT_DRIVERS=text.name)
-            self.assertIn(text.name, found['K0306'][0]['text'])
-            self.assertNotIn('K0601', found)
+            self.assertEqual(len(naming(found, 'K0306', text.name)), 1)
+            self.assertEqual(naming(found, 'K0601', text.name), [])
         aborts, hangs = os.environ['KILN_DRIVER_THAT_ABORTS'], os.environ['KILN_DRIVER_THAT_HANGS']
         answer, found = self.ask(ZE_ENABLE_ALT_DRIVERS=aborts)
-        self.assertIn('ends the process while it is opened', found['K0601'][0]['text'])
-        self.assertEqual(len(found['K0601']), 1)
+        self.assertIn('ends the process while it is opened', naming(found, 'K0601', aborts)[0])
+        self.assertEqual(naming(found, 'K0601', 'libze_loader'), [])
         self.assertIsNone(answer['device'])
         answer, found = self.ask('--timeout', '1', ZE_ENABLE_ALT_DRIVERS=hangs)
-        self.assertIn('hangs', found['K0601'][0]['text'])
+        self.assertIn('hangs', naming(found, 'K0601', hangs)[0])
         self.assertIn('no answer within 1 s', answer['verdict'])
         answer, found = self.ask(KILN_CPU_DRIVER=aborts)
-        self.assertIn(aborts, found['K0601'][0]['text'])
+        self.assertEqual(len(naming(found, 'K0601', aborts)), 1)
 
     def test_absurd_variables_and_folders(self):
         wild = '\x1b[31m\n' + 'x' * 100_000
