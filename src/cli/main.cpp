@@ -46,6 +46,12 @@ Logs: onetrace, unitrace and ze_tracer with -c, the loader's validation layer, d
 
 Exit status: 0 explained, 1 no failure found in the log, 2 neither a code nor a file, or a file that cannot be read.)";
 
+constexpr const char* kDoctorFooter = R"(
+Looked at: the loader, the drivers (each started in a process of its own), the GPUs and their nodes, the compilers,
+variables and files that change behaviour, the driver's cache. `kiln explain CODE` says more of a code.
+
+Exit status: 0 a GPU is usable, 2 usage, 4 none is.)";
+
 void to_spdlog(void*, kiln::LogLevel level, std::string_view message) {
   switch (level) {
     case kiln::LogLevel::debug:
@@ -88,6 +94,15 @@ int main(int argc, char** argv) {
   CLI::App* devices_command = app.add_subcommand("devices", "Show the devices, and why one is missing");
   devices_command->add_option("--device", devices_options.device, kDeviceHelp);
   devices_command->add_flag("--json", devices_options.json, "Machine-readable output");
+
+  DoctorOptions doctor_options;
+  CLI::App* doctor_command =
+      app.add_subcommand("doctor", "Say why there is no GPU, or not the one expected, and what to do");
+  doctor_command->footer(kDoctorFooter);
+  doctor_command->add_flag("--json", doctor_options.json, "Machine-readable output");
+  doctor_command
+      ->add_option("--timeout", doctor_options.seconds, "Seconds that each driver may take to start (20)")
+      ->check(CLI::Range(1, 3600));
 
   InspectOptions inspect_options;
   CLI::App* inspect_command = app.add_subcommand(
@@ -149,6 +164,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }
   if (devices_command->parsed()) return devices(devices_options);
+  if (doctor_command->parsed()) return doctor(doctor_options);
   if (inspect_command->parsed()) return inspect(inspect_options);
   if (check_command->parsed()) return check(check_options);
   if (explain_command->parsed()) return explain(explain_options);

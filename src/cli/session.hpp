@@ -38,6 +38,12 @@ struct DevicesOptions {
 };
 int devices(const DevicesOptions& options);
 
+struct DoctorOptions {
+  bool json = false;
+  int seconds = 20;  ///< for each library that is started
+};
+int doctor(const DoctorOptions& options);
+
 struct InspectOptions {
   std::vector<std::string> files;
   bool json = false;

@@ -21,14 +21,16 @@ namespace {
 constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
 constexpr const char* kUseCpu = "or run on Kiln's CPU device: --device cpu, or KILN_DEVICE=cpu";
 
-std::vector<RenderNode> render_nodes() {
+}  // namespace
+
+std::vector<RenderNode> device_nodes(const std::string& path, std::string_view prefix) {
   std::vector<RenderNode> nodes;
-  DIR* folder = opendir("/dev/dri");
+  DIR* folder = opendir(path.c_str());
   if (!folder) return nodes;
   while (const dirent* entry = readdir(folder)) {
-    if (std::strncmp(entry->d_name, "renderD", 7) != 0) continue;
-    RenderNode node{std::string("/dev/dri/") + entry->d_name};
-    const int file = open(node.path.c_str(), O_RDWR | O_CLOEXEC);
+    if (!std::string_view(entry->d_name).starts_with(prefix)) continue;
+    RenderNode node{path + "/" + entry->d_name};
+    const int file = open(node.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
       node.error = errno;
     else
@@ -39,8 +41,6 @@ std::vector<RenderNode> render_nodes() {
   std::ranges::sort(nodes, {}, &RenderNode::path);
   return nodes;
 }
-
-}  // namespace
 
 Error explain_missing_loader(const char* reason) {
   Diagnostic diagnostic{
@@ -57,7 +57,7 @@ Error explain_missing_gpu(ze_result_t code, const char* call) {
     const char* reason = dlerror();
     survey.driver_error = reason ? reason : "unknown";
   }
-  survey.nodes = render_nodes();
+  survey.nodes = device_nodes("/dev/dri", "renderD");
   return explain_missing_gpu(code, call, survey);
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kiln/result.hpp"
@@ -18,6 +19,12 @@ struct RenderNode {
   std::string path;
   int error = 0;  ///< errno of opening it, 0 when it opens
 };
+
+/// The entries of a folder that begin so, each opened once.
+[[nodiscard]] std::vector<RenderNode> device_nodes(const std::string& path, std::string_view prefix);
+
+/// KILN_CPU_DRIVER, else the CPU driver beside this library, else the installed one.
+[[nodiscard]] std::string cpu_driver_path();
 
 /// What this machine shows of Intel's driver and of GPUs.
 struct GpuSurvey {

@@ -14,6 +14,21 @@
 #include "level_zero/install_paths.hpp"
 
 namespace kiln {
+namespace detail {
+
+std::string cpu_driver_path() {
+  if (const char* chosen = std::getenv("KILN_CPU_DRIVER"); chosen && *chosen) return chosen;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&cpu_driver_path), &self) && self.dli_fname) {
+    const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
+    std::error_code ignored;
+    for (const char* place : {kCpuDriverName, kCpuDriverInBuildTree})
+      if (const auto path = here / place; std::filesystem::exists(path, ignored)) return path.string();
+  }
+  return std::string(kLibraryFolder) + "/" + kCpuDriverName;
+}
+
+}  // namespace detail
 namespace {
 
 /// Topologies that make Intel's driver answer without a GPU; seen with drivers 22.43 and 26.27.
@@ -36,18 +51,6 @@ Error bad_request(std::string_view text) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
 }
 
-std::string cpu_driver_path() {
-  if (const char* chosen = std::getenv("KILN_CPU_DRIVER"); chosen && *chosen) return chosen;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&cpu_driver_path), &self) && self.dli_fname) {
-    const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
-    std::error_code ignored;
-    for (const char* place : {kCpuDriverName, kCpuDriverInBuildTree})
-      if (const auto path = here / place; std::filesystem::exists(path, ignored)) return path.string();
-  }
-  return std::string(kLibraryFolder) + "/" + kCpuDriverName;
-}
-
 Result<SelectedDevice> select(const DeviceRequest& request) {
   switch (request.kind) {
     case DeviceKind::gpu:
@@ -55,7 +58,7 @@ Result<SelectedDevice> select(const DeviceRequest& request) {
       return first_device(ZE_DEVICE_TYPE_GPU);
     case DeviceKind::cpu: {
       if (!request.product.empty()) setenv("KILN_CPU_PROFILE", request.product.c_str(), 1);
-      KILN_TRY(load_driver(cpu_driver_path()));
+      KILN_TRY(load_driver(detail::cpu_driver_path()));
       return first_device(ZE_DEVICE_TYPE_CPU);
     }
     case DeviceKind::capture: {

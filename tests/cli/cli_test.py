@@ -46,6 +46,104 @@ class Devices(unittest.TestCase):
         self.assertIn('tgllp', done.stderr)
 
 
+class Doctor(unittest.TestCase):
+    SIMULATED = {'NEOReadDebugKeys': '1', 'SetCommandStreamReceiver': '1', 'ProductFamilyOverride': 'dg2',
+                 'HardwareInfoOverride': '2x4x16', 'UseAubStream': '0', 'UseBindlessMode': '0',
+                 'UseExternalAllocatorForSshAndDsh': '0'}
+
+    def ask(self, *arguments, **environment):
+        done = kiln('doctor', '--json', *arguments, **environment)
+        answer = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 0 if answer['gpu_usable'] else 4, done.stderr)
+        found = {}
+        for finding in answer['findings']:
+            self.assertEqual(finding['state'] == 'ok', 'diagnostic' not in finding, finding)
+            if 'diagnostic' in finding:
+                self.assertTrue(finding['diagnostic']['help'])
+                found.setdefault(finding['diagnostic']['code'], []).append(finding)
+        return answer, found
+
+    def test_json_and_text_agree_and_name_the_device_that_run_uses(self):
+        answer, found = self.ask()
+        done = kiln('doctor')
+        self.assertEqual(done.stdout.splitlines()[-1], answer['verdict'])
+        self.assertEqual(done.stderr, '')
+        for code in found:
+            self.assertIn(f'[{code}]', done.stdout)
+        self.assertEqual(answer['device'], 'gpu' if answer['gpu_usable'] else 'cpu')
+        self.assertEqual(done.stdout.count('PROBLEM'),
+                         sum(finding['state'] == 'problem' for finding in answer['findings']))
+
+    def test_drivers_that_are_none_that_abort_and_that_hang_are_named_and_end_nothing(self):
+        naming = lambda found, code, path: [entry['text'] for entry in found.get(code, []) if path in entry['text']]
+        with tempfile.NamedTemporaryFile('w', suffix='.so') as text:
+            text.write('no library')
+            text.flush()
+            _, found = self.ask(ZE_ENABLE_ALT_DRIVERS=text.name)
+            self.assertEqual(len(naming(found, 'K0306', text.name)), 1)
+            self.assertEqual(naming(found, 'K0601', text.name), [])
+        aborts, hangs = os.environ['KILN_DRIVER_THAT_ABORTS'], os.environ['KILN_DRIVER_THAT_HANGS']
+        answer, found = self.ask(ZE_ENABLE_ALT_DRIVERS=aborts)
+        self.assertIn('ends the process while it is opened', naming(found, 'K0601', aborts)[0])
+        self.assertEqual(naming(found, 'K0601', 'libze_loader'), [])
+        self.assertIsNone(answer['device'])
+        answer, found = self.ask('--timeout', '1', ZE_ENABLE_ALT_DRIVERS=hangs)
+        self.assertIn('hangs', naming(found, 'K0601', hangs)[0])
+        self.assertIn('no answer within 1 s', answer['verdict'])
+        answer, found = self.ask(KILN_CPU_DRIVER=aborts)
+        self.assertEqual(len(naming(found, 'K0601', aborts)), 1)
+
+    def test_absurd_variables_and_folders(self):
+        wild = '\x1b[31m\n' + 'x' * 100_000
+        answer, found = self.ask(ZE_AFFINITY_MASK=wild, ZE_ENABLE_ALT_DRIVERS=',' * 1000 + wild, KILN_DEVICE=wild,
+                                 HOME=wild, NEO_CACHE_DIR='/dev/null', PATH=':::', LD_LIBRARY_PATH=wild)
+        self.assertLessEqual({'K0605', 'K0609', 'K0307'}, set(found))
+        done = kiln('doctor', KILN_DEVICE=wild, ZE_AFFINITY_MASK=wild, ZE_ENABLE_ALT_DRIVERS=wild, KILN_CPU_DRIVER=wild)
+        self.assertNotIn('\x1b', done.stdout)
+        self.assertLess(len(done.stdout), 10_000)
+        odd = subprocess.run([KILN, 'doctor', '--json'], env={**os.environ, b'IGC_odd': b'\xff\xfe'}, capture_output=True,
+                             timeout=120)
+        self.assertIn('IGC_odd', json.loads(odd.stdout)['findings'].__str__())
+        with tempfile.TemporaryDirectory() as folder:
+            gone = subprocess.run(['sh', '-c', 'rmdir "$PWD"; exec "$0" doctor --json', KILN], cwd=folder,
+                                  capture_output=True, text=True, timeout=120)
+            pathlib.Path(folder).mkdir(exist_ok=True)
+        self.assertIn(gone.returncode, (0, 4), gone.stderr)
+        json.loads(gone.stdout)
+
+    def test_settings_files_in_the_current_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'igdrcl.config').write_text('SetCommandStreamReceiver = 1\n')
+            pathlib.Path(folder, 'saxpy_options.txt').write_text('-cl-fast-relaxed-math')
+            run = lambda **environment: json.loads(subprocess.run(
+                [KILN, 'doctor', '--json'], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True,
+                timeout=120).stdout)
+            codes = lambda answer: {finding['diagnostic']['code'] for finding in answer['findings']
+                                    if 'diagnostic' in finding}
+            self.assertLessEqual({'K0614', 'K0616'}, codes(run()))
+            answer = run(NEOReadDebugKeys='1')
+            self.assertIn('K0606', codes(answer))
+            self.assertFalse(answer['gpu_usable'])
+
+    def test_a_simulated_gpu_is_no_gpu_and_a_mask_that_hides_it_is_told(self):
+        if '/nonexistent' in os.environ.get('ZE_ENABLE_ALT_DRIVERS', ''):
+            self.skipTest("Intel's driver is not loaded under this sanitizer")
+        answer, found = self.ask(**self.SIMULATED)
+        if answer['device'] != 'gpu':
+            self.skipTest("Intel's driver is not installed")
+        self.assertFalse(answer['gpu_usable'])
+        self.assertIn('simulated', answer['verdict'])
+        self.assertIn('K0606', found)
+        for mask, words in (('9', 'hides every device'), ('gpu', 'no list')):
+            _, found = self.ask(**self.SIMULATED, ZE_AFFINITY_MASK=mask)
+            self.assertIn(words, found['K0605'][0]['text'])
+            self.assertNotIn('K0601', found)
+
+    def test_usage(self):
+        for arguments in (('--timeout', '0'), ('--timeout', 'x'), ('more',)):
+            self.assertEqual(kiln('doctor', *arguments).returncode, 2, arguments)
+
+
 class Run(unittest.TestCase):
     def test_json_has_the_fields_and_host_time_contains_device_time(self):
         for name in ('saxpy', 'matmul', 'slm_limit', 'slm_table'):

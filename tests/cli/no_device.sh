@@ -16,7 +16,7 @@ scratch=$(mktemp -d) && chmod 755 "$scratch"
 trap 'rm -rf "$scratch"' EXIT
 failed=0
 
-# scenario NAME HIDDEN-FILES EXPECTED-CODE EXPECTED-WORDS [PREPARE]: runs `kiln run saxpy --device gpu`.
+# scenario NAME HIDDEN-FILES EXPECTED-CODE EXPECTED-WORDS [PREPARE]: runs `kiln run saxpy --device gpu`, and `kiln doctor`.
 scenario() {
   mkdir -p "$scratch/$1"
   hide=$2 work=$scratch/$1 prepare=${5:-true} unshare --mount bash -c '
@@ -34,6 +34,8 @@ scenario() {
     echo $? >"$work/status"
     ${as:-} "$KILN" run saxpy --device auto --size 100 >"$work/auto.out" 2>"$work/auto.error"
     echo $? >"$work/auto.status"
+    ${as:-} "$KILN" doctor >"$work/doctor"
+    echo $? >"$work/doctor.status"
   ' || { echo "FAIL $1: the scenario could not be made"; failed=1; return; }
   local work=$scratch/$1
   if [ "$(cat "$work/status")" != 4 ] || ! grep -q "error\[$3\].*$4" "$work/error" || ! grep -q 'help:' "$work/error"; then
@@ -41,6 +43,10 @@ scenario() {
   fi
   if [ "$(cat "$work/auto.status")" != 0 ] || [ "$(wc -l <"$work/auto.error")" != 1 ]; then
     echo "FAIL $1: auto gave $(cat "$work/auto.status") and said:"; cat "$work/auto.error"; failed=1; return
+  fi
+  if [ "$(cat "$work/doctor.status")" != 4 ] || [ "$(grep -c PROBLEM "$work/doctor")" != 1 ] ||
+    ! grep -q "PROBLEM.*\[$3\]" "$work/doctor" || ! grep -q 'uses the CPU device' "$work/doctor"; then
+    echo "FAIL $1: doctor gave $(cat "$work/doctor.status") and said:"; cat "$work/doctor"; failed=1; return
   fi
   echo "ok $1: $(head -1 "$work/error")"
 }
