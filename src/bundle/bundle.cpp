@@ -117,6 +117,16 @@ void read_compiled(ModuleRef module, ModuleFacts& facts) {
   facts = *std::move(compiled);
 }
 
+/// Drivers before 24.45 end the process, when the kernel is made or launched, if that much cannot be
+/// allocated.
+Result<void> fits_all_threads(const KernelFacts& kernel, const ThreadMemory& memory) {
+  auto finding = check_thread_memory(kernel, memory);
+  if (finding && finding->severity == Severity::error)
+    return tl::unexpected(Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeKernelCreate", *std::move(finding)));
+  if (finding) log(LogLevel::warning, to_text(*finding));
+  return {};
+}
+
 }  // namespace
 
 const char* to_string(BinaryOrigin origin) {
@@ -197,13 +207,7 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   for (const auto& entry : code_.kernels)
     if (entry->checked.facts().name == name) return &entry->checked;
   const KernelFacts* known = facts_.find(name);
-  if (known)  // drivers before 24.45 end the process when that much cannot be allocated
-    if (auto finding = check_thread_memory(*known, memory_)) {
-      if (finding->severity == Severity::error)
-        return tl::unexpected(
-            Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeKernelCreate", *std::move(finding)));
-      log(LogLevel::warning, to_text(*finding));
-    }
+  if (known) KILN_TRY(fits_all_threads(*known, memory_));
   auto kernel = code_.module->kernel(name.c_str());
   if (!kernel) {
     if (kernel.error().code() != ZE_RESULT_ERROR_INVALID_KERNEL_NAME)
@@ -220,6 +224,7 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   facts.name = name;
   auto checked = CheckedKernel::create(kernel->get(), std::move(facts), compute_);
   KILN_TRY(checked);
+  if (!known || known->simd_size == 0) KILN_TRY(fits_all_threads(checked->facts(), memory_));
   code_.kernels.push_back(std::make_unique<Entry>(*std::move(kernel), *std::move(checked)));
   return &code_.kernels.back()->checked;
 }

@@ -26,6 +26,11 @@ Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
   // A fresh kernel has no dynamic SLM yet, so this is the static part alone on every driver.
   if (checked.facts_.slm_mode == SlmMode::compiler_resolved && properties->local_memory != 0)
     checked.facts_.static_slm = properties->local_memory;
+  // What a driver compiled for itself to a format of its own has no other facts than these.
+  if (checked.facts_.simd_size == 0) {
+    checked.facts_.private_per_thread = properties->private_memory;
+    checked.facts_.scratch_per_thread = {properties->spill_memory, 0};
+  }
   LaunchLimits& limits = checked.limits_;
   limits.slm_per_group = device.slm_per_group;
   limits.device_max_group_size = device.max_total_group_size;

@@ -24,6 +24,10 @@ const char* flags(const ModulePlan& plan) {
   return plan.large_registers ? "-ze-opt-large-register-file" : "";
 }
 
+std::string code_of(const Error& error) {
+  return error.diagnostic() ? error.diagnostic()->code : result_name(error.code());
+}
+
 const Diagnostic* first_error(const std::vector<Diagnostic>& findings) {
   const auto found = std::ranges::find(findings, Severity::error, &Diagnostic::severity);
   return found == findings.end() ? nullptr : &*found;
@@ -147,7 +151,8 @@ void Examiner::examine(std::uint64_t seed) {
           nullptr, nullptr, " log: " + raw.build.log.substr(0, 300)});
   if (!made) return;
   auto bundle = Bundle::load(*setting_.device, {raw.file}, {flags(plan)});
-  record({"bundle", bundle.has_value(), true, bundle ? "" : bundle.error().text(), "", nullptr, nullptr, ""});
+  record(
+      {"bundle", bundle.has_value(), true, bundle ? "" : code_of(bundle.error()), "", nullptr, nullptr, ""});
   if (!bundle) return;
   Built built{plan, source, false, std::move(raw.build.module), *std::move(bundle)};
   if (const auto binary = built.module->native_binary())
@@ -165,7 +170,7 @@ void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
   where_ += " kernel " + plan.name;
   note_(where_);
   std::vector<Diagnostic> findings;
-  if (built.compiled) findings = check_kernel(*facts, target_limits(*setting_.target), {});
+  findings = check_kernel(*facts, target_limits(*setting_.target), {});
   if (auto finding = check_thread_memory(*facts, memory_)) findings.push_back(*std::move(finding));
   const Diagnostic* refusal = first_error(findings);
   const auto create = [&] {
@@ -180,10 +185,10 @@ void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
   record(answers);
   if (made && !refusal) {
     const auto kernel = built.bundle.kernel(plan.name);
-    record({"bundle kernel", kernel.has_value(), true, kernel ? "" : kernel.error().text(), "", facts,
+    record({"bundle kernel", kernel.has_value(), true, kernel ? "" : code_of(kernel.error()), "", facts,
             nullptr, ""});
     if (kernel)
-      for (auto launches = draw.between(2, 6); launches; --launches)
+      for (auto launches = draw.between(1, 4); launches; --launches)
         examine_launch(draw, **kernel, *facts, plan.locals.size());
   }
   where_ = module;
@@ -227,6 +232,18 @@ void Examiner::examine_launch(Draw& draw, const CheckedKernel& checked, const Ke
     answers.kind = "code";
     answers.kiln_fits = true;
     record(answers);
+  }
+
+  // The driver's suggestion for a group size asks for SLM alone.
+  const bool set = std::ranges::all_of(arguments, [&](const LaunchArgument& each) {
+    return kernel.set_argument(static_cast<std::uint32_t>(&each - arguments.data()), each.size, each.data)
+        .has_value();
+  });
+  if (set) {
+    const auto suggested = kernel.suggest_group_size({1024, 1, 1});
+    ++counts_.cases;
+    record({"suggestion", total_slm(checked.facts(), arguments) <= aim_.slm, suggested.has_value(), "K0101",
+            suggested ? "" : result_name(suggested.error().code()), &checked.facts(), &launch, what});
   }
 
   KernelRequest request{launch.shape.group_size, {}};

@@ -64,12 +64,12 @@ KernelPlan draw_kernel(Draw& draw, const Aim& aim) {
 ModulePlan draw_module(Draw& draw, const Aim& aim) {
   ModulePlan module;
   module.large_registers = draw.one_in(4);
-  const bool alone = draw.one_in(3);
-  for (auto count = alone ? 1 : draw.between(2, 12); count; --count)
+  const bool alone = draw.one_in(2);
+  for (auto count = alone ? 1 : draw.between(2, 6); count; --count)
     module.kernels.push_back(draw_kernel(draw, aim));
   if (alone) {  // one that may be refused as a whole
     KernelPlan& kernel = module.kernels.front();
-    switch (draw.between(0, 5)) {
+    switch (draw.between(0, 6)) {
       case 0: {
         const std::uint32_t element = draw.of(kElements);
         kernel.arrays = {{element, static_cast<std::uint32_t>(near(draw, aim.slm) / element + 1)}};
@@ -79,7 +79,8 @@ ModulePlan draw_module(Draw& draw, const Aim& aim) {
         kernel.required_group_size = draw_required(draw, near(draw, aim.group_size) + 1);
         break;
       case 2:
-        kernel.private_words = static_cast<std::uint32_t>(draw.between(1, 1u << draw.between(10, 24)));
+      case 5:
+        kernel.private_words = static_cast<std::uint32_t>(draw.between(1, 1u << draw.between(10, 25)));
         break;
       case 3:
         kernel.values = static_cast<std::uint32_t>(draw.between(500, 520));
