@@ -143,7 +143,7 @@ void print_text(const Matrix& matrix) {
   remarks.print();
   for_each_cell(matrix, [&](const Row& row, const Target& target, const Cell& cell) {
     if (cell.disagrees())
-      std::printf("\nDISAGREEMENT: %s on %s: Kiln says %s, the driver %s\n", row.kernel.c_str(),
+      std::printf("\nDISAGREEMENT: %s on %s: Kiln says %s, the driver: %s\n", row.kernel.c_str(),
                   std::string(target.name).c_str(), kiln_text(cell).c_str(),
                   driver_sentence(*cell.driver).c_str());
   });
