@@ -44,20 +44,9 @@ KernelQuestion question_of(const KernelFacts& kernel, const CheckRequest& reques
   return question;
 }
 
-/// The last line of what the driver printed that says something.
-std::string last_words(const std::string& printed) {
-  std::istringstream lines(printed);
-  std::string line, last, abort;
-  while (std::getline(lines, line)) {
-    std::ranges::replace_if(
-        line, [](char c) { return c >= 0 && (c < ' ' || c == 127); }, '.');
-    if (line.empty()) continue;
-    // The file that the line number belongs to may follow in the next line.
-    if (!abort.empty() && abort.ends_with(':')) abort += " " + line;
-    if (line.starts_with("Abort was called")) abort = line;
-    last = line;
-  }
-  return (abort.empty() ? last : abort).substr(0, 500);
+std::string read_text(const std::filesystem::path& path) {
+  const auto file = read_kernel_file(path);
+  return file ? std::string(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()) : "";
 }
 
 /// One target's cells, and the questions about those that have no answer yet.
@@ -99,10 +88,10 @@ class Interview {
       if (!result.succeeded() && last.call.empty())
         return not_asked({"K0306", "the child process ended by " + end, {}, {}});
       if (!result.succeeded() && !last.result) {
-        last.said = last_words(result.err);
+        last.said = last_words(read_text(folder.path() / kPrintedFile));
         take(last, end);
       } else if (!result.succeeded()) {  // between two kernels
-        take({-1, -1, last.call, {}, last_words(result.err), {}}, end);
+        take({-1, -1, last.call, {}, last_words(read_text(folder.path() / kPrintedFile)), {}}, end);
       }
       std::erase_if(open_, [](const Open& each) { return each.cell->driver->asked; });
       if (result.succeeded() && !open_.empty())

@@ -2,8 +2,10 @@
 // The matrix of `kiln check` as text and as JSON.
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "cli/check_matrix.hpp"
+#include "cli/driver_question.hpp"
 #include "cli/table.hpp"
 
 namespace kiln::cli {
@@ -136,9 +138,11 @@ void print_text(const Matrix& matrix) {
     for (const Diagnostic& finding : cell.findings)
       remarks.add(to_text(finding), source_text(cell), row, target);
     if (!cell.driver || !cell.driver->asked || cell.driver->fits) return;
-    const std::string& said = cell.driver->said;
-    remarks.add(driver_sentence(*cell.driver) + "\n" + (said.empty() ? "" : "  = " + said + "\n"),
-                "Intel's driver", row, target);
+    std::istringstream lines(cell.driver->said);
+    std::string said;
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty()) said += "  = " + last_words(line) + "\n";  // made fit for a terminal
+    remarks.add(driver_sentence(*cell.driver) + "\n" + said, "Intel's driver", row, target);
   });
   remarks.print();
   for_each_cell(matrix, [&](const Row& row, const Target& target, const Cell& cell) {

@@ -6,9 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "cli/driver_question.hpp"
 
@@ -17,13 +19,15 @@ namespace {
 
 constexpr std::uint64_t kLargestValue = 4096;  // bytes; Intel's devices take 2048 of arguments in all
 
-/// Each line leaves at once: the next call may be the last.
+/// Each line leaves at once: the next call may be the last. What the driver writes on stdout and stderr goes
+/// to a file, where the parent finds it whatever happens.
 class Reporter {
  public:
-  /// The driver writes on stdout, too: from here on that is stderr, and the lines have a descriptor of their
-  /// own.
-  Reporter() : lines_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
-    dup2(STDERR_FILENO, STDOUT_FILENO);
+  Reporter()
+      : lines_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)),
+        printed_(open(kPrintedFile, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)) {
+    dup2(printed_, STDOUT_FILENO);
+    dup2(printed_, STDERR_FILENO);
     std::setvbuf(stdout, nullptr, _IONBF, 0);  // abort() does not flush
   }
   void say(const DriverLine& line) const {
@@ -34,9 +38,16 @@ class Reporter {
       at += static_cast<std::size_t>(written);
     }
   }
+  [[nodiscard]] off_t printed() const { return lseek(printed_, 0, SEEK_END); }
+  [[nodiscard]] std::string printed_since(off_t start) const {
+    std::string text(1 << 16, '\0');
+    const ssize_t count = pread(printed_, text.data(), text.size(), std::max(start, printed() - (1 << 16)));
+    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return last_words(text);
+  }
 
  private:
-  int lines_;
+  int lines_, printed_;
 };
 
 /// One kernel's calls, up to the first that fails.
@@ -52,13 +63,17 @@ class KernelCalls {
     line_.call = name;
     line_.result.reset();
     reporter_.say(line_);
+    const off_t start = reporter_.printed();
     const ze_result_t code = call();
     line_.result = result_name(code);
     failed_ = code != ZE_RESULT_SUCCESS;
+    if (failed_) line_.said = reporter_.printed_since(start);
     return !failed_;
   }
   void finish() const { reporter_.say(line_); }
-  void add_words(std::string words) { line_.said = std::move(words); }
+  void add_words(const std::string& words) {
+    if (words.find_first_not_of(" \n") != words.npos) line_.said = words;
+  }
 
  private:
   const Reporter& reporter_;
@@ -137,6 +152,8 @@ int answer_question(const std::string& file) {
       !text ? std::nullopt
             : parse_question({reinterpret_cast<const char*>(text->bytes.data()), text->bytes.size()});
   if (!question) return kUsage;
+  setenv("PrintDebugMessages", "1", 1);    // its reasons for a refusal
+  setenv("NEO_CACHE_PERSISTENT", "0", 1);  // the user's cache is for what runs
   const Reporter reporter;
   reporter.say({-1, -1, "zeInit", {}, {}, {}});
   const auto device = open_device({DeviceKind::capture, question->product});

@@ -2,6 +2,9 @@
 // Questions to the driver child and its lines, to and from JSON.
 #include "cli/driver_question.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 namespace kiln::cli {
 namespace {
 
@@ -86,6 +89,21 @@ std::optional<DriverLine> parse_line(const std::string& text) try {
   return line;
 } catch (const ordered_json::exception&) {
   return std::nullopt;
+}
+
+std::string last_words(const std::string& printed) {
+  std::istringstream lines(printed);
+  std::string line, last, abort;
+  while (std::getline(lines, line)) {
+    std::ranges::replace_if(
+        line, [](char c) { return c >= 0 && (c < ' ' || c == 127); }, '.');
+    if (line.empty()) continue;
+    // The file that the line number belongs to may follow in the next line.
+    if (!abort.empty() && abort.ends_with(':')) abort += " " + line;
+    if (line.starts_with("Abort was called")) abort = line;
+    last = line;
+  }
+  return (abort.empty() ? last : abort).substr(0, 500);
 }
 
 }  // namespace kiln::cli

@@ -49,6 +49,12 @@ struct DriverLine {
 /// Nothing for anything else, such as words that the driver wrote in between. Pure.
 [[nodiscard]] std::optional<DriverLine> parse_line(const std::string& text);
 
+/// In the child's folder: what the driver wrote on stdout and stderr.
+constexpr const char* kPrintedFile = "printed.txt";
+/// The line that says where an abort was called, else the last one that is not empty, made fit for a
+/// terminal. Pure.
+[[nodiscard]] std::string last_words(const std::string& printed);
+
 /// The child itself: answers the question in that file on stdout. The process may not survive it.
 int answer_question(const std::string& file);
 

@@ -177,6 +177,7 @@ class FakeDriver(unittest.TestCase):
         self.assertEqual(cell['driver']['call'], 'zeKernelSetGroupSize')
         self.assertEqual(cell['driver']['result'], 'ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION')
         self.assertEqual([reason['code'] for reason in cell['reasons']], ['K0102'])
+        self.assertIsNone(cell['driver']['said'])  # what it printed before was not about this call
 
     def test_kernels_that_end_the_driver_are_told_from_those_behind_them(self):
         cells = self.ask('abort:strided,segv:one_each,hang:one_each_any', SLM_TABLE, '--timeout', '3', status=3)
@@ -227,6 +228,14 @@ class RealDriver(unittest.TestCase):
             refused = {key: cell['driver']['result'] for key, cell in cells.items() if not cell['fits']}
             self.assertEqual(refused, {} if status == 0 else {
                 ('tiled', target): 'ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY' for target in ('tgllp', 'dg2-g10')})
+
+    def test_the_drivers_own_reason_comes_along(self):
+        file = DATA.parent.parent / 'device' / 'over_static.spv'
+        _, cells = checked(self, str(file), '--target', 'dg2', '--driver', status=3)
+        for cell in cells.values():
+            self.assertEqual([reason['code'] for reason in cell['reasons']], ['K0109'])
+            self.assertEqual((cell['driver']['call'], cell['driver']['fits']), ('zeModuleCreate', False))
+            self.assertIn('larger than available (65536)', cell['driver']['said'])
 
     def test_a_product_that_the_driver_does_not_know_is_no_failure(self):
         _, cells = checked(self, SAXPY, '--target', 'tgllp,bmg,lnl', '--driver', status=0)

@@ -144,6 +144,14 @@ TEST_CASE("the driver child's question and lines come through whole, and nothing
     CHECK_FALSE(parse_line(text));
 }
 
+TEST_CASE("the driver's last words") {
+  CHECK(last_words("").empty());
+  CHECK(last_words("one\ntwo \x1b[2J\n\n") == "two .[2J");
+  CHECK(last_words("x\nAbort was called at 432 line in file:\n./hw_helper.cpp\nmore\n") ==
+        "Abort was called at 432 line in file: ./hw_helper.cpp");
+  CHECK(last_words(std::string(10'000, 'x')).size() == 500);
+}
+
 TEST_CASE("errors rule out, warnings do not, and the driver's no is a no") {
   const auto set = one_kernel({});
   Matrix matrix = check_all(set, {find_target("dg2"), find_target("pvc")}, {});
