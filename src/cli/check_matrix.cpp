@@ -40,7 +40,7 @@ void add_failure(Cell& cell, const PartSet& set, const std::string& family, cons
       cell.note = "this ocloc does not compile OpenCL C";
       break;
     case CompileFailure::Kind::unknown_target:
-      cell.note = "this release of ocloc does not know " + std::string(target.name);
+      cell.note = "this release of ocloc does not know the target";
       break;
     case CompileFailure::Kind::refused:
     case CompileFailure::Kind::broken:

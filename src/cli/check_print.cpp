@@ -29,6 +29,12 @@ std::string driver_sentence(const DriverAnswer& driver) {
   return text;
 }
 
+/// "a, b", with each name once.
+void insert_name(std::string& list, const std::string& name) {
+  if ((", " + list + ",").find(", " + name + ",") != list.npos) return;
+  list += (list.empty() ? "" : ", ") + name;
+}
+
 /// What is said below the table: each text once, headed by the kernels and targets that it is about.
 class Remarks {
  public:
@@ -36,8 +42,8 @@ class Remarks {
     auto same = [&](const Remark& remark) { return remark.text == text && remark.source == source; };
     auto found = std::ranges::find_if(remarks_, same);
     if (found == remarks_.end()) found = remarks_.insert(found, {text, source, {}, {}});
-    insert(found->kernels, row.kernel);
-    insert(found->targets, std::string(target.name));
+    insert_name(found->kernels, row.kernel);
+    insert_name(found->targets, std::string(target.name));
   }
   void print() const {
     for (const Remark& remark : remarks_)
@@ -49,10 +55,6 @@ class Remarks {
   struct Remark {
     std::string text, source, kernels, targets;
   };
-  static void insert(std::string& list, const std::string& name) {
-    if ((", " + list + ",").find(", " + name + ",") != list.npos) return;
-    list += (list.empty() ? "" : ", ") + name;
-  }
   std::vector<Remark> remarks_;
 };
 
@@ -99,25 +101,26 @@ void for_each_cell(const Matrix& matrix, Visit visit) {
 
 void print_footnotes(const Matrix& matrix) {
   bool from_spirv = false, missing = false, asked = false;
-  std::vector<std::string> notes;
+  std::vector<std::pair<std::string, std::string>> notes;  // with the targets
   for_each_cell(matrix, [&](const Row&, const Target& target, const Cell& cell) {
-    const bool spirv = cell.fits() && cell.part->is_spirv();
-    from_spirv |= spirv;
+    from_spirv |= cell.fits() && cell.part->is_spirv();
     missing |= !cell.kernel && cell.findings.empty();
     asked |= cell.driver.has_value();
     const auto note = [&](const std::string& text) {
-      if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+      const auto same = [&](const auto& each) { return each.first == text; };
+      auto found = std::ranges::find_if(notes, same);
+      if (found == notes.end()) found = notes.insert(found, {text, {}});
+      insert_name(found->second, std::string(target.name));
     };
     if (!cell.note.empty()) note(cell.note);
-    if (cell.driver && !cell.driver->asked)
-      note("the driver was not asked about " + std::string(target.name) + ": " + cell.driver->reason);
+    if (cell.driver && !cell.driver->asked) note("the driver was not asked: " + cell.driver->reason);
   });
   if (asked)
     std::printf("left of the bar: Kiln's answer; right of it: that of Intel's driver without a GPU\n");
   if (from_spirv)
     std::printf("* by the SPIR-V alone: registers and scratch memory show only in a native binary\n");
   if (missing) std::printf("none: neither a native binary for this target nor SPIR-V\n");
-  for (const std::string& note : notes) std::printf("note: %s\n", note.c_str());
+  for (const auto& [note, targets] : notes) std::printf("note: %s: %s\n", targets.c_str(), note.c_str());
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class FakeOcloc(unittest.TestCase):
         self.assertIn('not installed', cells['saxpy', 'pvc']['note'])
         done = kiln(SAXPY, '--target', 'pvc', PATH='/nonexistent')
         self.assertIn('yes*', done.stdout)
-        self.assertIn('note: ocloc is not installed', done.stdout)
+        self.assertIn('note: pvc: ocloc is not installed', done.stdout)
         with source('k.cl', LARGE_SLM) as path:
             answer, cells = checked(self, str(path), SAXPY, '--target', 'pvc', status=5, PATH='/nonexistent')
         error, = answer['errors']
@@ -110,7 +110,7 @@ class FakeOcloc(unittest.TestCase):
         with fake_ocloc('echo "Error: Cannot get HW Info for device pvc."; exit 223') as path:
             _, cells = checked(self, SAXPY, '--target', 'pvc', status=0, PATH=path)
         self.assertEqual(cells['saxpy', 'pvc']['by'], 'spirv')
-        self.assertIn('does not know pvc', cells['saxpy', 'pvc']['note'])
+        self.assertIn('does not know the target', cells['saxpy', 'pvc']['note'])
 
     def test_options_go_to_ocloc_in_one_word_and_files_beside_the_input_are_not_seen(self):
         with source('saxpy.spv', '') as copy, fake_ocloc('ls; for i; do echo "[$i]"; done; exit 1') as path:
