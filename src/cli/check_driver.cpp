@@ -53,9 +53,9 @@ std::string read_text(const std::filesystem::path& path) {
 class Interview {
  public:
   Interview(const Target& target, const CheckRequest& request, const std::string& flags,
-            std::vector<Cell*> cells)
-      : product_(capture_product(target)), cells_(std::move(cells)) {
-    for (Cell* cell : cells_) {
+            const std::vector<Cell*>& cells)
+      : product_(capture_product(target)), flags_(flags) {
+    for (Cell* cell : cells) {
       cell->driver.emplace();
       if (!cell->part || !cell->kernel)
         cell->driver->reason = "there is no code to ask it about";
@@ -64,7 +64,6 @@ class Interview {
       else
         open_.push_back({cell, question_of(*cell->kernel, request)});
     }
-    flags_ = flags;
   }
 
   /// K0306 and the like when the driver cannot be opened at all.
@@ -147,12 +146,15 @@ class Interview {
     for (Open& each : open_) each.cell->driver->reason = why.message;
     open_.clear();
     if (why.code == "K0308") return std::nullopt;
+    why.help = {
+        "install Intel's driver: `apt install intel-opencl-icd` on Debian 12, `apt install libze-intel-gpu1` "
+        "on newer Debian and Ubuntu",
+        "or leave --driver out"};
     return why;
   }
 
   std::string_view product_;
   std::string flags_;
-  std::vector<Cell*> cells_;
   std::vector<Open> open_;
 };
 
@@ -164,7 +166,7 @@ std::optional<Error> ask_driver(Matrix& matrix, const CheckRequest& request, con
   for (std::size_t i = 0; i < matrix.targets.size(); ++i) {
     std::vector<Cell*> cells;
     for (Row& row : matrix.rows) cells.push_back(&row.cells[i]);
-    interviews.emplace_back(*matrix.targets[i], request, flags, std::move(cells));
+    interviews.emplace_back(*matrix.targets[i], request, flags, cells);
   }
   std::vector<std::optional<Diagnostic>> failures(interviews.size());
   in_parallel(interviews.size(), "asking the driver",

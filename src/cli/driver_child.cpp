@@ -159,8 +159,13 @@ int answer_question(const std::string& file) {
   const auto device = open_device({DeviceKind::capture, question->product});
   if (!device) {
     const Diagnostic* why = device.error().diagnostic();
-    reporter.say({-1, -1, device.error().call(), result_name(device.error().code()),
-                  why ? why->message : device.error().text(), why ? why->code : "K0306"});
+    DriverLine line{
+        -1, -1, device.error().call(), result_name(device.error().code()), device.error().text(), "K0306"};
+    if (why) {
+      line.code = why->code;
+      line.said = why->message + (why->rows.empty() ? "" : ": " + why->rows.front().text);
+    }
+    reporter.say(line);
     return kNoDevice;
   }
   for (std::size_t i = 0; i < question->modules.size(); ++i)
