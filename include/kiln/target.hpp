@@ -36,10 +36,11 @@ struct KernelRequest {
   std::optional<Extent> group_size;
   /// Bytes for each argument; those of `__local` ones count, and the others are as the kernel wants them.
   std::vector<std::uint64_t> local_bytes;
+  std::optional<Extent> groups{};  ///< work-groups by dimension
 };
 
-/// All reasons why the kernel cannot be compiled, made or launched there: K0101 to K0103, K0109 to K0111 and
-/// K0116 to K0119, the last of them also as warnings. Without a group size, or without bytes for any
+/// All reasons why the kernel cannot be compiled, made or launched there: K0101 to K0105, K0109 to K0111 and
+/// K0116 to K0119, the last of them also as warnings. Without a group size, counts, or bytes for any
 /// `__local` argument, what depends on them is not checked. Pure.
 [[nodiscard]] std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimits& limits,
                                                    const KernelRequest& request);

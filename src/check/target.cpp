@@ -109,10 +109,11 @@ std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimi
   const bool asks_for_slm =
       std::ranges::any_of(request.local_bytes, [](std::uint64_t bytes) { return bytes != 0; });
   const bool refused = std::ranges::count(reasons, Severity::error, &Diagnostic::severity) != 0;
-  if (refused || (!request.group_size && !asks_for_slm)) return reasons;
+  if (refused || (!request.group_size && !request.groups && !asks_for_slm)) return reasons;
   LaunchShape shape{{}, {}};
   if (required.x != 0) shape.group_size = required;
   if (request.group_size) shape.group_size = *request.group_size;
+  if (request.groups) shape.groups = *request.groups;
   const LaunchLimits launch = launch_limits(kernel, limits);
   const auto arguments = launch_arguments(kernel, request);
   const LaunchVerdict verdict = check_launch(kernel, launch, shape, arguments);

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/session.hpp"
+#include "cli/driver_question.hpp"
 
 namespace {
 
@@ -33,10 +33,14 @@ Exit status: 0, or 5 when a file cannot be read; the others are shown all the sa
 
 constexpr const char* kCheckFooter = R"(
 Files that share the name before the first point belong together: saxpy.spv, saxpy.pvc.bin. For each target the native
-binary counts, else the SPIR-V. Checked are SLM of arrays and arguments, required and asked-for group sizes, and scratch
-memory.
+binary counts; where there is none, ocloc compiles the OpenCL C or SPIR-V for it; where ocloc is missing or does not know
+the target, the SPIR-V counts, shown as yes*. Checked are SLM of arrays and arguments, required and asked-for group
+sizes, counts of groups, and scratch memory. Warnings are shown below the table and are no refusal.
+With --driver each cell also has the answer of the installed Intel driver, got in a child process without a GPU and
+without executing anything. Where the two disagree, that is said at the end.
 
-Exit status: 0 all fit, 2 usage, 3 something does not fit or is missing, 5 a file cannot be read.)";
+Exit status: 0 all fit, 2 usage, 3 something does not fit or is missing, or the driver refuses it, 4 no driver to ask,
+5 a file cannot be read or compiled.)";
 
 constexpr const char* kExplainFooter = R"(
 Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a tracer's 0x1879048195, OpenCL's -5 or
@@ -117,20 +121,34 @@ int main(int argc, char** argv) {
   CLI::App* check_command =
       app.add_subcommand("check", "Say which kernels of some files fit which products, and why one does not");
   check_command->footer(kCheckFooter);
-  check_command->add_option("files", check_options.files, "SPIR-V, native binaries, fat binaries of ocloc")
-      ->required();
+  check_command->add_option("files", check_options.files,
+                            "OpenCL C (.cl), SPIR-V, native binaries, fat binaries of ocloc");
   check_command
       ->add_option(
           "--target", check_options.targets,
-          "Products, such as pvc,dg2-g10,12.60.7; else those of the native binaries, else one a generation")
+          "Products, such as pvc,dg2-g10,xe2,12.60.7, or help; else those of the native binaries, else one a "
+          "generation")
       ->delimiter(',')
       ->allow_extra_args(false);
   check_command->add_option("--group", check_options.group, "Work-group size of the launch: X[,Y,Z]");
+  check_command->add_option("--groups", check_options.groups, "Work-groups of the launch: X[,Y,Z]");
   check_command
       ->add_option("--local", check_options.locals,
                    "ARG=BYTES of a __local argument, by index or name; several times")
       ->allow_extra_args(false);
+  check_command->add_option("--options", check_options.flags,
+                            "OpenCL build options for ocloc: --options=-cl-fast-relaxed-math");
+  check_command->add_flag("--driver", check_options.driver, "Ask Intel's driver too, without a GPU");
+  check_command
+      ->add_option("--timeout", check_options.timeout,
+                   "Seconds for one compilation, and for one child that asks the driver")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
   check_command->add_flag("--json", check_options.json, "Machine-readable output");
+
+  std::string question;
+  CLI::App* child_command = app.add_subcommand("driver-child", "Serves check --driver")->group("");
+  child_command->add_option("question", question)->required();
 
   ExplainOptions explain_options;
   CLI::App* explain_command =
@@ -160,6 +178,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (run_command->parsed() && options.kernel.empty() && !options.list)
       throw CLI::RequiredError("kernel (see `kiln run --list`)");
+    if (check_command->parsed() && check_options.files.empty() &&
+        check_options.targets != std::vector<std::string>{"help"})
+      throw CLI::RequiredError("files");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }
@@ -167,6 +188,7 @@ int main(int argc, char** argv) {
   if (doctor_command->parsed()) return doctor(doctor_options);
   if (inspect_command->parsed()) return inspect(inspect_options);
   if (check_command->parsed()) return check(check_options);
+  if (child_command->parsed()) return answer_question(question);
   if (explain_command->parsed()) return explain(explain_options);
   return run(options);
 }

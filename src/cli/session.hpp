@@ -52,8 +52,10 @@ int inspect(const InspectOptions& options);
 
 struct CheckOptions {
   std::vector<std::string> files, targets, locals;
-  std::string group;
-  bool json = false;
+  std::string group, groups;
+  std::string flags;     ///< OpenCL build options for ocloc, and for the driver where it gets SPIR-V
+  double timeout = 120;  ///< seconds for one compilation, or for one child that asks the driver
+  bool driver = false, json = false;
 };
 int check(const CheckOptions& options);
 

@@ -293,7 +293,7 @@ class Inspect(unittest.TestCase):
 class Check(unittest.TestCase):
     def test_a_kernel_that_fits_pvc_but_not_dg2(self):
         done = kiln('check', str(DATA / 'saxpy.ocloc-26.27.ar'), str(KERNELS / 'matmul.spv'), '--target', 'pvc,dg2',
-                    '--local', 'a_tile=65536', '--local', '8=4096', '--json')
+                    '--local', 'a_tile=65536', '--local', '8=4096', '--json', PATH='/nonexistent')
         self.assertEqual(done.returncode, 3, done.stderr)
         answer = json.loads(done.stdout)
         self.assertFalse(answer['fits'])
@@ -323,6 +323,7 @@ class Check(unittest.TestCase):
     def test_usage_errors(self):
         file = str(KERNELS / 'matmul.spv')
         for arguments in ((), (file, '--target', 'arc9000'), (file, '--group', '0'), (file, '--group', '1,2,3,4'),
+                          (file, '--groups', '4294967296'), (file, '--timeout', '0'), (file, '--target', 'pvc:tgllp'),
                           (file, '--local', 'a_tile'), (file, '--local', 'nothing=4'), (file, '--local', '7=x')):
             self.assertEqual(kiln('check', *arguments).returncode, 2, arguments)
         done = kiln('check', file, '--target', 'arc9000')

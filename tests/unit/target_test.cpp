@@ -45,6 +45,46 @@ TEST_CASE("targets by name, by family, and by IP version whatever the revision")
     CHECK_FALSE(find_target(std::string_view(name)));
 }
 
+TEST_CASE("targets by alias, and as ocloc spells them") {
+  const auto name = [](std::string_view alias) {
+    const Target* target = find_target(alias);
+    return target ? target->name : "none";
+  };
+  CHECK(name("acm-g10") == "dg2-g10");
+  CHECK(name("arl-s") == "mtl-u");
+  CHECK(name("arl") == "arl-h");
+  CHECK(name("adlp") == "adl-p");
+  CHECK(name("rpl_p") == "adl-p");
+  CHECK(name("tgl") == "tgllp");
+  CHECK(name("-") == "none");
+  for (const Target& target : targets()) {
+    CHECK(find_target(target.name) == &target);
+    for (const std::string_view alias : target_aliases(target)) CHECK(find_target(alias) == &target);
+  }
+}
+
+TEST_CASE("several targets by one name") {
+  const auto names = [](std::string_view pattern) {
+    std::string all;
+    for (const Target& target : find_targets(pattern)) all += std::string(target.name) + " ";
+    return all;
+  };
+  CHECK(names("pvc") == "pvc ");
+  CHECK(names("xe-hpg") == "dg2-g10 dg2-g11 dg2-g12 ");
+  CHECK(names("xe_lpgplus") == "arl-h ");
+  CHECK(names("gen12lp") == names("xe-lp"));
+  CHECK(names("xe2") == "bmg-g21 bmg-g31 lnl-m ");
+  CHECK(names("xe3p") == "nvl-p cri ");
+  CHECK(names("xe").starts_with("tgllp ") == true);
+  CHECK(names("xe").ends_with(" arl-h ") == true);
+  CHECK(names("dg1:pvc") == "dg1 dg2-g10 dg2-g11 dg2-g12 pvc ");
+  CHECK(names("xe-hpg:xe-hpc") == "dg2-g10 dg2-g11 dg2-g12 pvc ");
+  CHECK(names(":rkl") == "tgllp rkl ");
+  CHECK(names("nvl-p:") == "nvl-p cri ");
+  for (const char* pattern : {"", ":", "pvc:tgllp", "pvc:nothing", "nothing", "xe4", "pvc:dg2:tgllp"})
+    CHECK(names(pattern).empty());
+}
+
 TEST_CASE("limits by product") {
   CHECK(limits_of("tgllp").slm_per_group == 64 << 10);
   CHECK(limits_of("tgllp").max_group_size == 512);
@@ -179,4 +219,5 @@ TEST_CASE("what a launch would ask for") {
   kernel.required_group_size = {8, 8, 1};
   CHECK(codes(check_kernel(kernel, limits, {Extent{64}, {}})) == "K0103 ");
   CHECK(check_kernel(kernel, limits, {{}, {0, 1024}}).empty());
+  CHECK(check_kernel(kernel, limits, {{}, {}, Extent{UINT32_MAX, UINT32_MAX, UINT32_MAX}}).empty());
 }

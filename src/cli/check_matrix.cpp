@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Every kernel held against every target.
+#include "cli/check_matrix.hpp"
+
+#include <algorithm>
+
+namespace kiln::cli {
+namespace {
+
+bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
+
+/// Native code that was given, then what ocloc made, then the SPIR-V, which the driver would compile.
+Cell find_source(const PartSet& set, const Row& row, const Target& target) {
+  Cell best;
+  const auto rank = [](const Part* part) {
+    return !part ? 0 : part->is_spirv() ? 1 : part->compiled_for ? 2 : 3;
+  };
+  for (const Part& each : set.parts) {
+    if (each.family != row.family || !(each.is_spirv() || each.is_for(target))) continue;
+    const KernelFacts* kernel = each.part.facts->find(row.kernel);
+    if (!kernel || rank(&each) <= rank(best.part)) continue;
+    best.part = &each;
+    best.kernel = kernel;
+  }
+  return best;
+}
+
+/// Why there is no native binary: the SPIR-V speaks for itself, or ocloc has refused the code.
+void add_failure(Cell& cell, const PartSet& set, const std::string& family, const Target& target) {
+  std::string file = cell.part ? cell.part->file : "";
+  for (const OpenClSource& source : set.sources)
+    if (file.empty() && source.family == family) file = source.file;
+  const CompileFailure* failure = set.failure(file, target);
+  if (!failure) return;
+  switch (failure->kind) {
+    case CompileFailure::Kind::no_ocloc:
+      cell.note = "ocloc is not installed";
+      break;
+    case CompileFailure::Kind::no_front_end:
+      cell.note = "this ocloc does not compile OpenCL C";
+      break;
+    case CompileFailure::Kind::unknown_target:
+      cell.note = "this release of ocloc does not know the target";
+      break;
+    case CompileFailure::Kind::refused:
+    case CompileFailure::Kind::broken:
+      cell.not_compiled = true;
+      cell.findings = {failure->diagnostic};
+      break;
+    case CompileFailure::Kind::interrupted:
+      break;
+  }
+}
+
+/// Another kernel of the module with too much static SLM is a reason too: the driver refuses them all.
+std::vector<Diagnostic> findings_of(const Cell& cell, const TargetLimits& limits,
+                                    const CheckRequest& request) {
+  const KernelFacts& kernel = *cell.kernel;
+  auto findings = check_kernel(kernel, limits, request.of(kernel));
+  if (kernel.static_slm <= limits.slm_per_group)
+    if (const KernelFacts* culprit = static_slm_over_limit(*cell.part->part.facts, limits.slm_per_group))
+      findings.push_back(explain_static_slm(*culprit, limits.slm_per_group));
+  std::ranges::stable_partition(findings, is_error);
+  return findings;
+}
+
+}  // namespace
+
+bool Cell::fits() const { return kernel && std::ranges::none_of(findings, is_error); }
+
+const char* Cell::by() const {
+  if (!kernel || not_compiled) return "none";
+  return part->is_spirv() ? "spirv" : part->compiled_for ? "compiled" : "native";
+}
+
+bool Matrix::all_fit() const {
+  return std::ranges::all_of(rows, [](const Row& row) {
+    return std::ranges::all_of(row.cells, [](const Cell& cell) {
+      return cell.fits() && (!cell.driver || !cell.driver->asked || cell.driver->fits);
+    });
+  });
+}
+
+Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, const CheckRequest& request) {
+  Matrix matrix{targets, {}};
+  for (const Part& each : set.parts)
+    for (const KernelFacts& kernel : each.part.facts->kernels) {
+      const auto same = [&](const Row& row) {
+        return row.family == each.family && row.kernel == kernel.name;
+      };
+      if (std::ranges::find_if(matrix.rows, same) != matrix.rows.end()) continue;
+      Row row{each.family, kernel.name, {}};
+      for (const Target* target : targets) {
+        Cell cell = find_source(set, row, *target);
+        if (!cell.part || cell.part->is_spirv()) add_failure(cell, set, each.family, *target);
+        if (cell.kernel && !cell.not_compiled)
+          cell.findings = findings_of(cell, target_limits(*target), request);
+        row.cells.push_back(std::move(cell));
+      }
+      matrix.rows.push_back(std::move(row));
+    }
+  return matrix;
+}
+
+std::optional<Error> unknown_local(const CheckRequest& request, const PartSet& set) {
+  for (const auto& entry : request.locals) {
+    bool known = false;
+    for (const Part& each : set.parts)
+      for (const KernelFacts& kernel : each.part.facts->kernels)
+        for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+          known |= CheckRequest::names(kernel, i, entry.first);
+    if (!known)
+      return check_usage("no kernel of these files has a `__local` argument `" + entry.first + "`",
+                         "`kiln inspect --json` lists the arguments by index and name");
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// What `kiln check` is made of: processes, what ocloc says, the lines of the driver child, and the matrix.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "cli/check_matrix.hpp"
+#include "cli/driver_question.hpp"
+#include "cli/parallel.hpp"
+#include "unit/golden.hpp"
+
+using namespace kiln;
+using namespace kiln::cli;
+using namespace kiln::test;
+using namespace std::chrono_literals;
+using End = ProcessResult::End;
+
+namespace {
+
+ProcessResult shell(const std::string& script, std::chrono::milliseconds time_limit = 60s,
+                    std::size_t limit = 1 << 20) {
+  return run_process({{"sh", "-c", script}, {}, time_limit, limit});
+}
+
+ProcessResult said(std::string words, int status) { return {End::exited, status, std::move(words), {}}; }
+
+CompileFailure explain(const ProcessResult& result) {
+  return explain_compile({"saxpy.cl", {}, SourceLanguage::opencl_c, "dg2-g10", ""}, result, 1500ms);
+}
+
+/// A set with one native binary for dg2-g10 and one kernel.
+PartSet one_kernel(KernelFacts kernel) {
+  kernel.name = "k";
+  kernel.simd_size = 16;
+  PartSet set;
+  set.parts.push_back({"f", "f.bin", {"", BinaryFormat::elf, ModuleFacts{}}, {}, find_target("dg2-g10")});
+  set.parts[0].part.facts->kernels.push_back(kernel);
+  return set;
+}
+
+}  // namespace
+
+TEST_CASE("a process: status, both streams, signal, and what is not there") {
+  const auto done = shell("echo out; echo err >&2; exit 7");
+  CHECK(done.end == End::exited);
+  CHECK(done.number == 7);
+  CHECK(done.out == "out\n");
+  CHECK(done.err == "err\n");
+  CHECK(done.ended_by(1s) == "exit status 7");
+  CHECK(shell("cat").succeeded());  // stdin is empty
+  CHECK(shell("kill -ABRT $$").ended_by(1s) == "SIGABRT");
+  const auto missing = run_process({{"kiln-no-such-program"}, {}, 1s});
+  CHECK(missing.end == End::not_started);
+  CHECK(missing.number == ENOENT);
+}
+
+TEST_CASE("a process that writes without end, or hangs, ends with its own children") {
+  const auto loud = shell("yes", 200ms, 1000);
+  CHECK(loud.end == End::timed_out);
+  CHECK(loud.out.size() == 1000);
+  CHECK(loud.ended_by(1500ms) == "time limit of 1.5 s");
+  CHECK(loud.ended_by(120s) == "time limit of 120 s");
+  // The shell is gone at once; what it left behind holds the pipe, and must go too.
+  const auto left = shell("sleep 1000 & echo $!", 60s);
+  CHECK(left.succeeded());
+  const pid_t pid = std::stoi(left.out);
+  const auto gone = [&] {
+    if (kill(pid, 0) != 0) return true;  // else perhaps a zombie that its new parent has yet to reap
+    const Bytes stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    return std::string(reinterpret_cast<const char*>(stat.data()), stat.size()).find(") Z") !=
+           std::string::npos;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (!gone() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  CHECK(gone());
+}
+
+TEST_CASE("work in parallel is done once each, in a folder that goes away") {
+  std::vector<int> done(1000);
+  in_parallel(done.size(), "working", [&](std::size_t i) { ++done[i]; });
+  CHECK(done == std::vector<int>(1000, 1));
+  std::filesystem::path path;
+  {
+    const PrivateFolder folder;
+    path = folder.path();
+    REQUIRE(std::filesystem::is_directory(path));
+    CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::all) ==
+          std::filesystem::perms::owner_all);
+    std::ofstream(path / "file") << "x";
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("what ocloc's failures mean") {
+  using Kind = CompileFailure::Kind;
+  const auto missing = explain({End::not_started, ENOENT, {}, {}});
+  CHECK(missing.kind == Kind::no_ocloc);
+  check_diagnostic("K0405", missing.diagnostic);
+  const auto no_front_end =
+      explain(said("Error! Loading of FCL library has failed! Filename: libigdfcl.so.2\nBuild failed with "
+                   "error code: -6\n",
+                   250));
+  CHECK(no_front_end.kind == Kind::no_front_end);
+  check_diagnostic("K0405", no_front_end.diagnostic, "front-end");
+  const auto unknown =
+      explain(said("Error: Cannot get HW Info for device dg2-g10.\nCommand was: ocloc\n", 223));
+  CHECK(unknown.kind == Kind::unknown_target);
+  check_diagnostic("K0406", unknown.diagnostic, "target");
+  const auto refused =
+      explain(said("1:1:41: error: use of undeclared identifier 'x'\n\nBuild failed with error code: -11\n"
+                   "Command was: ocloc compile\n",
+                   245));
+  CHECK(refused.kind == Kind::refused);
+  check_diagnostic("K0406", refused.diagnostic);
+  const auto slow = explain({End::timed_out, 0, {}, {}});
+  CHECK(slow.kind == Kind::broken);
+  check_diagnostic("K0406", slow.diagnostic, "slow");
+  const auto crashed = explain({End::signalled, SIGSEGV, {}, {}});
+  CHECK(crashed.kind == Kind::broken);
+  CHECK(crashed.diagnostic.rows[0].text == "SIGSEGV");
+  CHECK(explain(said("", 0)).kind == Kind::broken);
+  CHECK(explain(said("\x1b[2J\x07\n", 1)).diagnostic.rows[1].text == ".[2J.");
+}
+
+TEST_CASE("the driver child's question and lines come through whole, and nothing else does") {
+  const DriverQuestion question{"dg2",
+                                {{"0.bin",
+                                  true,
+                                  "-cl-opt-disable",
+                                  {{"k", true, {16, 2, 1}, {3}, {{1, ArgumentKind::local_pointer, 64}}}}}}};
+  const auto read = parse_question(to_json(question).dump());
+  REQUIRE(read);
+  CHECK(to_json(*read) == to_json(question));
+  CHECK(read->modules[0].kernels[0].arguments[0].kind == ArgumentKind::local_pointer);
+  for (const char* text : {"", "{", "[]", "{\"product\":1,\"modules\":[]}"})
+    CHECK_FALSE(parse_question(text));
+  const auto line = parse_line(to_line({1, 2, "zeKernelCreate", "ZE_RESULT_SUCCESS", "odd \xff", ""}));
+  REQUIRE(line);
+  CHECK(line->kernel == 2);
+  CHECK(line->result == "ZE_RESULT_SUCCESS");
+  CHECK_FALSE(parse_line(to_line({0, -1, "zeModuleCreate", {}, "", ""}))->result);
+  for (const char* text : {"", "Abort was called", "{}", "{\"module\":\"a\",\"kernel\":0,\"call\":\"\"}"})
+    CHECK_FALSE(parse_line(text));
+}
+
+TEST_CASE("the driver's last words") {
+  CHECK(last_words("").empty());
+  CHECK(last_words("one\ntwo \x1b[2J\n\n") == "two .[2J");
+  CHECK(last_words("x\nAbort was called at 432 line in file:\n./hw_helper.cpp\nmore\n") ==
+        "Abort was called at 432 line in file: ./hw_helper.cpp");
+  CHECK(last_words(std::string(10'000, 'x')).size() == 500);
+}
+
+TEST_CASE("errors rule out, warnings do not, and the driver's no is a no") {
+  const auto set = one_kernel({});
+  Matrix matrix = check_all(set, {find_target("dg2"), find_target("pvc")}, {});
+  REQUIRE(matrix.rows.size() == 1);
+  Cell &dg2 = matrix.rows[0].cells[0], &pvc = matrix.rows[0].cells[1];
+  CHECK(dg2.fits());
+  CHECK(std::string(dg2.by()) == "compiled");
+  CHECK_FALSE(pvc.fits());
+  CHECK(std::string(pvc.by()) == "none");
+  CHECK_FALSE(matrix.all_fit());
+  matrix.rows[0].cells.pop_back();
+  matrix.targets.pop_back();
+
+  dg2.findings = {{"K0999", "a guess", {}, {}, Severity::warning}};
+  CHECK(dg2.fits());
+  CHECK(matrix.all_fit());
+  auto result = to_json(matrix)[0]["results"][0];
+  CHECK(result["reasons"].empty());
+  CHECK(result["warnings"][0]["code"] == "K0999");
+  dg2.driver = DriverAnswer{};
+  CHECK(matrix.all_fit());  // not asked
+  dg2.driver->asked = true;
+  CHECK_FALSE(matrix.all_fit());
+  CHECK(dg2.disagrees());
+  CHECK(to_json(matrix)[0]["results"][0]["agree"] == false);
+  dg2.findings.push_back({"K0998", "certain", {}, {}});
+  CHECK_FALSE(dg2.fits());
+  CHECK_FALSE(dg2.disagrees());
+}
+
+TEST_CASE("SLM arguments and counts reach the check") {
+  KernelFacts kernel;
+  kernel.arguments = {{ArgumentKind::global_pointer, 8, 16, "out"},
+                      {ArgumentKind::local_pointer, 0, 4, "tile"}};
+  kernel.arguments_known = true;
+  const auto set = one_kernel(kernel);
+  CheckOptions options;
+  options.locals = {"tile=65540"};
+  options.groups = "4294967295,1";
+  const auto request = parse_check_request(options);
+  REQUIRE(request);
+  CHECK(request->groups == Extent{4294967295});
+  const auto matrix = check_all(set, {find_target("dg2")}, *request);
+  CHECK(matrix.rows[0].cells[0].findings.at(0).code == "K0101");
+  CHECK_FALSE(unknown_local(*request, set));
+  for (const char* groups : {"0", "4294967296", "1,", "1,2,3,4", "x"}) {
+    options.groups = groups;
+    CHECK_FALSE(parse_check_request(options));
+  }
+}
