@@ -59,6 +59,7 @@ struct KernelFacts {
   bool has_printf = false;
   bool has_global_atomics = false;
   bool is_invalid = false;  ///< the compiler marked it as one that must not be launched
+  std::string malformed{};  ///< what drivers end the process over, in words; empty: nothing
 };
 
 struct ModuleFacts {

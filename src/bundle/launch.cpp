@@ -2,16 +2,19 @@
 // The launch path: check, then arguments, group size and append.
 #include "kiln/launch.hpp"
 
+#include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 
 Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
-                                            const ComputeProperties& device) {
+                                            const ComputeProperties& device, KernelHome home) {
   auto properties = kernel.properties();
   KILN_TRY(properties);
   CheckedKernel checked;
   checked.kernel_ = kernel;
+  checked.home_ = home;
   checked.facts_ = std::move(facts);
   if (!checked.facts_.arguments_known) {  // then at least their number
     ArgumentFacts unknown;
@@ -46,30 +49,50 @@ namespace {
                               explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
 }
 
-[[gnu::cold, gnu::noinline]] Result<void> fail(ze_result_t code, const char* call) {
-  return tl::unexpected(Error(code, call));
+/// The driver says no, though the check said yes: whatever is known goes into the answer.
+[[gnu::cold, gnu::noinline]] Result<void> fail(ze_result_t code, const char* call,
+                                               const CheckedKernel& kernel, const Launch& launch,
+                                               std::span<const LaunchArgument> arguments) {
+  const KernelHome& home = kernel.home();
+  Refusal refusal = detail::survey(code, call, home.device);
+  refusal.driver_text = home.driver.last_error_description();
+  return tl::unexpected(Error(code, call,
+                              explain_launch(refusal, kernel.facts(), kernel.limits(),
+                                             {launch.groups, launch.group_size}, arguments)));
+}
+
+[[gnu::cold, gnu::noinline]] Result<void> empty() {
+  return tl::unexpected(detail::empty_handle("zeCommandListAppendLaunchKernel"));
 }
 
 }  // namespace
 
-Result<void> detail::send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes) {
+  return Error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "zeCommandListAppendLaunchKernel",
+               explain_buffer(kernel.facts(), kernel.home().largest_buffer, bytes));
+}
+
+Result<void> detail::send_launch(CommandListRef list, const CheckedKernel& checked, const Launch& launch,
                                  std::span<const LaunchArgument> arguments) {
+  const KernelRef kernel = checked.kernel();
+  const auto events = raw_array(launch.sync.wait);
+  if (is_empty(list.raw()) || is_empty(events)) [[unlikely]]
+    return empty();
   // Straight through the table: a Result for each call would cost more than the check.
   const Api& ze = api();
   std::uint32_t index = 0;
   for (const LaunchArgument& argument : arguments)
     if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data))
         [[unlikely]]
-      return fail(code, "zeKernelSetArgumentValue");
+      return fail(code, "zeKernelSetArgumentValue", checked, launch, arguments);
   const Extent &size = launch.group_size, &groups = launch.groups;
   if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
-    return fail(code, "zeKernelSetGroupSize");
+    return fail(code, "zeKernelSetGroupSize", checked, launch, arguments);
   const ze_group_count_t count{groups.x, groups.y, groups.z};
-  const Sync& sync = launch.sync;
-  if (const auto code = ze.zeCommandListAppendLaunchKernel(
-          list.raw(), kernel.raw(), &count, sync.signal.raw(), static_cast<std::uint32_t>(sync.wait.size()),
-          raw_array(sync.wait))) [[unlikely]]
-    return fail(code, "zeCommandListAppendLaunchKernel");
+  if (const auto code =
+          ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, launch.sync.signal.raw(),
+                                             static_cast<std::uint32_t>(events.size), events)) [[unlikely]]
+    return fail(code, "zeCommandListAppendLaunchKernel", checked, launch, arguments);
   return {};
 }
 
@@ -80,7 +103,7 @@ Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const
     const LaunchVerdict verdict = check_launch(kernel.facts(), kernel.limits(), shape, arguments);
     if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
   }
-  return detail::send_launch(list, kernel.kernel(), launch, arguments);
+  return detail::send_launch(list, kernel, launch, arguments);
 }
 
 }  // namespace kiln
