@@ -152,9 +152,9 @@ class LaunchGate {
                                                        std::uint64_t slm_per_group);
 
 /// What in a native binary ends the process inside a driver, before it is given to one: K0113 for
-/// program-scope variables above `memory` bytes (0: not known), K0114 for what `.ze_info` must not say.
-/// Pure. Source: kernel_imp.cpp:858,1307, zeinfo_decoder.cpp:800 and program_initialization.cpp:92-157 of
-/// intel/compute-runtime 26.31; drivers 22.43 and 26.27 without a GPU.
+/// program-scope variables above `memory` bytes (0: not known), in SPIR-V also from 4 GiB on, K0114 for what
+/// `.ze_info` must not say. Pure. Source: kernel_imp.cpp:858,1307, zeinfo_decoder.cpp:800 and
+/// program_initialization.cpp:92-157 of intel/compute-runtime 26.31; drivers 22.43 and 26.27 without a GPU.
 [[nodiscard]] std::optional<Diagnostic> check_module(const ModuleFacts& module, std::uint64_t memory);
 
 /// K0109 for such a kernel. Pure.

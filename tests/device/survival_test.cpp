@@ -230,6 +230,11 @@ TEST_CASE("what is no SPIR-V comes back") {
   CHECK(build(ModuleFormat::native, {}).code != ZE_RESULT_SUCCESS);
 }
 
+TEST_CASE("SPIR-V with program-scope variables that no memory holds never reaches the compiler") {
+  const auto loaded = Bundle::load(device(), {test_kernel("over_global.spv")});
+  CHECK(code_of(loaded) == "K0113");
+}
+
 TEST_CASE("native binaries that end the process inside drivers never reach one") {
   const KernelFile good = native_file();
   const auto refused = [&](const char* code, const KernelFile& file) {

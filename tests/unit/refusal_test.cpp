@@ -294,6 +294,12 @@ TEST_CASE_FIXTURE(Fixture, "K0113, K0114: modules that no driver must see") {
   module.global_data = kGiB;
   module.constant_data = kGiB;
   CHECK(!check_module(module, kGiB));
+  module.constant_data = 4 * kGiB;
+  CHECK(!check_module(module, 8 * kGiB));
+  module.spirv_version = 0x00010000;
+  CHECK(check_module(module, 8 * kGiB)->code == "K0113");
+  CHECK(check_module(module, 0)->code == "K0113");
+  module.spirv_version = 0;
   module.constant_data = kGiB + 1;
   CHECK(!check_module(module, 0));
   check_diagnostic("K0113", *check_module(module, kGiB));
