@@ -85,9 +85,18 @@ decltype(auto) pass(const T& value) {
 }  // namespace detail
 
 namespace detail {
-/// Sends what was found to fit.
-[[nodiscard]] Result<void> send_launch(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
-                                       std::span<const LaunchArgument> arguments);
+/// The driver's answer: the first call that failed, in static storage, and its code.
+struct Sent {
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  const char* call = nullptr;
+};
+/// Sends what was found to fit. Small enough for two registers, so that a good launch makes no Result on the
+/// way.
+[[nodiscard]] Sent send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+                               std::span<const LaunchArgument> arguments);
+/// Says why it was not sent.
+[[nodiscard]] Error explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
+                                   const Launch& launch, std::span<const LaunchArgument> arguments);
 /// K0112 for the first of the arguments that is too large; 0 bytes: no buffer.
 [[nodiscard]] Error refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes);
 }  // namespace detail
@@ -112,11 +121,14 @@ template <class... Arguments>
       return tl::unexpected(detail::refuse_buffer(
           kernel, std::array<std::uint64_t, sizeof...(Arguments)>{detail::buffer_size(arguments)...}));
   }
-  return [&](const auto&... passed) {
+  return [&](const auto&... passed) -> Result<void> {
     const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
-    if (kernel.gate().admits(what.groups, what.group_size, all)) [[likely]]
-      return detail::send_launch(list, kernel, what, all);
-    return launch_with(list, kernel, what, all);
+    if (!kernel.gate().admits(what.groups, what.group_size, all)) [[unlikely]]
+      return launch_with(list, kernel, what, all);
+    const detail::Sent sent = detail::send_launch(list, kernel.kernel(), what, all);
+    if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
+      return {};
+    return tl::unexpected(detail::explain_unsent(sent, list, kernel, what, all));
   }(detail::pass(arguments)...);
 }
 
