@@ -39,6 +39,8 @@ struct DeviceUsableMemory {
 
 using DriverGetLastErrorDescription = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, const char**);      // 1.6
 using CommandListHostSynchronize = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, std::uint64_t);  // 1.6
+using CommandListGetDeviceHandle = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t,
+                                                            ze_device_handle_t*);  // 1.9
 
 /// The loader's own function: what stands behind a handle that it may have wrapped. Its handle types are
 /// those of zel_handle_type_t; loader 1.8 and newer.

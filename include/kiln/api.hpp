@@ -79,6 +79,7 @@
   REQUIRED(Kernel, GetName)                                                     \
   OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription) \
   OPTIONAL(zeCommandListHostSynchronize, abi::CommandListHostSynchronize)       \
+  OPTIONAL(zeCommandListGetDeviceHandle, abi::CommandListGetDeviceHandle)       \
   OPTIONAL(zelLoaderTranslateHandle, abi::LoaderTranslateHandle)
 
 namespace kiln {

@@ -59,6 +59,7 @@ struct KernelFacts {
   bool has_printf = false;
   bool has_global_atomics = false;
   bool is_invalid = false;  ///< the compiler marked it as one that must not be launched
+  std::string malformed{};  ///< what drivers end the process over, in words; empty: nothing
 };
 
 struct ModuleFacts {
@@ -66,7 +67,7 @@ struct ModuleFacts {
   /// SPIR-V: version as major << 16 | minor << 8, and the capabilities in the order of the file.
   std::uint32_t spirv_version = 0;
   std::vector<std::uint32_t> capabilities{};
-  /// ELF: the version of `.ze_info` as it is written, and bytes of program-scope variables.
+  /// ELF: the version of `.ze_info` as it is written. Both: bytes of program-scope variables.
   std::string info_version{};
   std::uint64_t global_data = 0;
   std::uint64_t constant_data = 0;

@@ -58,13 +58,15 @@ class Bundle {
   /// Tries the native binaries in the order given, then SPIR-V. A native binary for another device is passed
   /// over in silence; a damaged file is an error only when nothing else serves, and then every file is named
   /// with its reason. Errors: K0202 nothing fits (INVALID_NATIVE_BINARY), K0203 build failure with the log,
-  /// K0109 static SLM.
+  /// K0109 static SLM, K0210 refused without a word. A native binary that could end the process inside a
+  /// driver (K0113, K0114) is never given to it.
   [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, std::vector<KernelFile> files,
                                            const BundleOptions& options = {});
 
   /// The kernel of that name; made once, valid as long as the bundle.
   /// Errors: INVALID_KERNEL_NAME (K0208) with the names there are; OUT_OF_DEVICE_MEMORY (K0115) when its
-  /// private or scratch memory for all hardware threads is above the device's.
+  /// private or scratch memory for all hardware threads is above the device's; the driver's with what is
+  /// known of the kernel (K0211 to K0213).
   [[nodiscard]] Result<CheckedKernel*> kernel(const std::string& name);
 
   [[nodiscard]] ModuleRef module() const& { return code_.module.get(); }
@@ -106,8 +108,10 @@ class Bundle {
   ModuleFacts facts_;
   ComputeProperties compute_;
   ThreadMemory memory_;
+  KernelHome home_;
+  std::uint64_t largest_allocation_ = 0;  // bytes
   BinaryOrigin origin_ = BinaryOrigin::jit;
-  std::string file_, build_log_;
+  std::string file_, build_log_, flags_;
   std::chrono::nanoseconds build_time_{};
   std::vector<DiagnosticRow> passed_over_;
 };

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -132,10 +134,28 @@ class LaunchGate {
                                         const LaunchLimits& limits, const LaunchShape& shape,
                                         std::span<const LaunchArgument> arguments);
 
+/// The largest buffer in bytes that a kernel can be given: 4 GiB unless it was built for more, else no bound.
+/// Above, Gen12 and Xe-HPG answer wrong without an error; for Xe-HPC and later the compiler builds for more
+/// on its own. `.ze_info` says it. Where only SPIR-V is known it is what the build `flags` ask for, on a
+/// device whose `largest_allocation` (bytes; 0: not known) is bounded for this reason. Pure. Source:
+/// module_imp.cpp:78 and device_caps.cpp:64-99 of intel/compute-runtime 26.31.
+[[nodiscard]] std::uint64_t largest_buffer(const KernelFacts& kernel, std::string_view flags,
+                                           std::uint64_t largest_allocation);
+
+/// K0112 for the first of the arguments above `most` bytes. Pure.
+[[nodiscard]] Diagnostic explain_buffer(const KernelFacts& kernel, std::uint64_t most,
+                                        std::span<const std::uint64_t> bytes);
+
 /// The first kernel whose static SLM alone is above the limit, or null: Intel's driver then refuses the whole
 /// module, even when that kernel is never used. Pure.
 [[nodiscard]] const KernelFacts* static_slm_over_limit(const ModuleFacts& module,
                                                        std::uint64_t slm_per_group);
+
+/// What in a native binary ends the process inside a driver, before it is given to one: K0113 for
+/// program-scope variables above `memory` bytes (0: not known), in SPIR-V also from 4 GiB on, K0114 for what
+/// `.ze_info` must not say. Pure. Source: kernel_imp.cpp:858,1307, zeinfo_decoder.cpp:800 and
+/// program_initialization.cpp:92-157 of intel/compute-runtime 26.31; drivers 22.43 and 26.27 without a GPU.
+[[nodiscard]] std::optional<Diagnostic> check_module(const ModuleFacts& module, std::uint64_t memory);
 
 /// K0109 for such a kernel. Pure.
 [[nodiscard]] Diagnostic explain_static_slm(const KernelFacts& kernel, std::uint64_t slm_per_group);

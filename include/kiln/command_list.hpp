@@ -24,7 +24,9 @@ struct QueueOptions {
   bool synchronous = false;  ///< each submission returns when it is done
 };
 
-/// A command list. One thread at a time; creation is thread-safe.
+/// A command list. One thread at a time; creation is thread-safe. Errors: K0218 no memory for it, K0224 no
+/// such queue group; of appends and submissions K0220, K0221; K0222 for empty handles and null pointers,
+/// K0226 for a fill; else the driver's.
 class CommandListRef : public Ref<ze_command_list_handle_t> {
  public:
   using Ref::Ref;

@@ -8,7 +8,7 @@
 namespace kiln {
 
 struct AllocationOptions {
-  std::size_t alignment = 64;  ///< bytes, a power of two
+  std::size_t alignment = 64;  ///< bytes, a power of two; every driver keeps up to 65536
   /// Lifts largest_allocation. Kernels that read such a buffer must be built for it
   /// (`-ze-opt-greater-than-4GB-buffer-required` on Xe-HPG and older).
   bool relaxed_limits = false;
@@ -23,9 +23,9 @@ class ContextRef : public Ref<ze_context_handle_t> {
   using Ref::Ref;
   [[nodiscard]] static Result<Context> create(DriverRef driver);
 
-  /// `size` in bytes. Errors: UNSUPPORTED_SIZE (K0204) for 0, UNSUPPORTED_ALIGNMENT (K0205) for an alignment
-  /// that is no power of two (driver 22.43 accepts both in silence); UNSUPPORTED_SIZE (K0207) for more than
-  /// the device allows; else the driver's.
+  /// `size` in bytes. Before the driver hears of it: those of check_allocation (K0204, K0205, K0207, K0225),
+  /// K0222 for an empty handle. Then UNSUPPORTED_ALIGNMENT (K0205) where the driver did not keep it; else the
+  /// driver's, with what is known (K0214 to K0216, K0220). An empty device is allowed for shared memory only.
   [[nodiscard]] Result<Buffer> allocate_device(DeviceRef device, std::size_t size,
                                                AllocationOptions = {}) const;
   [[nodiscard]] Result<HostBuffer> allocate_host(std::size_t size, AllocationOptions = {}) const;

@@ -89,7 +89,9 @@ class DeviceRef : public Ref<ze_device_handle_t> {
   /// The first queue group that can compute. Error: UNSUPPORTED_FEATURE when there is none.
   [[nodiscard]] Result<std::uint32_t> compute_queue_group() const;
   /// Success, or DEVICE_LOST. Believe it before an out-of-memory from an immediate list.
-  [[nodiscard]] ze_result_t status() const { return api().zeDeviceGetStatus(raw()); }
+  [[nodiscard]] ze_result_t status() const {
+    return *this ? api().zeDeviceGetStatus(raw()) : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+  }
 };
 KILN_HANDLE_CHECKS(DeviceRef);
 

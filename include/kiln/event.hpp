@@ -47,7 +47,9 @@ struct EventPoolOptions {
   bool timestamps = false;
 };
 
-/// A pool of `count` events, which must not outlive it. Creation of events is thread-safe.
+/// A pool of `count` events, which must not outlive it. Creation of events is thread-safe. Errors: K0223 for
+/// a count of 0 or above 2^24, K0217 no memory for it; INVALID_ARGUMENT for an index that is not below the
+/// count.
 class EventPoolRef : public Ref<ze_event_pool_handle_t> {
  public:
   using Ref::Ref;

@@ -22,10 +22,12 @@
 #include "kiln/open.hpp"
 #include "kiln/structures.hpp"
 //
+#include "kiln/allocation.hpp"
 #include "kiln/binary.hpp"
 #include "kiln/check.hpp"
 #include "kiln/launch.hpp"
 #include "kiln/occupancy.hpp"
+#include "kiln/refusal.hpp"
 #include "kiln/target.hpp"
 //
 #include "kiln/bundle.hpp"

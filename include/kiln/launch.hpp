@@ -11,24 +11,33 @@
 
 namespace kiln {
 
+/// Where a kernel lives: asked when the driver refuses a launch. Both may be empty, then less is said.
+struct KernelHome {
+  DriverRef driver = {};
+  DeviceRef device = {};
+  std::uint64_t largest_buffer = UINT64_MAX;  ///< bytes, see largest_buffer()
+};
+
 /// A kernel with the facts and limits that its launches are checked against. Does not own the kernel handle.
 /// One thread at a time, like the kernel.
 class CheckedKernel {
  public:
   /// `facts` from the file, or as far as known; what the driver knows of the kernel is added.
   [[nodiscard]] static Result<CheckedKernel> create(KernelRef kernel, KernelFacts facts,
-                                                    const ComputeProperties& device);
+                                                    const ComputeProperties& device, KernelHome home = {});
 
   [[nodiscard]] KernelRef kernel() const { return kernel_; }
   [[nodiscard]] const KernelFacts& facts() const { return facts_; }
   [[nodiscard]] const LaunchLimits& limits() const { return limits_; }
   [[nodiscard]] const LaunchGate& gate() const { return gate_; }
+  [[nodiscard]] const KernelHome& home() const { return home_; }
 
  private:
   KernelRef kernel_;
   KernelFacts facts_;
   LaunchLimits limits_;
   LaunchGate gate_;
+  KernelHome home_;
 };
 
 struct Launch {
@@ -53,6 +62,15 @@ LaunchArgument launch_argument(const T& value) {
   }
 }
 
+/// Bytes behind an argument, where they are known: those of a Buffer.
+template <class T>
+std::uint64_t buffer_size(const T& value) {
+  if constexpr (std::is_base_of_v<Buffer, T>)
+    return value.size();
+  else
+    return 0;
+}
+
 /// A Buffer passes its address; everything else passes itself.
 template <class T>
 decltype(auto) pass(const T& value) {
@@ -67,27 +85,50 @@ decltype(auto) pass(const T& value) {
 }  // namespace detail
 
 namespace detail {
-/// Sends what was found to fit.
-[[nodiscard]] Result<void> send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
-                                       std::span<const LaunchArgument> arguments);
+/// The driver's answer: the first call that failed, in static storage, and its code.
+struct Sent {
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  const char* call = nullptr;
+};
+/// Sends what was found to fit. Small enough for two registers, so that a good launch makes no Result on the
+/// way.
+[[nodiscard]] Sent send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+                               std::span<const LaunchArgument> arguments);
+/// Says why it was not sent.
+[[nodiscard]] Error explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
+                                   const Launch& launch, std::span<const LaunchArgument> arguments);
+/// K0112 for the first of the arguments that is too large; 0 bytes: no buffer.
+[[nodiscard]] Error refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes);
 }  // namespace detail
 
 /// Checks the launch, sets arguments and group size, and appends it. On a refusal the driver has heard
 /// nothing. No allocation unless it fails. Errors: check_launch's with a diagnostic (K0101 to K0108), or the
-/// driver's. Thread rules of the command list and the kernel apply.
+/// driver's with what is known around it (K0219, K0220); K0222 for an empty list or event. Thread rules of
+/// the command list and the kernel apply.
 [[nodiscard]] Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
                                        std::span<const LaunchArgument> arguments);
 
 /// launch_with() for typed arguments: trivially copyable values, buffers, raw device pointers,
-/// LocalMemory{bytes}.
+/// LocalMemory{bytes}. A Buffer of more than 4 GiB for a kernel that is not built for it is refused (K0112:
+/// UNSUPPORTED_SIZE), since the kernel would read and write the wrong places; of raw pointers the size is not
+/// known, so they pass.
 template <class... Arguments>
 [[nodiscard]] Result<void> launch(CommandListRef list, const CheckedKernel& kernel, const Launch& what,
                                   const Arguments&... arguments) {
-  return [&](const auto&... passed) {
+  if constexpr ((std::is_base_of_v<Buffer, Arguments> || ...)) {
+    const std::uint64_t largest = kernel.home().largest_buffer;
+    if (((detail::buffer_size(arguments) > largest) || ...)) [[unlikely]]
+      return tl::unexpected(detail::refuse_buffer(
+          kernel, std::array<std::uint64_t, sizeof...(Arguments)>{detail::buffer_size(arguments)...}));
+  }
+  return [&](const auto&... passed) -> Result<void> {
     const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
-    if (kernel.gate().admits(what.groups, what.group_size, all)) [[likely]]
-      return detail::send_launch(list, kernel.kernel(), what, all);
-    return launch_with(list, kernel, what, all);
+    if (!kernel.gate().admits(what.groups, what.group_size, all)) [[unlikely]]
+      return launch_with(list, kernel, what, all);
+    const detail::Sent sent = detail::send_launch(list, kernel.kernel(), what, all);
+    if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
+      return {};
+    return tl::unexpected(detail::explain_unsent(sent, list, kernel, what, all));
   }(detail::pass(arguments)...);
 }
 

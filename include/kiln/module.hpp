@@ -54,8 +54,10 @@ struct ModuleBuild;
 class ModuleRef : public Ref<ze_module_handle_t> {
  public:
   using Ref::Ref;
-  /// Never hides the log: read `code` first. `flags` are OpenCL build options. Where the loader intercepts
-  /// calls, the log of a failed build says how to get it instead (the loader cannot give it).
+  /// Native code goes to the driver as it is, and a malformed one can end the process there: Bundle::load
+  /// looks at it first. What does not begin as SPIR-V is refused here. Never hides the log: read `code`
+  /// first. `flags` are OpenCL build options. Where the loader intercepts calls, the log of a failed build
+  /// says how to get it instead (the loader cannot give it).
   [[nodiscard]] static ModuleBuild build(DriverRef, ContextRef, DeviceRef, ModuleFormat,
                                          std::span<const std::byte> code, const char* flags = "");
   [[nodiscard]] Result<Kernel> kernel(const char* name) const;

@@ -117,6 +117,8 @@ class Walker {
     ModuleFacts facts;
     facts.spirv_version = version;
     facts.capabilities = std::move(capabilities_);
+    facts.global_data = size_of(global_variables_);
+    facts.constant_data = size_of(constant_variables_);
     for (const EntryPoint& entry : entries_) {
       facts.kernels.push_back(kernel(entry));
       if (missing_function_)
@@ -178,6 +180,8 @@ class Walker {
       case spv::OpVariable:
         if (!has(4)) return false;
         if (w[3] == spv::StorageClassWorkgroup) workgroup_variables_[w[2]] = w[1];
+        if (w[3] == spv::StorageClassCrossWorkgroup) global_variables_.push_back(w[1]);
+        if (w[3] == spv::StorageClassUniformConstant) constant_variables_.push_back(w[1]);
         return true;
       case spv::OpFunction:
         if (!has(5)) return false;
@@ -312,6 +316,15 @@ class Walker {
     return sum;
   }
 
+  /// Bytes behind the pointer types of variables; those of unknown size, such as images, count nothing.
+  std::uint64_t size_of(const std::vector<Id>& pointers) {
+    std::uint64_t sum = 0;
+    for (const Id id : pointers)
+      if (const Words pointer = type(id); op(pointer) == spv::OpTypePointer)
+        sum = std::min(sum + layout(pointer[3]).size, kLargestSize);
+    return sum;
+  }
+
   ArgumentFacts argument(Id id) {
     ArgumentFacts facts;
     if (const auto name = names_.find(id); name != names_.end()) facts.name = name->second;
@@ -392,7 +405,8 @@ class Walker {
   std::unordered_map<Id, std::uint32_t> alignments_;
   std::unordered_map<Id, Id> parameter_types_;
   std::unordered_map<Id, Id> aliases_;
-  std::map<Id, Id> workgroup_variables_;  // variable → pointer type
+  std::map<Id, Id> workgroup_variables_;                   // variable → pointer type
+  std::vector<Id> global_variables_, constant_variables_;  // the pointer types
   std::map<Id, Function> functions_;
   std::set<Id> packed_, by_value_;
   Function* current_ = nullptr;

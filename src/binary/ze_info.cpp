@@ -96,6 +96,7 @@ void add_argument(KernelFacts& kernel, const YAML::Node& entry, Budget& budget) 
     argument.size = std::max(argument.size, source_offset + size);
   } else if (text(entry, "addrmode") == "slm") {
     argument.kind = ArgumentKind::local_pointer;
+    if (!entry["offset"]) kernel.malformed = "a `__local` argument has no offset";
     argument.local_alignment =
         std::bit_ceil(std::min(number<std::uint32_t>(entry, "slm_alignment", 16), 1u << 31));
   } else if (const std::string space = text(entry, "addrspace"); space == "image" || space == "sampler") {
@@ -162,8 +163,10 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   if (kernel.name.empty() || !environment)
     throw YAML::Exception(node.Mark(), "kernel without name or execution_env");
   kernel.static_slm = number<std::uint64_t>(environment, "slm_size");
-  kernel.slm_mode = number<int>(environment, "slm_alloc_mode") == 1 ? SlmMode::runtime_adjusted
-                                                                    : SlmMode::compiler_resolved;
+  const int slm_mode = number<int>(environment, "slm_alloc_mode");
+  if (slm_mode < 0 || slm_mode > 1)
+    kernel.malformed = "slm_alloc_mode is " + std::to_string(slm_mode) + ", neither 0 nor 1";
+  kernel.slm_mode = slm_mode == 1 ? SlmMode::runtime_adjusted : SlmMode::compiler_resolved;
   kernel.simd_size = number<std::uint32_t>(environment, "simd_size");
   if (kernel.simd_size > kWidestSimd) throw std::out_of_range("simd_size above 64");
   kernel.grf_count = number<std::uint32_t>(environment, "grf_count");
@@ -172,8 +175,9 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   kernel.private_size = number<std::uint32_t>(environment, "private_size");
   kernel.spill_size = number<std::uint32_t>(environment, "spill_size");
   kernel.required_group_size = triple(environment["required_work_group_size"]);
-  if (kernel.required_group_size[0] != 0 && std::ranges::count(kernel.required_group_size, 0u) != 0)
-    throw std::out_of_range("required_work_group_size of no work-items");
+  const auto& required = kernel.required_group_size;
+  if (required[0] != 0 && (required[1] == 0 || required[2] == 0))
+    kernel.malformed = "required_work_group_size is zero in some dimension only";
   kernel.has_4gb_buffers = number<bool>(environment, "has_4gb_buffers");
   kernel.needs_sync_buffer = number<bool>(environment, "require_sync_buffer");
   kernel.has_stack_calls = number<bool>(environment, "has_stack_calls");

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "kiln/log.hpp"
+#include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 namespace {
@@ -68,10 +70,18 @@ void complete(ModuleFacts& facts, const ModuleFacts& source) {
 }
 
 Error build_failure(const ModuleBuild& build, const KernelFile& file, BinaryFormat format,
-                    const ModuleFacts& facts, std::uint64_t slm_per_group) {
+                    const ModuleFacts& facts, const OpenDevice& device) {
+  const std::uint64_t slm_per_group = device.compute.slm_per_group;
   if (const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group))
     return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate",
                  explain_static_slm(*kernel, slm_per_group));
+  const bool silent = build.log.empty() && build.last_error.empty();
+  if (silent && build.code != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
+    const Refusal refusal = detail::survey(build.code, "zeModuleCreate", device.device);
+    return Error(build.code, "zeModuleCreate",
+                 is_lost(refusal) ? explain_lost_device(refusal)
+                                  : explain_silent_build(refusal, file.name, format_name(format)));
+  }
   Diagnostic diagnostic{"K0203", "the driver cannot build `" + file.name + "`", {}, {}};
   diagnostic.rows = {{"format", format_name(format)},
                      {"answer", "zeModuleCreate gave " + result_name(build.code)}};
@@ -145,22 +155,30 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
                             const BundleOptions& options) {
   Bundle bundle;
   bundle.compute_ = device.compute;
-  bundle.memory_.threads = device.properties.threads();
-  if (const auto memories = device.device.memory_properties())
-    for (const MemoryProperties& memory : *memories) bundle.memory_.bytes += memory.total;
+  bundle.home_ = {device.driver, device.device, UINT64_MAX};
+  bundle.flags_ = options.flags;
+  // On the CPU device addresses have 64 bits, whatever the product's limits.
+  bundle.largest_allocation_ =
+      device.kind == DeviceKind::cpu ? UINT64_MAX : device.properties.largest_allocation;
+  const std::uint64_t memory = detail::memory_of(device.device);
+  bundle.memory_ = {device.properties.threads(), memory};
   const std::uint64_t slm = device.compute.slm_per_group;
   std::optional<Error> refusal;  // the most telling one, should nothing serve
   std::vector<Candidate> candidates;
   for (const KernelFile& file : files) {
     const BinaryFormat format = identify(file.bytes);
     auto facts = read_facts(format, file.bytes);
-    if (facts) {
+    if (auto hazard = facts ? check_module(*facts, memory) : std::nullopt) {
+      bundle.passed_over_.push_back({file.name, hazard->message});
+      if (!refusal)
+        refusal = Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", *std::move(hazard));
+    } else if (facts) {
       candidates.push_back({&file, format, *std::move(facts)});
-      continue;
+    } else {
+      bundle.passed_over_.push_back(
+          {file.name, facts.error().message + " (at byte " + std::to_string(facts.error().offset) + ")"});
+      log(LogLevel::warning, file.name + ": " + facts.error().message);
     }
-    bundle.passed_over_.push_back(
-        {file.name, facts.error().message + " (at byte " + std::to_string(facts.error().offset) + ")"});
-    log(LogLevel::warning, file.name + ": " + facts.error().message);
   }
   std::ranges::stable_sort(candidates, {},
                            [&](const Candidate& candidate) { return rank(candidate, device); });
@@ -178,7 +196,7 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
           {candidate.file->name, why + (build.log.empty() ? "" : ": " + build.log)});
       // A native binary for another device is no news; SLM that cannot fit is.
       if (!refusal && (spirv || static_slm_over_limit(candidate.facts, slm)))
-        refusal = build_failure(build, *candidate.file, candidate.format, candidate.facts, slm);
+        refusal = build_failure(build, *candidate.file, candidate.format, candidate.facts, device);
       continue;
     }
     bundle.code_.module = std::move(build.module);
@@ -207,11 +225,21 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   for (const auto& entry : code_.kernels)
     if (entry->checked.facts().name == name) return &entry->checked;
   const KernelFacts* known = facts_.find(name);
-  if (known) KILN_TRY(fits_all_threads(*known, memory_));
+  KernelFacts facts;
+  if (known) {
+    KILN_TRY(fits_all_threads(*known, memory_));
+    facts = *known;
+  }
+  facts.name = name;
+  const std::string text_before = home_.driver.last_error_description();
   auto kernel = code_.module->kernel(name.c_str());
   if (!kernel) {
-    if (kernel.error().code() != ZE_RESULT_ERROR_INVALID_KERNEL_NAME)
-      return tl::unexpected(std::move(kernel).error());
+    if (kernel.error().code() != ZE_RESULT_ERROR_INVALID_KERNEL_NAME) {
+      Refusal refusal = detail::survey(kernel.error().code(), kernel.error().call(), home_.device);
+      if (std::string text = home_.driver.last_error_description(); text != text_before)
+        refusal.driver_text = std::move(text);
+      return tl::unexpected(detail::explained(std::move(kernel).error(), explain_kernel(refusal, facts)));
+    }
     Diagnostic diagnostic{"K0208", "`" + file_ + "` has no kernel `" + name + "`", {}, {}};
     if (const auto names = code_.module->kernel_names())
       for (const std::string& known : *names) diagnostic.rows.push_back({"kernel", known});
@@ -219,10 +247,9 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
     return tl::unexpected(
         Error(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, "zeKernelCreate", std::move(diagnostic)));
   }
-  KernelFacts facts;
-  if (known) facts = *known;
-  facts.name = name;
-  auto checked = CheckedKernel::create(kernel->get(), std::move(facts), compute_);
+  KernelHome home = home_;
+  home.largest_buffer = largest_buffer(facts, flags_, largest_allocation_);
+  auto checked = CheckedKernel::create(kernel->get(), std::move(facts), compute_, home);
   KILN_TRY(checked);
   if (!known || known->simd_size == 0) KILN_TRY(fits_all_threads(checked->facts(), memory_));
   code_.kernels.push_back(std::make_unique<Entry>(*std::move(kernel), *std::move(checked)));

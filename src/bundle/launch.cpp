@@ -2,16 +2,19 @@
 // The launch path: check, then arguments, group size and append.
 #include "kiln/launch.hpp"
 
+#include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 
 Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
-                                            const ComputeProperties& device) {
+                                            const ComputeProperties& device, KernelHome home) {
   auto properties = kernel.properties();
   KILN_TRY(properties);
   CheckedKernel checked;
   checked.kernel_ = kernel;
+  checked.home_ = home;
   checked.facts_ = std::move(facts);
   if (!checked.facts_.arguments_known) {  // then at least their number
     ArgumentFacts unknown;
@@ -51,31 +54,45 @@ namespace {
                               explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
 }
 
-[[gnu::cold, gnu::noinline]] Result<void> fail(ze_result_t code, const char* call) {
-  return tl::unexpected(Error(code, call));
-}
-
 }  // namespace
 
-Result<void> detail::send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes) {
+  return Error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "zeCommandListAppendLaunchKernel",
+               explain_buffer(kernel.facts(), kernel.home().largest_buffer, bytes));
+}
+
+// Cold as well: the driver said no, though the check said yes.
+Error detail::explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
+                             const Launch& launch, std::span<const LaunchArgument> arguments) {
+  if (!list || is_empty(raw_array(launch.sync.wait))) return empty_handle(sent.call);
+  const KernelHome& home = kernel.home();
+  Refusal refusal = survey(sent.code, sent.call, home.device);
+  refusal.driver_text = home.driver.last_error_description();
+  return Error(sent.code, sent.call,
+               explain_launch(refusal, kernel.facts(), kernel.limits(), {launch.groups, launch.group_size},
+                              arguments));
+}
+
+detail::Sent detail::send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
                                  std::span<const LaunchArgument> arguments) {
+  constexpr const char* kAppend = "zeCommandListAppendLaunchKernel";
+  const auto events = raw_array(launch.sync.wait);
+  if (!list || is_empty(events)) [[unlikely]]
+    return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
   // Straight through the table: a Result for each call would cost more than the check.
   const Api& ze = api();
   std::uint32_t index = 0;
   for (const LaunchArgument& argument : arguments)
     if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data))
         [[unlikely]]
-      return fail(code, "zeKernelSetArgumentValue");
+      return {code, "zeKernelSetArgumentValue"};
   const Extent &size = launch.group_size, &groups = launch.groups;
   if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
-    return fail(code, "zeKernelSetGroupSize");
+    return {code, "zeKernelSetGroupSize"};
   const ze_group_count_t count{groups.x, groups.y, groups.z};
-  const Sync& sync = launch.sync;
-  if (const auto code = ze.zeCommandListAppendLaunchKernel(
-          list.raw(), kernel.raw(), &count, sync.signal.raw(), static_cast<std::uint32_t>(sync.wait.size()),
-          raw_array(sync.wait))) [[unlikely]]
-    return fail(code, "zeCommandListAppendLaunchKernel");
-  return {};
+  return {ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, launch.sync.signal.raw(),
+                                             static_cast<std::uint32_t>(events.size), events),
+          kAppend};
 }
 
 Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
@@ -85,7 +102,10 @@ Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const
     const LaunchVerdict verdict = check_launch(kernel.facts(), kernel.limits(), shape, arguments);
     if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
   }
-  return detail::send_launch(list, kernel.kernel(), launch, arguments);
+  const detail::Sent sent = detail::send_launch(list, kernel.kernel(), launch, arguments);
+  if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
+    return {};
+  return tl::unexpected(detail::explain_unsent(sent, list, kernel, launch, arguments));
 }
 
 }  // namespace kiln

@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "event.hpp"
+#include "fault.hpp"
 #include "object.hpp"
 #include "stream.hpp"
 
@@ -50,6 +51,11 @@ ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& f
   CommandList& list = *object<CommandList>(handle);
   if (const auto result = check(links); result != ZE_RESULT_SUCCESS) return result;
   if (list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (list.immediate()) {
+    count_submission();
+    // Intel's immediate lists call every failure of a submission lack of memory, and this one too.
+    if (device_state() != ZE_RESULT_SUCCESS) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  }
   return guarded([&] {
     if (!list.immediate()) {
       Command& command = list.recording->emplace_back();

@@ -56,6 +56,8 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
   KILN_NEED_HANDLE(queue);
   KILN_NEED_POINTER(lists);
   if (count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
+  count_submission();
+  if (const auto state = device_state(); state != ZE_RESULT_SUCCESS) return state;
   return guarded([&] {
     std::vector<std::shared_ptr<Recording>> recordings;
     if (const auto result = collect_recordings(count, lists, recordings); result != ZE_RESULT_SUCCESS)
@@ -111,6 +113,7 @@ ze_result_t fence_destroy(ze_fence_handle_t fence) {
 ze_result_t fence_host_synchronize(ze_fence_handle_t fence, std::uint64_t timeout) {
   KILN_NEED_HANDLE(fence);
   EventState& state = *object<Fence>(fence)->state;
+  if (device_state() != ZE_RESULT_SUCCESS) return device_state();
   if (timeout == 0) return state.signalled() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }

@@ -4,6 +4,7 @@
 
 #include "api.hpp"
 #include "clock.hpp"
+#include "fault.hpp"
 #include "last_error.hpp"
 #include "stream.hpp"
 
@@ -47,7 +48,7 @@ ze_result_t device_can_access_peer(ze_device_handle_t device, ze_device_handle_t
 
 ze_result_t device_get_status(ze_device_handle_t device) {
   KILN_NEED_HANDLE(device);
-  return ZE_RESULT_SUCCESS;
+  return device_state();
 }
 
 ze_result_t device_get_global_timestamps(ze_device_handle_t device_handle, std::uint64_t* host,

@@ -13,6 +13,7 @@
 
 #include "api.hpp"
 #include "device.hpp"
+#include "fault.hpp"
 #include "last_error.hpp"
 #include "program.hpp"
 
@@ -61,6 +62,18 @@ const Profile* chosen_profile() {
   return nullptr;
 }
 
+bool choose_faults() {
+  const char* wanted = std::getenv("KILN_CPU_FAULT");
+  const auto parsed = parse_faults(wanted ? wanted : "");
+  if (parsed) set_faults(*parsed);
+  if (!parsed)
+    std::fprintf(stderr,
+                 "kiln cpu driver: cannot read KILN_CPU_FAULT \"%s\"; a list with commas of allocation=N, "
+                 "lost=N, memory=BYTES, build, event\n",
+                 wanted);
+  return parsed.has_value();
+}
+
 }  // namespace
 
 Driver* driver() { return the_driver.load(std::memory_order_acquire); }
@@ -82,11 +95,11 @@ ze_result_t initialize() {
     const std::lock_guard lock(init_mutex);
     if (driver()) return ZE_RESULT_SUCCESS;
     const Profile* profile = chosen_profile();
-    if (!profile) return ZE_RESULT_ERROR_UNINITIALIZED;
+    if (!profile || !choose_faults()) return ZE_RESULT_ERROR_UNINITIALIZED;
     // Never destroyed: the application's threads and static destructors may still hold handles at exit.
     auto* driver = new Driver;
     driver->device.profile = profile;
-    driver->device.total_memory = host_memory();
+    driver->device.total_memory = faults().memory ? faults().memory : host_memory();
     driver->device.max_allocation = profile->max_allocation == 0
                                         ? driver->device.total_memory
                                         : std::min(profile->max_allocation, driver->device.total_memory);

@@ -6,6 +6,7 @@
 
 #include "api.hpp"
 #include "device.hpp"
+#include "fault.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -103,6 +104,7 @@ ze_result_t event_host_signal(ze_event_handle_t event) {
 ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeout) {
   KILN_NEED_HANDLE(event);
   EventState& state = *object<Event>(event)->state;
+  if (device_state() != ZE_RESULT_SUCCESS) return device_state();
   if (timeout == 0) return state.signalled() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }

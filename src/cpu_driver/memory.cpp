@@ -5,6 +5,7 @@
 
 #include "api.hpp"
 #include "device.hpp"
+#include "fault.hpp"
 #include "usm.hpp"
 
 namespace kiln::cpu {
@@ -36,11 +37,12 @@ ze_result_t allocate(const Request& request, void** pointer) {
       limit = device.total_memory;
     }
   if (request.size == 0 || request.size > limit) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+  const ze_result_t no_memory = request.type == ZE_MEMORY_TYPE_HOST ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                                                                    : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (allocation_fails()) return no_memory;
   *pointer = usm().allocate(request.size, std::max(request.alignment, kDefaultAlignment), request.type,
                             device.total_memory);
-  if (*pointer) return ZE_RESULT_SUCCESS;
-  return request.type == ZE_MEMORY_TYPE_HOST ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                                             : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  return *pointer ? ZE_RESULT_SUCCESS : no_memory;
 }
 
 }  // namespace

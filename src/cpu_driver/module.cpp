@@ -7,6 +7,7 @@
 
 #include "api.hpp"
 #include "device.hpp"
+#include "fault.hpp"
 #include "last_error.hpp"
 #include "specialization.hpp"
 #include "usm.hpp"
@@ -51,6 +52,12 @@ ze_result_t read_input(const ze_module_desc_t& desc, Input& input, std::string& 
 
 BuildResult build(const ze_module_desc_t& desc, const Input& input) {
   if (desc.format == ZE_MODULE_FORMAT_NATIVE) return build_from_native(input.bytes);
+  if (faults().build) {
+    BuildResult failed;
+    failed.status = BuildStatus::build_failure;
+    failed.log = "error: KILN_CPU_FAULT asks this build to fail\n";
+    return failed;
+  }
   BuildOptions options;
   if (input.flags) options.flags = input.flags;
   std::string log;

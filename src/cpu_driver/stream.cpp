@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "fault.hpp"
 #include "object.hpp"
 #include "usm.hpp"
 
@@ -96,6 +97,7 @@ ze_result_t Stream::submit(Command* command) {
 }
 
 ze_result_t Stream::synchronize(std::uint64_t timeout_ns) {
+  if (device_state() != ZE_RESULT_SUCCESS) return device_state();
   if (!progress_->wait(progress_->submitted(), deadline_after(timeout_ns))) return ZE_RESULT_NOT_READY;
   return failure_.exchange(ZE_RESULT_SUCCESS);
 }
@@ -140,7 +142,7 @@ ze_result_t Stream::run(const Command& command) {
     if (!wait_for(event)) return ZE_RESULT_ERROR_DEVICE_LOST;
   const std::uint64_t start = now_ns();
   const ze_result_t result = guarded([&] { return perform(command); });
-  if (command.signal) command.signal->signal({start, now_ns()});
+  if (command.signal && !faults().event) command.signal->signal({start, now_ns()});
   return result;
 }
 

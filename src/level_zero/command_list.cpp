@@ -2,12 +2,17 @@
 // Command lists and queues.
 #include "kiln/command_list.hpp"
 
+#include <bit>
+
+#include "kiln/refusal.hpp"
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 namespace {
 
+using detail::Optional;
 using detail::raw_array;
 
 std::uint32_t count(const Sync& sync) { return static_cast<std::uint32_t>(sync.wait.size()); }
@@ -20,21 +25,67 @@ ze_command_queue_desc_t queue_description(QueueOptions options, std::uint32_t qu
   return description;
 }
 
+/// Drivers 22.43 and 26.27 index their engines by the group without a look at their number.
+Result<void> check_queue_group(DeviceRef device, std::uint32_t group, const char* call) {
+  std::uint32_t groups = 0;
+  KILN_TRY(KILN_CALL(zeDeviceGetCommandQueueGroupProperties, device.raw(), &groups, nullptr));
+  if (group < groups) return {};
+  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                              {"K0224",
+                               "the device has no such queue group",
+                               {{"asked for", {}, group}, {"groups, from 0", {}, groups}},
+                               {"take the one that DeviceRef::compute_queue_group() gives"}}));
+}
+
+/// Says what is known when a list or a queue cannot be made.
+Result<void> made(Result<void> result, DeviceRef device) {
+  if (result) return result;
+  const Refusal refusal = detail::survey(result.error().code(), result.error().call(), device);
+  return tl::unexpected(detail::explained(std::move(result).error(), explain_queue(refusal)));
+}
+
+/// The device behind a list, whose state tells a hang from lack of memory; empty before Level Zero 1.9.
+DeviceRef device_of(CommandListRef list) {
+  ze_device_handle_t device = nullptr;
+  if (!list || !api().zeCommandListGetDeviceHandle ||
+      api().zeCommandListGetDeviceHandle(list.raw(), &device) != ZE_RESULT_SUCCESS)
+    return {};
+  return device;
+}
+
+Result<void> submitted(Result<void> result, CommandListRef list = {}) {
+  if (result) [[likely]]
+    return result;
+  const Refusal refusal = detail::survey(result.error().code(), result.error().call(), device_of(list));
+  return tl::unexpected(detail::explained(std::move(result).error(), explain_submission(refusal)));
+}
+
+Error bad_fill(std::size_t pattern, std::size_t bytes) {
+  return Error(ZE_RESULT_ERROR_INVALID_SIZE, "zeCommandListAppendMemoryFill",
+               {"K0226",
+                "a fill cannot repeat its pattern",
+                {{"pattern", {}, pattern, "B"}, {"to be filled", {}, bytes, "B"}},
+                {"take a pattern of 1, 2, 4, 8 bytes and so on, and a multiple of it to fill"}});
+}
+
 }  // namespace
 
 Result<CommandList> CommandListRef::create(ContextRef context, DeviceRef device, std::uint32_t queue_group) {
+  KILN_TRY(check_queue_group(device, queue_group, "zeCommandListCreate"));
   auto description = make<ze_command_list_desc_t>();
   description.commandQueueGroupOrdinal = queue_group;
   Handle handle = nullptr;
-  KILN_TRY(KILN_CALL(zeCommandListCreate, context.raw(), device.raw(), &description, &handle));
+  KILN_TRY(made(KILN_CALL(zeCommandListCreate, context.raw(), device.raw(), &description, &handle), device));
   return CommandList::adopt(handle);
 }
 
 Result<CommandList> CommandListRef::create_immediate(ContextRef context, DeviceRef device,
                                                      QueueOptions options, std::uint32_t queue_group) {
+  KILN_TRY(check_queue_group(device, queue_group, "zeCommandListCreateImmediate"));
   const auto description = queue_description(options, queue_group);
   Handle handle = nullptr;
-  KILN_TRY(KILN_CALL(zeCommandListCreateImmediate, context.raw(), device.raw(), &description, &handle));
+  KILN_TRY(made(KILN_CALL(zeCommandListCreateImmediate, context.raw(), device.raw(), &description, &handle),
+                device));
   return CommandList::adopt(handle);
 }
 
@@ -42,12 +93,18 @@ Result<void> CommandListRef::close() const { return KILN_CALL(zeCommandListClose
 Result<void> CommandListRef::reset() const { return KILN_CALL(zeCommandListReset, raw()); }
 
 Result<void> CommandListRef::barrier(Sync sync) const {
-  return KILN_CALL(zeCommandListAppendBarrier, raw(), sync.signal.raw(), count(sync), raw_array(sync.wait));
+  return submitted(KILN_CALL(zeCommandListAppendBarrier, raw(), Optional{sync.signal.raw()}, count(sync),
+                             raw_array(sync.wait)),
+                   *this);
 }
 
 Result<void> CommandListRef::copy(void* to, const void* from, std::size_t bytes, Sync sync) const {
-  return KILN_CALL(zeCommandListAppendMemoryCopy, raw(), to, from, bytes, sync.signal.raw(), count(sync),
-                   raw_array(sync.wait));
+  if (!to || !from)  // Intel's driver ends the process
+    return tl::unexpected(
+        detail::null_pointer("zeCommandListAppendMemoryCopy", to ? "source" : "destination"));
+  return submitted(KILN_CALL(zeCommandListAppendMemoryCopy, raw(), to, from, bytes,
+                             Optional{sync.signal.raw()}, count(sync), raw_array(sync.wait)),
+                   *this);
 }
 
 Result<void> CommandListRef::copy(const Buffer& to, const Buffer& from, Sync sync) const {
@@ -63,27 +120,33 @@ Result<void> CommandListRef::copy(const Buffer& to, const Buffer& from, Sync syn
 
 Result<void> CommandListRef::fill(void* to, std::span<const std::byte> pattern, std::size_t bytes,
                                   Sync sync) const {
-  return KILN_CALL(zeCommandListAppendMemoryFill, raw(), to, pattern.data(), pattern.size(), bytes,
-                   sync.signal.raw(), count(sync), raw_array(sync.wait));
+  if (!to) return tl::unexpected(detail::null_pointer("zeCommandListAppendMemoryFill", "destination"));
+  if (!std::has_single_bit(pattern.size()) || bytes % pattern.size() != 0)
+    return tl::unexpected(bad_fill(pattern.size(), bytes));
+  return submitted(KILN_CALL(zeCommandListAppendMemoryFill, raw(), to, pattern.data(), pattern.size(), bytes,
+                             Optional{sync.signal.raw()}, count(sync), raw_array(sync.wait)),
+                   *this);
 }
 
 Result<void> CommandListRef::signal(EventRef event) const {
-  return KILN_CALL(zeCommandListAppendSignalEvent, raw(), event.raw());
+  return submitted(KILN_CALL(zeCommandListAppendSignalEvent, raw(), event.raw()), *this);
 }
 
 Result<void> CommandListRef::wait(std::span<const EventRef> events) const {
-  return KILN_CALL(zeCommandListAppendWaitOnEvents, raw(), static_cast<std::uint32_t>(events.size()),
-                   raw_array(events));
+  return submitted(KILN_CALL(zeCommandListAppendWaitOnEvents, raw(),
+                             static_cast<std::uint32_t>(events.size()), raw_array(events)),
+                   *this);
 }
 
 Result<void> CommandListRef::reset_event(EventRef event) const {
-  return KILN_CALL(zeCommandListAppendEventReset, raw(), event.raw());
+  return submitted(KILN_CALL(zeCommandListAppendEventReset, raw(), event.raw()), *this);
 }
 
 Result<void> CommandListRef::launch_unchecked(KernelRef kernel, Extent groups, Sync sync) const {
   const ze_group_count_t group_count{groups.x, groups.y, groups.z};
-  return KILN_CALL(zeCommandListAppendLaunchKernel, raw(), kernel.raw(), &group_count, sync.signal.raw(),
-                   count(sync), raw_array(sync.wait));
+  return submitted(KILN_CALL(zeCommandListAppendLaunchKernel, raw(), kernel.raw(), &group_count,
+                             Optional{sync.signal.raw()}, count(sync), raw_array(sync.wait)),
+                   *this);
 }
 
 Result<void> CommandListRef::synchronize(Timeout timeout) const {
@@ -96,9 +159,10 @@ void CommandListRef::destroy(Handle handle) { KILN_DESTROY(zeCommandListDestroy,
 
 Result<CommandQueue> CommandQueueRef::create(ContextRef context, DeviceRef device, QueueOptions options,
                                              std::uint32_t queue_group) {
+  KILN_TRY(check_queue_group(device, queue_group, "zeCommandQueueCreate"));
   const auto description = queue_description(options, queue_group);
   Handle handle = nullptr;
-  KILN_TRY(KILN_CALL(zeCommandQueueCreate, context.raw(), device.raw(), &description, &handle));
+  KILN_TRY(made(KILN_CALL(zeCommandQueueCreate, context.raw(), device.raw(), &description, &handle), device));
   return CommandQueue::adopt(handle);
 }
 
@@ -110,8 +174,11 @@ Result<Fence> CommandQueueRef::create_fence() const {
 }
 
 Result<void> CommandQueueRef::execute(std::span<const CommandListRef> lists, FenceRef fence) const {
-  return KILN_CALL(zeCommandQueueExecuteCommandLists, raw(), static_cast<std::uint32_t>(lists.size()),
-                   raw_array(lists), fence.raw());
+  if (lists.empty())  // Intel's driver looks at the first one
+    return tl::unexpected(detail::null_pointer("zeCommandQueueExecuteCommandLists", "command lists"));
+  return submitted(KILN_CALL(zeCommandQueueExecuteCommandLists, raw(),
+                             static_cast<std::uint32_t>(lists.size()), raw_array(lists),
+                             Optional{fence.raw()}));
 }
 
 Result<void> CommandQueueRef::synchronize(Timeout timeout) const {

@@ -2,41 +2,52 @@
 // Contexts and their allocations.
 #include "kiln/context.hpp"
 
-#include <bit>
-
+#include "kiln/allocation.hpp"
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 namespace {
 
-/// Size 0 and odd alignments pass on driver 22.43 and may abort later ones, so they never reach a driver.
-Result<void> check_request(std::size_t size, std::size_t alignment, const char* call) {
-  if (size == 0)
-    return tl::unexpected(
-        Error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, call,
-              {"K0204", "an allocation of 0 bytes was asked for", {}, {"ask for at least 1 byte"}}));
-  if (!std::has_single_bit(alignment))
-    return tl::unexpected(Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, call,
-                                {"K0205",
-                                 "the alignment of an allocation is not a power of two",
-                                 {{"alignment asked for", "", alignment, "B"}},
-                                 {"use " + std::to_string(std::bit_ceil(alignment)) + " bytes"}}));
-  return {};
+/// What the device says of its limits; of an empty one nothing, which leaves them to the driver.
+AllocationLimits limits_of(DeviceRef device, const AllocationRequest& request) {
+  AllocationLimits limits;
+  auto properties = make<ze_device_properties_t>();
+  if (device && api().zeDeviceGetProperties(device.raw(), &properties) == ZE_RESULT_SUCCESS)
+    limits.largest = properties.maxMemAllocSize;
+  if (device && request.relaxed_limits) limits.memory = detail::memory_of(device);
+  return limits;
 }
 
-/// Says how much was asked for and how much there is, when the driver refuses a size.
-Error explain(Error error, DeviceRef device, std::size_t size) {
-  if (error.code() != ZE_RESULT_ERROR_UNSUPPORTED_SIZE) return error;
-  const auto properties = device.properties();
-  if (!properties) return error;
-  Diagnostic diagnostic{"K0207", "an allocation is larger than the device allows", {}, {}};
-  diagnostic.rows = {{"asked for", "", size, "B"},
-                     {"largest allocation", "", properties->largest_allocation, "B"}};
-  diagnostic.help = {
-      "split the data over several allocations",
-      "or set AllocationOptions::relaxed_limits, and build the kernels that read it for buffers above 4 GB"};
-  return Error(error.code(), error.call(), std::move(diagnostic));
+Result<void> check_request(const AllocationRequest& request, DeviceRef device, const char* call) {
+  AllocationLimits limits = limits_of(device, request);
+  const AllocationVerdict verdict = check_allocation(limits, request);
+  if (verdict == AllocationVerdict::fits) return {};
+  if (device && verdict != AllocationVerdict::zero_size && verdict != AllocationVerdict::alignment)
+    if (const auto properties = device.properties()) limits.free_memory = properties->usable_memory;
+  return tl::unexpected(Error(code_of(verdict), call, explain_allocation(verdict, limits, request)));
+}
+
+Error explain(Error error, DeviceRef device, const AllocationRequest& request) {
+  // Made anew below from the code: here DEVICE_LOST first of all means a device of another context.
+  const Refusal refusal = detail::survey(error.code(), error.call(), device);
+  return detail::explained(std::move(error), explain_allocation(refusal, request));
+}
+
+/// Owns what the driver gave, if it kept the alignment: 22.43 takes large ones and forgets them.
+Result<Buffer> keep(ContextRef context, void* data, const AllocationRequest& request, const char* call) {
+  Buffer buffer = Buffer::adopt(context.raw(), data, request.size, request.kind);
+  if (reinterpret_cast<std::uintptr_t>(data) % request.alignment == 0) return buffer;
+  return tl::unexpected(Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, call,
+                              {"K0205",
+                               "the driver does not keep the alignment of an allocation",
+                               {{"alignment asked for", {}, request.alignment, "B"}},
+                               {"use at most 65536 bytes for device and host memory"}}));
+}
+
+AllocationRequest request_of(MemoryKind kind, std::size_t size, const AllocationOptions& options) {
+  return {kind, size, options.alignment, options.relaxed_limits};
 }
 
 }  // namespace
@@ -50,7 +61,8 @@ Result<Context> ContextRef::create(DriverRef driver) {
 
 Result<Buffer> ContextRef::allocate_device(DeviceRef device, std::size_t size,
                                            AllocationOptions options) const {
-  KILN_TRY(check_request(size, options.alignment, "zeMemAllocDevice"));
+  const AllocationRequest request = request_of(MemoryKind::device, size, options);
+  KILN_TRY(check_request(request, device, "zeMemAllocDevice"));
   auto description = make<ze_device_mem_alloc_desc_t>();
   auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
   relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
@@ -59,24 +71,29 @@ Result<Buffer> ContextRef::allocate_device(DeviceRef device, std::size_t size,
   if (auto result =
           KILN_CALL(zeMemAllocDevice, raw(), &description, size, options.alignment, device.raw(), &data);
       !result)
-    return tl::unexpected(explain(std::move(result).error(), device, size));
-  return Buffer::adopt(raw(), data, size, MemoryKind::device);
+    return tl::unexpected(explain(std::move(result).error(), device, request));
+  return keep(*this, data, request, "zeMemAllocDevice");
 }
 
 Result<HostBuffer> ContextRef::allocate_host(std::size_t size, AllocationOptions options) const {
-  KILN_TRY(check_request(size, options.alignment, "zeMemAllocHost"));
+  const AllocationRequest request = request_of(MemoryKind::host, size, options);
+  KILN_TRY(check_request(request, {}, "zeMemAllocHost"));
   auto description = make<ze_host_mem_alloc_desc_t>();
   auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
   relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
   if (options.relaxed_limits) chain(description, relaxed);
   void* data = nullptr;
-  KILN_TRY(KILN_CALL(zeMemAllocHost, raw(), &description, size, options.alignment, &data));
-  return HostBuffer(Buffer::adopt(raw(), data, size, MemoryKind::host));
+  if (auto result = KILN_CALL(zeMemAllocHost, raw(), &description, size, options.alignment, &data); !result)
+    return tl::unexpected(explain(std::move(result).error(), {}, request));
+  auto buffer = keep(*this, data, request, "zeMemAllocHost");
+  KILN_TRY(buffer);
+  return HostBuffer(*std::move(buffer));
 }
 
 Result<HostBuffer> ContextRef::allocate_shared(DeviceRef device, std::size_t size,
                                                AllocationOptions options) const {
-  KILN_TRY(check_request(size, options.alignment, "zeMemAllocShared"));
+  const AllocationRequest request = request_of(MemoryKind::shared, size, options);
+  KILN_TRY(check_request(request, device, "zeMemAllocShared"));
   auto on_device =
       make<ze_device_mem_alloc_desc_t>();  // the driver reads the relaxed limits from this one alone
   auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
@@ -85,10 +102,12 @@ Result<HostBuffer> ContextRef::allocate_shared(DeviceRef device, std::size_t siz
   const auto on_host = make<ze_host_mem_alloc_desc_t>();
   void* data = nullptr;
   if (auto result = KILN_CALL(zeMemAllocShared, raw(), &on_device, &on_host, size, options.alignment,
-                              device.raw(), &data);
+                              detail::Optional{device.raw()}, &data);
       !result)
-    return tl::unexpected(explain(std::move(result).error(), device, size));
-  return HostBuffer(Buffer::adopt(raw(), data, size, MemoryKind::shared));
+    return tl::unexpected(explain(std::move(result).error(), device, request));
+  auto buffer = keep(*this, data, request, "zeMemAllocShared");
+  KILN_TRY(buffer);
+  return HostBuffer(*std::move(buffer));
 }
 
 void ContextRef::destroy(Handle handle) { KILN_DESTROY(zeContextDestroy, handle); }

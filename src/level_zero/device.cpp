@@ -16,12 +16,12 @@ std::string bounded(const char (&text)[N]) {
 }
 
 /// Level Zero's two-call pattern: ask for the count, then for that many filled structs.
-template <class T, class Call>
-Result<std::vector<T>> list_of(Call call, const char* name) {
+template <class T, class Function>
+Result<std::vector<T>> list_of(const char* name, Function* function, ze_device_handle_t device) {
   std::uint32_t count = 0;
-  KILN_TRY(check(call(&count, static_cast<T*>(nullptr)), name));
+  KILN_TRY(detail::call(name, function, device, &count, static_cast<T*>(nullptr)));
   std::vector<T> items(count, make<T>());
-  if (count) KILN_TRY(check(call(&count, items.data()), name));
+  if (count) KILN_TRY(detail::call(name, function, device, &count, items.data()));
   items.resize(count);
   return items;
 }
@@ -87,9 +87,8 @@ Result<ComputeProperties> DeviceRef::compute_properties() const {
 }
 
 Result<std::vector<MemoryProperties>> DeviceRef::memory_properties() const {
-  auto items = list_of<ze_device_memory_properties_t>(
-      [this](auto... a) { return api().zeDeviceGetMemoryProperties(raw(), a...); },
-      "zeDeviceGetMemoryProperties");
+  auto items = list_of<ze_device_memory_properties_t>("zeDeviceGetMemoryProperties",
+                                                      api().zeDeviceGetMemoryProperties, raw());
   KILN_TRY(items);
   std::vector<MemoryProperties> result;
   for (const auto& item : *items)
@@ -111,9 +110,8 @@ Result<ModuleProperties> DeviceRef::module_properties() const {
 }
 
 Result<std::vector<CacheProperties>> DeviceRef::cache_properties() const {
-  auto items = list_of<ze_device_cache_properties_t>(
-      [this](auto... a) { return api().zeDeviceGetCacheProperties(raw(), a...); },
-      "zeDeviceGetCacheProperties");
+  auto items = list_of<ze_device_cache_properties_t>("zeDeviceGetCacheProperties",
+                                                     api().zeDeviceGetCacheProperties, raw());
   KILN_TRY(items);
   std::vector<CacheProperties> result;
   for (const auto& item : *items)
@@ -123,8 +121,7 @@ Result<std::vector<CacheProperties>> DeviceRef::cache_properties() const {
 
 Result<std::vector<QueueGroup>> DeviceRef::queue_groups() const {
   auto items = list_of<ze_command_queue_group_properties_t>(
-      [this](auto... a) { return api().zeDeviceGetCommandQueueGroupProperties(raw(), a...); },
-      "zeDeviceGetCommandQueueGroupProperties");
+      "zeDeviceGetCommandQueueGroupProperties", api().zeDeviceGetCommandQueueGroupProperties, raw());
   KILN_TRY(items);
   std::vector<QueueGroup> result;
   for (const auto& item : *items)
@@ -172,7 +169,7 @@ Result<std::vector<DeviceRef>> DriverRef::devices() const {
 
 std::string DriverRef::last_error_description() const {
   const char* text = nullptr;
-  if (!api().zeDriverGetLastErrorDescription ||
+  if (!*this || !api().zeDriverGetLastErrorDescription ||
       api().zeDriverGetLastErrorDescription(raw(), &text) != ZE_RESULT_SUCCESS || !text)
     return {};
   return text;

@@ -2,16 +2,31 @@
 // Events, pools and fences; timestamps become durations.
 #include "kiln/event.hpp"
 
+#include "kiln/refusal.hpp"
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 namespace {
 
-Result<bool> signalled(ze_result_t code, const char* call) {
-  if (code == ZE_RESULT_NOT_READY) return false;
-  KILN_TRY(check(code, call));
-  return true;
+Result<bool> signalled(Result<void> query) {
+  if (query) return true;
+  if (query.error().code() == ZE_RESULT_NOT_READY) return false;
+  return tl::unexpected(std::move(query).error());
+}
+
+/// A pool of none gives out events of any index on drivers 22.43 to 26.27, and those write where they may
+/// not; so do pools of 2^25 and more on pvc, whose offsets wrap round.
+constexpr std::uint32_t kMostEvents = 1u << 24;
+
+Error bad_count(std::uint32_t count) {
+  return Error(
+      count == 0 ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeEventPoolCreate",
+      {"K0223",
+       "an event pool cannot have that many events",
+       {{"asked for", {}, count}, {"most", {}, kMostEvents}},
+       {"make a pool of at least 1 event, and several pools for more than " + std::to_string(kMostEvents)}});
 }
 
 }  // namespace
@@ -19,9 +34,7 @@ Result<bool> signalled(ze_result_t code, const char* call) {
 Result<void> EventRef::wait(Timeout timeout) const {
   return KILN_CALL(zeEventHostSynchronize, raw(), detail::timeout_of(timeout));
 }
-Result<bool> EventRef::is_signalled() const {
-  return signalled(api().zeEventQueryStatus(raw()), "zeEventQueryStatus");
-}
+Result<bool> EventRef::is_signalled() const { return signalled(KILN_CALL(zeEventQueryStatus, raw())); }
 Result<void> EventRef::signal() const { return KILN_CALL(zeEventHostSignal, raw()); }
 Result<void> EventRef::reset() const { return KILN_CALL(zeEventHostReset, raw()); }
 
@@ -42,12 +55,16 @@ Result<std::chrono::nanoseconds> EventRef::kernel_duration(const DevicePropertie
 void EventRef::destroy(Handle handle) { KILN_DESTROY(zeEventDestroy, handle); }
 
 Result<EventPool> EventPoolRef::create(ContextRef context, std::uint32_t count, EventPoolOptions options) {
+  if (count == 0 || count > kMostEvents) return tl::unexpected(bad_count(count));
   auto description = make<ze_event_pool_desc_t>();
   if (options.host_visible) description.flags |= ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
   if (options.timestamps) description.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
   description.count = count;
   Handle handle = nullptr;
-  KILN_TRY(KILN_CALL(zeEventPoolCreate, context.raw(), &description, 0, nullptr, &handle));
+  if (auto made = KILN_CALL(zeEventPoolCreate, context.raw(), &description, 0, nullptr, &handle); !made) {
+    const Refusal refusal = detail::survey(made.error().code(), "zeEventPoolCreate", {});
+    return tl::unexpected(detail::explained(std::move(made).error(), explain_event_pool(refusal, count)));
+  }
   return EventPool::adopt(handle);
 }
 
@@ -65,9 +82,7 @@ void EventPoolRef::destroy(Handle handle) { KILN_DESTROY(zeEventPoolDestroy, han
 Result<void> FenceRef::wait(Timeout timeout) const {
   return KILN_CALL(zeFenceHostSynchronize, raw(), detail::timeout_of(timeout));
 }
-Result<bool> FenceRef::is_signalled() const {
-  return signalled(api().zeFenceQueryStatus(raw()), "zeFenceQueryStatus");
-}
+Result<bool> FenceRef::is_signalled() const { return signalled(KILN_CALL(zeFenceQueryStatus, raw())); }
 Result<void> FenceRef::reset() const { return KILN_CALL(zeFenceReset, raw()); }
 void FenceRef::destroy(Handle handle) { KILN_DESTROY(zeFenceDestroy, handle); }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each reason for having no GPU gives its own message, in a mount namespace where that reason is made true.
 set -u
+unset LD_LIBRARY_PATH  # the test runner's own, with drivers made for other tests
 skip() { echo "skipped: $*"; exit 77; }
 [ "$(id -u)" = 0 ] || skip 'needs root, to hide libraries and devices from the command'
 unshare --mount true 2>/dev/null || skip 'needs mount namespaces'

@@ -163,4 +163,25 @@ TEST_CASE("the largest tile that a refusal names runs, and the next one does not
   finish(list.get());
 }
 
+TEST_CASE("a buffer above 4 GiB is for kernels that are built for it") {
+  const HostBuffer small = need(context().allocate_shared(device().device, 4096));
+  const bool bounded =
+      device().kind != DeviceKind::cpu && device().properties.largest_allocation < std::uint64_t{1} << 32;
+  for (const char* flags : {"", "-ze-opt-greater-than-4GB-buffer-required"}) {
+    CAPTURE(flags);
+    Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}, {flags}));
+    const CheckedKernel& kernel = *need(bundle.kernel("saxpy"));
+    // The few pages that the kernel touches under a size that nobody needs to have.
+    Buffer large = Buffer::adopt(context().raw(), small.data(), std::size_t{5} << 30, MemoryKind::shared);
+    const CommandList list = immediate_list();
+    const auto sent = launch(list, kernel, {{1}, {64}}, 2.0f, large, large, 64u);
+    const auto raw = launch(list, kernel, {{1}, {64}}, 2.0f, large.data(), large.data(), 64u);
+    (void)large.release();
+    finish(list);
+    CHECK(raw);
+    REQUIRE(sent.has_value() == !(bounded && *flags == '\0'));
+    if (!sent) CHECK(sent.error().diagnostic()->code == "K0112");
+  }
+}
+
 }  // namespace kiln::test

@@ -51,7 +51,8 @@ TEST_CASE("a bundle destroys its kernels before its module, also when another mo
 TEST_CASE("module builds") {
   StubDriver stub;
   const ContextRef context = stub.new_handle<ze_context_handle_t>();
-  const std::byte code[4]{};
+  const std::uint32_t header[5] = {0x07230203, 0x00010000};
+  const auto code = std::as_bytes(std::span(header));
   const auto build = [&] {
     return ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::spirv, code);
   };
@@ -90,6 +91,18 @@ TEST_CASE("module builds") {
     stub.fail(Call::zeModuleBuildLogGetString, ZE_RESULT_ERROR_UNKNOWN, 2);
     CHECK(build().log.empty());
     CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 1);
+  }
+  SUBCASE("what is no SPIR-V never reaches the compiler, which would leave the process") {
+    const std::uint32_t future[5] = {0x07230203, 0x00020000}, other[5] = {0x03022307};
+    for (const std::span<const std::byte> bad : std::initializer_list<std::span<const std::byte>>{
+             std::as_bytes(std::span(future)), std::as_bytes(std::span(other)), code.first(4), code.first(19),
+             code.first(0)}) {
+      const ModuleBuild result =
+          ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::spirv, bad);
+      CHECK(result.code != ZE_RESULT_SUCCESS);
+      CHECK_FALSE(result.log.empty());
+    }
+    CHECK(stub.calls(Call::zeModuleCreate) == 0);
   }
   SUBCASE("the last-error description counts only when this build changed it") {
     stub.last_error = "of long ago";

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "kiln/structures.hpp"
+
 namespace kiln::test {
 namespace {
 
@@ -84,8 +86,12 @@ KILN_DESTROYS(zeKernelDestroy)
 
 // ---- memory: real, so that spans over it can be read and written
 
+constexpr std::size_t kPage = 4096;  // bytes; drivers align to it at least
+
 ze_result_t allocate(StubDriver& stub, std::size_t size, void** out) {
-  *out = stub.memory.emplace_back(std::make_unique<std::byte[]>(size)).get();
+  std::size_t room = size + kPage;
+  *out = stub.memory.emplace_back(std::make_unique<std::byte[]>(room)).get();
+  std::align(kPage, size, *out, room);
   return ZE_RESULT_SUCCESS;
 }
 
@@ -125,7 +131,10 @@ ze_result_t answer(StubDriver&, Tag<Call::zeDriverGetExtensionFunctionAddress>, 
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetProperties>, AnyArgument,
                    ze_device_properties_t* out) {
+  auto* chained = static_cast<abi::DeviceUsableMemory*>(out->pNext);
   copy_answer(out, stub.device_properties);
+  if (chained && chained->stype == StructureType<abi::DeviceUsableMemory>::value)
+    chained->currUsableMemSize = stub.free_memory;
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetComputeProperties>, AnyArgument,
@@ -137,6 +146,18 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetCommandQueueGroupPrope
                    std::uint32_t* count, ze_command_queue_group_properties_t* out) {
   return fill(count, out, stub.queue_groups);
 }
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetMemoryProperties>, AnyArgument,
+                   std::uint32_t* count, ze_device_memory_properties_t* out) {
+  auto memory = make<ze_device_memory_properties_t>();
+  memory.totalSize = stub.total_memory;
+  return fill(count, out, std::vector{memory});
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeCommandListGetDeviceHandle>, AnyArgument,
+                   ze_device_handle_t* out) {
+  *out = stub.device;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetStatus>, AnyArgument) { return stub.device_status; }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetLastErrorDescription>, AnyArgument,
                    const char** out) {
   *out = stub.last_error.c_str();
@@ -302,6 +323,8 @@ StubDriver::StubDriver(Optional optional) {
   device = new_handle<ze_device_handle_t>();
   device_properties.type = ZE_DEVICE_TYPE_GPU;
   device_properties.maxMemAllocSize = std::uint64_t{1} << 30;
+  queue_groups = {{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES, nullptr,
+                   ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE, 1, 1}};
   compute.maxTotalGroupSize = 1024;
   compute.maxGroupSizeX = compute.maxGroupSizeY = compute.maxGroupSizeZ = 1024;
   compute.maxGroupCountX = compute.maxGroupCountY = compute.maxGroupCountZ = UINT32_MAX;

@@ -136,15 +136,18 @@ TEST_CASE("K0204 to K0207: memory") {
                    context.allocate_host(64, {.alignment = 48}));
   CHECK(stub.calls(Call::zeMemAllocDevice) + stub.calls(Call::zeMemAllocHost) == 0);
 
+  stub.forget();
   const auto small = context.allocate_host(64), large = context.allocate_host(100);
   const auto list = CommandListRef::create(context, device.device);
   REQUIRE((small && large && list));
   check_diagnostic("K0206", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, list->get().copy(*small, *large));
   CHECK(stub.calls(Call::zeCommandListAppendMemoryCopy) == 0);
 
-  stub.fail(Call::zeMemAllocDevice, ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
   check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
                    context.allocate_device(device.device, (1u << 30) + 1));
+  CHECK(stub.calls(Call::zeMemAllocDevice) == 0);
+  stub.fail(Call::zeMemAllocHost, ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+  check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_host(4096), "driver");
 }
 
 TEST_CASE("K0301 to K0308: devices") {

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+// What is said when a driver refuses, and what is refused before it hears: every code through the public API.
+#include "kiln/refusal.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kiln/bundle.hpp"
+#include "support/stub_driver.hpp"
+#include "unit/golden.hpp"
+#include "unit/test_file.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+constexpr auto kLost = ZE_RESULT_ERROR_DEVICE_LOST;
+constexpr auto kNoDeviceMemory = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+constexpr auto kNoHostMemory = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+/// A device of 4 x 8 x 8 x 8 threads with 8 GiB, 2 GiB of them free.
+struct Fixture {
+  Fixture() {
+    stub.free_memory = 2 * kGiB;
+    auto& properties = stub.device_properties;
+    properties.numSlices = 4;
+    properties.numSubslicesPerSlice = properties.numEUsPerSubslice = properties.numThreadsPerEU = 8;
+    std::snprintf(properties.name, sizeof properties.name, "Fake GPU");
+    auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+    REQUIRE(opened);
+    device = *std::move(opened);
+    stub.forget();
+  }
+  [[nodiscard]] ContextRef context() const { return device.context.get(); }
+
+  /// A kernel with local memory, private memory and scratch.
+  static KernelFacts heavy_facts() {
+    KernelFacts kernel;
+    kernel.name = "heavy";
+    kernel.arguments = {{ArgumentKind::global_pointer, 8, 16, "out"},
+                        {ArgumentKind::local_pointer, 0, 16, "tile"}};
+    kernel.arguments_known = true;
+    kernel.simd_size = 32;
+    kernel.grf_count = 128;
+    kernel.private_per_thread = 4 << 20;
+    kernel.scratch_per_thread = {200'000, 0};
+    kernel.required_group_size = {64, 32, 1};
+    return kernel;
+  }
+  Result<void> launch_heavy(const CheckedKernel& kernel) {
+    return launch(list, kernel, {{10, 1, 1}, {64, 4, 1}}, static_cast<void*>(nullptr), LocalMemory{5000});
+  }
+
+  StubDriver stub;
+  OpenDevice device;
+  CommandListRef list = stub.new_handle<ze_command_list_handle_t>();
+};
+
+Refusal refusal(ze_result_t code, const char* call) {
+  Refusal refusal;
+  refusal.code = code;
+  refusal.call = call;
+  return refusal;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "K0204, K0205, K0207, K0225: allocations that never reach the driver") {
+  using enum AllocationVerdict;
+  const AllocationLimits limits{kGiB, 8 * kGiB, {}};
+  const auto verdict = [&](MemoryKind kind, std::uint64_t size, std::uint64_t alignment, bool relaxed) {
+    return check_allocation(limits, {kind, size, alignment, relaxed});
+  };
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host, MemoryKind::shared}) {
+    CAPTURE(static_cast<int>(kind));
+    CHECK(verdict(kind, 0, 64, false) == zero_size);
+    for (const std::uint64_t odd : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{48}, kGiB * 4})
+      CHECK(verdict(kind, 1, odd, false) == alignment);
+    for (const std::uint64_t even : {std::uint64_t{1}, std::uint64_t{64}, kGiB * 2})
+      CHECK(verdict(kind, 1, even, false) == fits);
+    CHECK(verdict(kind, kGiB, 64, false) == fits);
+    CHECK(verdict(kind, kGiB + 1, 64, false) == above_largest);
+    CHECK(verdict(kind, kGiB + 1, 64, true) == fits);
+    CHECK(verdict(kind, 8 * kGiB, 64, true) == fits);
+    CHECK(verdict(kind, 8 * kGiB + 1, 64, true) == (kind == MemoryKind::host ? fits : above_memory));
+    CHECK(check_allocation({}, {kind, std::uint64_t{1} << 47, 64, true}) == fits);
+    CHECK(check_allocation({}, {kind, (std::uint64_t{1} << 47) + 1, 64, true}) == above_addresses);
+    CHECK(check_allocation({}, {kind, UINT64_MAX, 64, false}) == fits);  // the driver's to say
+  }
+
+  check_diagnostic("K0205", ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                   context().allocate_shared(device.device, 64, {.alignment = std::size_t{1} << 40}),
+                   "too-large");
+  check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                   context().allocate_device(device.device, kGiB + 1), "free");
+  check_diagnostic("K0225", ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                   context().allocate_shared(device.device, 8 * kGiB + 1, {.relaxed_limits = true}));
+  check_diagnostic("K0225", kNoHostMemory, context().allocate_host(SIZE_MAX - 4096, {.relaxed_limits = true}),
+                   "addresses");
+  using enum Call;
+  CHECK(stub.calls(zeMemAllocDevice) + stub.calls(zeMemAllocHost) + stub.calls(zeMemAllocShared) == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0205: an alignment that the driver forgets") {
+  std::optional<Result<Buffer>> last;  // the stub's memory is the heap's: some address will be odd
+  for (int i = 0; i < 64 && (!last || *last); ++i)
+    last = context().allocate_device(device.device, 64, {.alignment = std::size_t{1} << 30});
+  check_diagnostic("K0205", ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, *last, "forgotten");
+  CHECK(stub.calls(Call::zeMemFree) == stub.calls(Call::zeMemAllocDevice));
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0214 to K0216, K0220: allocations that the driver refuses") {
+  const auto allocate = [&](ze_result_t code) {
+    stub.fail(Call::zeMemAllocDevice, code);
+    return context().allocate_device(device.device, 4096);
+  };
+  check_diagnostic("K0214", kNoDeviceMemory, allocate(kNoDeviceMemory));
+  stub.fail(Call::zeMemAllocHost, kNoHostMemory);
+  check_diagnostic("K0215", kNoHostMemory, context().allocate_host(4096));
+  check_diagnostic("K0216", kLost, allocate(kLost));
+  CHECK(allocate(ZE_RESULT_ERROR_UNKNOWN).error().diagnostic() == nullptr);
+  stub.device_status = kLost;
+  for (const ze_result_t code : {kLost, kNoDeviceMemory}) {
+    const auto lost = allocate(code);
+    CHECK(lost.error().code() == code);
+    CHECK(lost.error().diagnostic()->code == "K0220");
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0217, K0218, K0223, K0224: pools, lists and queues") {
+  check_diagnostic("K0223", ZE_RESULT_ERROR_INVALID_SIZE, EventPoolRef::create(context(), 0));
+  check_diagnostic("K0223", kNoDeviceMemory, EventPoolRef::create(context(), UINT32_MAX), "many");
+  CHECK(stub.calls(Call::zeEventPoolCreate) == 0);
+  CHECK(EventPoolRef::create(context(), 1u << 24));
+  stub.fail(Call::zeEventPoolCreate, kNoDeviceMemory);
+  check_diagnostic("K0217", kNoDeviceMemory, EventPoolRef::create(context(), 100'000));
+
+  stub.forget();
+  check_diagnostic("K0224", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   CommandListRef::create(context(), device.device, 1));
+  CHECK(CommandListRef::create_immediate(context(), device.device, {}, 7).error().diagnostic()->code ==
+        "K0224");
+  CHECK(CommandQueueRef::create(context(), device.device, {}, UINT32_MAX).error().diagnostic()->code ==
+        "K0224");
+  using enum Call;
+  CHECK(stub.calls(zeCommandListCreate) + stub.calls(zeCommandListCreateImmediate) +
+            stub.calls(zeCommandQueueCreate) ==
+        0);
+  stub.fail(zeCommandListCreate, kNoDeviceMemory);
+  check_diagnostic("K0218", kNoDeviceMemory, CommandListRef::create(context(), device.device));
+  stub.fail(zeCommandListCreateImmediate, kNoHostMemory);
+  CHECK(CommandListRef::create_immediate(context(), device.device).error().diagnostic()->code == "K0218");
+  stub.fail(zeCommandQueueCreate, kNoDeviceMemory);
+  stub.device_status = kLost;
+  CHECK(CommandQueueRef::create(context(), device.device).error().diagnostic()->code == "K0220");
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0210: a build that fails without a word") {
+  const KernelFile file{"saxpy.spv", read_file(std::filesystem::path(KILN_TEST_SPIRV) / "saxpy.spv")};
+  stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  check_diagnostic("K0210", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, Bundle::load(device, {file}));
+  stub.fail(Call::zeModuleCreate, kNoDeviceMemory);
+  check_diagnostic("K0210", kNoDeviceMemory, Bundle::load(device, {file}), "memory");
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0211 to K0213: kernels that the driver refuses") {
+  const KernelFile file{"saxpy.spv", read_file(std::filesystem::path(KILN_TEST_SPIRV) / "saxpy.spv")};
+  auto bundle = Bundle::load(device, {file});
+  REQUIRE(bundle);
+  const auto kernel = [&](ze_result_t code) {
+    stub.fail(Call::zeKernelCreate, code);
+    return bundle->kernel("saxpy");
+  };
+  stub.last_error_of_next = "private memory is too large";
+  const auto memory = kernel(kNoDeviceMemory);
+  CHECK(memory.error().diagnostic()->code == "K0212");
+  CHECK(memory.error().diagnostic()->rows.at(1).text == "private memory is too large");
+  CHECK(kernel(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY).error().diagnostic()->code == "K0211");
+  CHECK(kernel(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION).error().diagnostic()->code == "K0213");
+  CHECK(kernel(kLost).error().diagnostic()->code == "K0220");
+  CHECK(kernel(ZE_RESULT_ERROR_UNKNOWN).error().diagnostic() == nullptr);
+  CHECK(kernel(ZE_RESULT_SUCCESS));
+
+  // With all that a native binary tells.
+  Refusal known = refusal(kNoDeviceMemory, "zeKernelCreate");
+  known.memory = 8 * kGiB;
+  known.threads = 2048;
+  check_diagnostic("K0212", *explain_kernel(known, heavy_facts()));
+  known.code = ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
+  check_diagnostic("K0211", *explain_kernel(known, heavy_facts()));
+  known.code = ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  check_diagnostic("K0213", *explain_kernel(known, heavy_facts()));
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0219, K0220: launches that the driver refuses") {
+  KernelFacts facts = heavy_facts();
+  facts.required_group_size = {};
+  const auto made = CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), facts, device.compute,
+                                          {stub.driver, stub.device});
+  REQUIRE(made);
+  const auto send = [&](Call call, ze_result_t code) {
+    stub.fail(call, code);
+    return launch_heavy(*made);
+  };
+  const Call append = Call::zeCommandListAppendLaunchKernel;
+  stub.last_error = "Size of SLM (15120) larger than available (5120)";  // another launch's
+  check_diagnostic("K0219", kNoDeviceMemory, send(append, kNoDeviceMemory));
+  stub.last_error = "Size of SLM (5120) larger than available (4096)";
+  check_diagnostic("K0219", kNoDeviceMemory, send(append, kNoDeviceMemory), "text");
+  stub.last_error.clear();
+  check_diagnostic("K0219", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   send(Call::zeKernelSetArgumentValue, ZE_RESULT_ERROR_INVALID_ARGUMENT), "argument");
+  check_diagnostic("K0220", kLost, send(append, kLost));
+  stub.device_status = kLost;  // what an immediate list calls lack of memory
+  check_diagnostic("K0220", kNoDeviceMemory, send(append, kNoDeviceMemory), "memory");
+  CHECK(launch_heavy(*made));
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0220, K0221: submission and waiting") {
+  const CommandQueueRef queue = stub.new_handle<ze_command_queue_handle_t>();
+  const EventRef event = stub.new_handle<ze_event_handle_t>();
+  const FenceRef fence = stub.new_handle<ze_fence_handle_t>();
+  stub.fail(Call::zeCommandQueueExecuteCommandLists, kNoHostMemory);
+  check_diagnostic("K0221", kNoHostMemory, queue.execute(list));
+  stub.fail(Call::zeCommandListAppendBarrier, kNoDeviceMemory);
+  check_diagnostic("K0221", kNoDeviceMemory, list.barrier(), "list");
+  stub.device_status = kLost;
+  stub.fail(Call::zeCommandListAppendBarrier, kNoDeviceMemory);
+  CHECK(list.barrier().error().diagnostic()->code == "K0220");
+
+  const auto lost = [&](Call call, auto wait) {
+    CAPTURE(name_of(call));
+    stub.fail(call, kLost);
+    const auto answer = wait();
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code() == kLost);
+    REQUIRE(answer.error().diagnostic());
+    CHECK(answer.error().diagnostic()->code == "K0220");
+  };
+  using enum Call;
+  lost(zeEventHostSynchronize, [&] { return event.wait(); });
+  lost(zeEventQueryStatus, [&] { return event.is_signalled(); });
+  lost(zeFenceHostSynchronize, [&] { return fence.wait(); });
+  lost(zeFenceQueryStatus, [&] { return fence.is_signalled(); });
+  lost(zeCommandQueueSynchronize, [&] { return queue.synchronize(); });
+  lost(zeCommandListHostSynchronize, [&] { return list.synchronize(); });
+  lost(zeCommandQueueExecuteCommandLists, [&] { return queue.execute(list); });
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0222, K0226: what never reaches the driver") {
+  const std::byte bytes[64]{};
+  void* to = const_cast<std::byte*>(bytes);
+  check_diagnostic("K0222", ZE_RESULT_ERROR_INVALID_NULL_HANDLE, CommandListRef().close());
+  check_diagnostic("K0222", ZE_RESULT_ERROR_INVALID_NULL_POINTER, list.copy(to, nullptr, 64), "pointer");
+  check_diagnostic("K0226", ZE_RESULT_ERROR_INVALID_SIZE, list.fill(to, std::span(bytes, 3), 63));
+  CHECK_FALSE(list.fill(to, {}, 64));
+  CHECK_FALSE(list.fill(to, std::span(bytes, 4), 63));
+  CHECK(stub.all_calls() == 0);
+  CHECK(list.fill(to, std::span(bytes, 4), 64));
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0112: buffers above 4 GiB") {
+  KernelFacts facts = heavy_facts();
+  facts.required_group_size = {};
+  const auto large = [&](bool built_for_it, std::uint64_t bytes) {
+    facts.has_4gb_buffers = built_for_it;
+    const auto kernel = CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), facts, device.compute,
+                                              {stub.driver, stub.device, largest_buffer(facts, "", 0)});
+    REQUIRE(kernel);
+    stub.forget();
+    Buffer buffer = Buffer::adopt(context().raw(), &facts, bytes, MemoryKind::device);
+    auto answer = launch(list, *kernel, {{10, 1, 1}, {64, 4, 1}}, buffer, LocalMemory{5000});
+    (void)buffer.release();
+    return answer;
+  };
+  check_diagnostic("K0112", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, large(false, 4 * kGiB + 1));
+  CHECK(stub.all_calls() == 0);
+  CHECK(large(false, 4 * kGiB));
+  CHECK(large(true, 64 * kGiB));
+
+  // Not compiled yet: by the flags, where the device has the bound at all.
+  KernelFacts source;
+  CHECK(largest_buffer(source, "", 4 * kGiB - 8192) == 4 * kGiB);
+  CHECK(largest_buffer(source, "-a -ze-opt-greater-than-4GB-buffer-required", 4 * kGiB - 8192) == UINT64_MAX);
+  CHECK(largest_buffer(source, "", 16 * kGiB) == UINT64_MAX);
+  CHECK(largest_buffer(source, "", 0) == UINT64_MAX);
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0113, K0114: modules that no driver must see") {
+  ModuleFacts module;
+  module.kernels = {heavy_facts()};
+  CHECK(!check_module(module, kGiB));
+  module.global_data = kGiB;
+  module.constant_data = kGiB;
+  CHECK(!check_module(module, kGiB));
+  module.constant_data = 4 * kGiB;
+  CHECK(!check_module(module, 8 * kGiB));
+  module.spirv_version = 0x00010000;
+  CHECK(check_module(module, 8 * kGiB)->code == "K0113");
+  CHECK(check_module(module, 0)->code == "K0113");
+  module.spirv_version = 0;
+  module.constant_data = kGiB + 1;
+  CHECK(!check_module(module, 0));
+  check_diagnostic("K0113", *check_module(module, kGiB));
+  module.kernels[0].malformed = "slm_alloc_mode is 7, neither 0 nor 1";
+  check_diagnostic("K0114", *check_module(module, kGiB));
+}
+
+TEST_CASE("K0114: what `.ze_info` must not say") {
+  const auto malformed = [](const std::string& environment, const std::string& argument) {
+    const auto facts =
+        read_ze_info("version: '1.20'\nkernels:\n  - name: k\n    execution_env:\n      simd_size: 16\n" +
+                     environment + "    payload_arguments:\n      - arg_type: arg_bypointer\n" + argument +
+                     "        size: 8\n        arg_index: 0\n        addrmode: slm\n");
+    REQUIRE(facts);
+    return facts->kernels.at(0).malformed;
+  };
+  const std::string offset = "        offset: 32\n", env = "      ";
+  CHECK(malformed("", offset).empty());
+  CHECK(malformed(env + "slm_alloc_mode: 1\n", offset).empty());
+  CHECK(malformed(env + "required_work_group_size: [ 0, 0, 0 ]\n", offset).empty());
+  CHECK(malformed(env + "required_work_group_size: [ 32, 1, 1 ]\n", offset).empty());
+  CHECK(malformed("", "").find("offset") != std::string::npos);
+  for (const char* mode : {"2", "-1", "7"})
+    CHECK(malformed(env + "slm_alloc_mode: " + mode + "\n", offset).find(mode) != std::string::npos);
+  for (const char* size : {"[ 32, 0, 1 ]", "[ 32, 1, 0 ]", "[ 1, 0, 0 ]"})
+    CHECK(!malformed(env + "required_work_group_size: " + size + "\n", offset).empty());
+}
