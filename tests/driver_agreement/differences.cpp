@@ -27,6 +27,18 @@ constexpr Difference kDifferences[] = {
               setting.driver_build >= 33578 &&
               target_limits(*setting.target).generation <= Generation::xe_hpg;
      }},
+    {"allocation-22.43",
+     "22.43 grants 0 bytes, odd alignments, and large ones that it then does not keep; Kiln refuses them",
+     [](const Setting& setting, const Answers& answers) {
+       return is_22_43(setting) && answers.allocation && answers.driver_fits &&
+              (answers.allocation->size == 0 || answers.kiln == "ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT");
+     }},
+    {"machine-memory", "the request is in order, but this machine has not that much memory at the moment",
+     [](const Setting&, const Answers& answers) {
+       return answers.allocation && answers.kiln_fits && answers.allocation->size >> 30 != 0 &&
+              (answers.driver == "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY" ||
+               answers.driver == "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+     }},
     {"thread-memory-estimate", "the driver counts more threads than the device tells; Kiln had warned",
      [](const Setting&, const Answers& answers) {
        return answers.kind == "kernel" && answers.warned &&

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "driver_agreement/allocations.hpp"
 #include "driver_agreement/ocloc.hpp"
 
 namespace kiln::agreement {
@@ -102,7 +103,11 @@ void Examiner::record(const Answers& answers) {
   std::fflush(stdout);
 }
 
-std::string Examiner::create_kernel(std::uint64_t seed, const std::string& name) {
+std::string Examiner::answer(std::uint64_t seed, const std::string& question) {
+  const auto space = question.find(' ');
+  const std::string name = question.substr(space + 1);
+  if (question.starts_with("allocation"))
+    return result_name(allocate_unchecked(*setting_.device, parse_allocation(name)));
   Draw draw(seed);
   const ModulePlan plan = draw_module(draw, aim_);
   Made made = make(plan, !ocloc_.empty() && !draw.one_in(4));
@@ -137,6 +142,7 @@ void Examiner::examine(std::uint64_t seed) {
   const bool native = !ocloc_.empty() && !draw.one_in(4);
   where_ = "module " + std::to_string(seed) + (native ? " native" : " SPIR-V");
   note_(where_);
+  examine_allocation(draw);
   Made raw = make(plan, native);
 
   // Before anything is compiled: what the SPIR-V alone rules out.
@@ -163,6 +169,28 @@ void Examiner::examine(std::uint64_t seed) {
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) examine_kernel(draw, built, i);
 }
 
+void Examiner::examine_allocation(Draw& draw) {
+  const AllocationLimits limits{setting_.device->properties.largest_allocation, memory_.bytes, {}};
+  const AllocationRequest request = draw_allocation(draw, limits);
+  const AllocationVerdict verdict = check_allocation(limits, request);
+  const std::string question = "allocation " + to_text(request);
+  note_(where_ + " " + question);
+  const bool fits = verdict == AllocationVerdict::fits;
+  const std::string driver =
+      fits ? result_name(allocate_unchecked(*setting_.device, request)) : ask_apart_(question);
+  ++counts_.cases;
+  Answers answers{"allocation",
+                  fits,
+                  driver == result_name(ZE_RESULT_SUCCESS),
+                  result_name(kiln::code_of(verdict)),
+                  driver,
+                  nullptr,
+                  nullptr,
+                  " " + question};
+  answers.allocation = request;
+  record(answers);
+}
+
 void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
   const KernelPlan& plan = built.plan.kernels[index];
   const KernelFacts* facts = built.facts.find(plan.name);
@@ -177,7 +205,7 @@ void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
     const auto kernel = built.module->kernel(plan.name.c_str());
     return kernel ? ZE_RESULT_SUCCESS : kernel.error().code();
   };
-  const std::string answer = refusal ? ask_apart_(plan.name) : result_name(create());
+  const std::string answer = refusal ? ask_apart_("kernel " + plan.name) : result_name(create());
   const bool made = answer == result_name(ZE_RESULT_SUCCESS);
   ++counts_.cases;
   Answers answers{"kernel", !refusal, made, refusal ? refusal->code : "", answer, facts, nullptr, ""};

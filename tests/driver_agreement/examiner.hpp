@@ -20,7 +20,8 @@ struct Answers {
   std::string driver;  ///< the result code's name, or the number
   const KernelFacts* kernel = nullptr;
   const LaunchPlan* launch = nullptr;
-  std::string what;     ///< for the reproducer
+  std::string what;  ///< for the reproducer
+  std::optional<AllocationRequest> allocation{};
   bool warned = false;  ///< Kiln's yes comes with a warning
 
   [[nodiscard]] bool agree() const { return kiln_fits == driver_fits && (driver_fits || kiln == driver); }
@@ -49,14 +50,14 @@ class Examiner {
  public:
   /// Hears what comes next, so that it can be told should the driver end the process.
   using Note = std::function<void(const std::string&)>;
-  /// create_kernel() of the present module in another process: the driver may end it.
-  using AskApart = std::function<std::string(const std::string& kernel)>;
+  /// answer() in another process: the driver may end it.
+  using AskApart = std::function<std::string(const std::string& question)>;
   Examiner(Setting setting, std::string ocloc, Note note, AskApart ask_apart);
 
   /// Everything about one drawn module: some dozen cases.
   void examine(std::uint64_t seed);
-  /// What zeKernelCreate says, or whatever comes before it.
-  [[nodiscard]] std::string create_kernel(std::uint64_t seed, const std::string& name);
+  /// What the driver says to "kernel NAME" of that module, or to "allocation KIND SIZE ALIGNMENT LIMITS".
+  [[nodiscard]] std::string answer(std::uint64_t seed, const std::string& question);
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
@@ -67,6 +68,7 @@ class Examiner {
   };
   struct Built;
   [[nodiscard]] Made make(const ModulePlan& plan, bool native) const;
+  void examine_allocation(Draw& draw);
   void examine_kernel(Draw& draw, Built& built, std::size_t index);
   void examine_launch(Draw& draw, const CheckedKernel& kernel, const KernelFacts& facts, std::size_t locals);
   void examine_concurrency(const CheckedKernel& checked, const KernelFacts& facts, const LaunchPlan& launch,

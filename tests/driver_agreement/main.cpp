@@ -26,10 +26,10 @@ struct Options {
   std::optional<std::uint64_t> module;
 };
 
-/// The last line that this program prints for one kernel alone.
-std::string ask_apart(const Options& options, std::uint64_t module, const std::string& kernel) {
+/// The last line that this program prints for one question alone.
+std::string ask_apart(const Options& options, std::uint64_t module, const std::string& question) {
   std::string command = "'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' " +
-                        options.product + " --module " + std::to_string(module) + " --ask " + kernel;
+                        options.product + " --module " + std::to_string(module) + " --ask '" + question + "'";
   if (!options.ocloc.empty()) command += " --ocloc '" + options.ocloc + "'";
   std::FILE* answer = popen((command + " 2>/dev/null").c_str(), "r");
   std::string line;
@@ -51,9 +51,9 @@ int run(const Options& options, char* note) {
   Examiner examiner(
       setting, options.ocloc,
       [note](const std::string& text) { std::strncpy(note, text.c_str(), kNoteSize - 1); },
-      [&](const std::string& kernel) { return ask_apart(options, current, kernel); });
+      [&](const std::string& question) { return ask_apart(options, current, question); });
   if (!options.ask.empty()) {
-    std::printf("%s\n", examiner.create_kernel(current, options.ask).c_str());
+    std::printf("%s\n", examiner.answer(current, options.ask).c_str());
     return 0;
   }
   const auto start = std::chrono::steady_clock::now();

@@ -56,6 +56,7 @@ KernelPlan draw_kernel(Draw& draw, const Aim& aim) {
   if (draw.one_in(6)) kernel.private_words = static_cast<std::uint32_t>(1u << draw.between(4, 16));
   if (draw.one_in(6)) kernel.live_words = static_cast<std::uint32_t>(draw.between(50, 250));
   kernel.barrier = draw.one_in(2);
+  kernel.device_barrier = draw.one_in(10);
   return kernel;
 }
 
