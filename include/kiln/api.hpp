@@ -62,6 +62,7 @@
   REQUIRED(CommandList, AppendWaitOnEvents)                                     \
   REQUIRED(CommandList, AppendEventReset)                                       \
   REQUIRED(CommandList, AppendLaunchKernel)                                     \
+  REQUIRED(CommandList, AppendLaunchCooperativeKernel)                          \
   REQUIRED(Module, Create)                                                      \
   REQUIRED(Module, Destroy)                                                     \
   REQUIRED(Module, GetNativeBinary)                                             \

@@ -25,6 +25,7 @@
 #include "kiln/allocation.hpp"
 #include "kiln/binary.hpp"
 #include "kiln/check.hpp"
+#include "kiln/cooperative.hpp"
 #include "kiln/launch.hpp"
 #include "kiln/occupancy.hpp"
 #include "kiln/refusal.hpp"

@@ -191,7 +191,9 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   }
   for (const YAML::Node& entry : node["payload_arguments"]) {
     add_argument(kernel, entry, budget);
-    kernel.has_printf |= text(entry, "arg_type") == "printf_buffer";
+    const std::string type = text(entry, "arg_type");
+    kernel.has_printf |= type == "printf_buffer";
+    kernel.needs_sync_buffer |= type == "sync_buffer";  // how IGC of 26.27 says it
   }
   for (const YAML::Node& entry : node["per_thread_memory_buffers"]) add_thread_memory(kernel, entry, budget);
   return kernel;

@@ -2,6 +2,7 @@
 // The launch path: check, then arguments, group size and append.
 #include "kiln/launch.hpp"
 
+#include "check/kernel_facts.hpp"
 #include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
@@ -54,6 +55,13 @@ namespace {
                               explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
 }
 
+// As the driver would: cmdlist_hw.inl:3997 and cmdlist_hw_xehp_and_later.inl:74 of
+// intel/compute-runtime 26.31.
+[[gnu::cold, gnu::noinline]] Result<void> refuse(Diagnostic diagnostic) {
+  return tl::unexpected(
+      Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", std::move(diagnostic)));
+}
+
 }  // namespace
 
 Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes) {
@@ -100,6 +108,12 @@ Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const
   if (!kernel.gate().admits(launch.groups, launch.group_size, arguments)) [[unlikely]] {
     const LaunchShape shape{launch.groups, launch.group_size};
     const LaunchVerdict verdict = check_launch(kernel.facts(), kernel.limits(), shape, arguments);
+    // In the driver's order: what the kernel is comes before its SLM.
+    if (verdict == LaunchVerdict::fits || verdict == LaunchVerdict::slm) {
+      if (kernel.facts().is_invalid) return refuse(detail::explain_invalid(kernel.facts()));
+      if (kernel.facts().needs_sync_buffer)
+        return refuse(detail::explain_cooperative_only(kernel.facts(), Severity::error));
+    }
     if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
   }
   const detail::Sent sent = detail::send_launch(list, kernel.kernel(), launch, arguments);

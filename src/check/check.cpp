@@ -120,6 +120,7 @@ LaunchGate::LaunchGate(const KernelFacts& kernel, const LaunchLimits& limits) {
   const bool possible = required[0] == 0 ? most_items != 0
                                          : reachable(required[0], most.x) && reachable(required[1], most.y) &&
                                                reachable(required[2], most.z);
+  if (kernel.is_invalid || kernel.needs_sync_buffer) return;
   if (!kernel.arguments_known || wraps || !possible || fixed > limit || limit > kSaturated) return;
 
   bool dynamic = false;

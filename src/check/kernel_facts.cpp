@@ -90,6 +90,23 @@ std::uint64_t arguments_size(const KernelFacts& kernel) {
 
 }  // namespace
 
+Diagnostic detail::explain_invalid(const KernelFacts& kernel) {
+  return {"K0117",
+          "the compiler marked " + quoted(kernel) + " as one that must not be launched",
+          {},
+          {"read the build log: the kernel uses what this product does not have"}};
+}
+
+Diagnostic detail::explain_cooperative_only(const KernelFacts& kernel, Severity severity) {
+  return {"K0118",
+          quoted(kernel) + " synchronizes work-groups: only a cooperative launch takes it",
+          {},
+          {"launch it with launch_cooperative_with() or zeCommandListAppendLaunchCooperativeKernel, with no "
+           "more groups "
+           "than run at the same time"},
+          severity};
+}
+
 std::vector<Diagnostic> detail::check_facts(const KernelFacts& kernel, const TargetLimits& limits) {
   std::vector<Diagnostic> findings;
   if (kernel.static_slm > limits.slm_per_group)
@@ -104,19 +121,8 @@ std::vector<Diagnostic> detail::check_facts(const KernelFacts& kernel, const Tar
     findings.push_back(explain_sub_group(kernel, limits.smallest_sub_group));
   if (const std::uint64_t bytes = arguments_size(kernel); bytes > limits.max_arguments_size)
     findings.push_back(explain_arguments(kernel, bytes, limits.max_arguments_size));
-  if (kernel.is_invalid)
-    findings.push_back({"K0117",
-                        "the compiler marked " + quoted(kernel) + " as one that must not be launched",
-                        {},
-                        {"read the build log: the kernel uses what this product does not have"}});
-  if (kernel.needs_sync_buffer)
-    findings.push_back(
-        {"K0118",
-         quoted(kernel) + " synchronizes work-groups: only a cooperative launch takes it",
-         {},
-         {"launch it with zeCommandListAppendLaunchCooperativeKernel, with no more groups than run at "
-          "the same time"},
-         Severity::warning});
+  if (kernel.is_invalid) findings.push_back(explain_invalid(kernel));
+  if (kernel.needs_sync_buffer) findings.push_back(explain_cooperative_only(kernel, Severity::warning));
   return findings;
 }
 

@@ -9,4 +9,8 @@ namespace kiln::detail {
 /// Errors, and warnings about what a launch must mind. Pure.
 [[nodiscard]] std::vector<Diagnostic> check_facts(const KernelFacts& kernel, const TargetLimits& limits);
 
+/// K0117 and K0118. Pure.
+[[nodiscard]] Diagnostic explain_invalid(const KernelFacts& kernel);
+[[nodiscard]] Diagnostic explain_cooperative_only(const KernelFacts& kernel, Severity severity);
+
 }  // namespace kiln::detail

@@ -64,6 +64,20 @@ std::vector<Diagnostic> findings_of(const Cell& cell, const TargetLimits& limits
   return findings;
 }
 
+std::optional<Occupancy> occupancy_of(const KernelFacts& kernel, const Target& target,
+                                      const CheckRequest& request) {
+  const auto& required = kernel.required_group_size;
+  const KernelRequest asked = request.of(kernel);
+  if (kernel.simd_size == 0 || (!asked.group_size && required[0] == 0)) return std::nullopt;
+  const Extent size = asked.group_size.value_or(Extent{required[0], required[1], required[2]});
+  std::vector<LaunchArgument> arguments;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    arguments.push_back(
+        {kernel.arguments[i].kind, i < asked.local_bytes.size() ? asked.local_bytes[i] : 0, nullptr});
+  return occupancy(kernel, core_limits(target), std::uint64_t{size.x} * size.y * size.z,
+                   total_slm(kernel, arguments));
+}
+
 }  // namespace
 
 bool Cell::fits() const { return kernel && std::ranges::none_of(findings, is_error); }
@@ -95,6 +109,7 @@ Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, 
         if (!cell.part || cell.part->is_spirv()) add_failure(cell, set, each.family, *target);
         if (cell.kernel && !cell.not_compiled)
           cell.findings = findings_of(cell, target_limits(*target), request);
+        if (cell.fits()) cell.occupancy = occupancy_of(*cell.kernel, *target, request);
         row.cells.push_back(std::move(cell));
       }
       matrix.rows.push_back(std::move(row));

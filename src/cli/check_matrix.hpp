@@ -4,6 +4,7 @@
 
 #include "cli/check_parts.hpp"
 #include "cli/check_request.hpp"
+#include "kiln/occupancy.hpp"
 
 namespace kiln::cli {
 
@@ -24,6 +25,7 @@ struct Cell {
   bool not_compiled = false;            ///< ocloc was to make a binary from `part` and could not
   std::vector<Diagnostic> findings;     ///< errors first
   std::string note;                     ///< why there is no native binary
+  std::optional<Occupancy> occupancy;   ///< of a compiled kernel whose group size is known, when it fits
   std::optional<DriverAnswer> driver;   ///< nothing: not wanted
 
   /// Warnings are no refusal.

@@ -78,6 +78,15 @@ ordered_json to_json(const DriverAnswer& driver) {
           {"said", or_null(driver.said)}};
 }
 
+ordered_json to_json(const Occupancy& occupancy) {
+  return {{"groups_per_core", occupancy.groups_per_core},
+          {"threads_per_group", occupancy.threads_per_group},
+          {"threads_per_core", occupancy.threads_per_core},
+          {"slm_per_group", occupancy.slm_per_group},
+          {"percent", occupancy.percent()},
+          {"limit", to_string(occupancy.limit)}};
+}
+
 ordered_json to_json(const Cell& cell, const Target& target) {
   ordered_json json{{"target", target.name}, {"fits", cell.fits()}, {"by", cell.by()}};
   if (cell.part) json["file"] = cell.part->file;
@@ -87,9 +96,30 @@ ordered_json to_json(const Cell& cell, const Target& target) {
   for (const Diagnostic& finding : cell.findings)
     json[finding.severity == Severity::error ? "reasons" : "warnings"].push_back(
         ordered_json::parse(kiln::to_json(finding)));
+  if (cell.occupancy) json["occupancy"] = to_json(*cell.occupancy);
   if (cell.driver) json["driver"] = to_json(*cell.driver);
   if (cell.driver && cell.driver->asked) json["agree"] = !cell.disagrees();
   return json;
+}
+
+/// A second table, when the size of the groups is known.
+void print_occupancy(const Matrix& matrix) {
+  std::vector<std::vector<std::string>> table{{"FILES", "KERNEL"}};
+  for (const Target* target : matrix.targets) table[0].emplace_back(target->name);
+  bool known = false;
+  for (const Row& row : matrix.rows) {
+    table.push_back({row.family, row.kernel});
+    for (const Cell& cell : row.cells) {
+      known |= cell.occupancy.has_value();
+      table.back().push_back(!cell.occupancy ? "-"
+                                             : std::to_string(cell.occupancy->groups_per_core) + ", " +
+                                                   std::to_string(cell.occupancy->percent()) + "%, " +
+                                                   to_string(cell.occupancy->limit));
+    }
+  }
+  if (!known) return;
+  std::printf("\nwork-groups a core at a time, share of its hardware threads, and what allows no more:\n");
+  print_table(table, 2);
 }
 
 /// Calls `visit` with each row, target and cell.
@@ -135,6 +165,7 @@ void print_text(const Matrix& matrix) {
   }
   print_table(table, 2);
   print_footnotes(matrix);
+  print_occupancy(matrix);
 
   Remarks remarks;
   for_each_cell(matrix, [&](const Row& row, const Target& target, const Cell& cell) {

@@ -100,6 +100,33 @@ TEST_CASE("a raw device pointer and a buffer are the same argument; a value is n
   CHECK(count.error().diagnostic()->code == "K0106");
 }
 
+TEST_CASE("a cooperative launch has no more groups than run at the same time") {
+  Bundle bundle = need(Bundle::load(device(), {test_kernel("limits.spv")}));
+  const CheckedKernel& kernel = *need(bundle.kernel("both"));
+  HostBuffer out = need(context().allocate_shared(device().device, 64 * 4));
+  const auto group = need(device().device.compute_queue_group());
+  const CommandList list = need(CommandListRef::create(context(), device().device, group));
+  void* address = out.data();
+  const std::uint32_t words = 4;
+  std::array<LaunchArgument, 3> arguments{{{ArgumentKind::global_pointer, 8, &address},
+                                           {ArgumentKind::local_pointer, 1024, nullptr},
+                                           {ArgumentKind::value, 4, &words}}};
+  const std::uint64_t most = need(max_cooperative_groups(kernel, {16}, arguments));
+  CHECK(most > 0);
+  need(launch_cooperative_with(list.get(), kernel, {{1}, {16}}, arguments));
+  for (const Extent& groups : {Extent{static_cast<std::uint32_t>(most) + 1}, Extent{65536, 65536}}) {
+    const auto refused = launch_cooperative_with(list.get(), kernel, {groups, {16}}, arguments);
+    REQUIRE(!refused);
+    CHECK(refused.error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    CHECK(refused.error().diagnostic()->code == "K0120");
+  }
+  // The driver ends the process when it is asked about more SLM than there is.
+  arguments[1].size = std::uint64_t{1} << 20;
+  const auto refused = max_cooperative_groups(kernel, {16}, arguments);
+  REQUIRE(!refused);
+  CHECK(refused.error().diagnostic()->code == "K0101");
+}
+
 TEST_CASE("a required group is launched as required") {
   Bundle bundle = need(Bundle::load(device(), {test_kernel("limits.spv")}));
   HostBuffer out = need(context().allocate_shared(device().device, 2 * 3 * 64 * 4));

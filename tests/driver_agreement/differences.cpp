@@ -27,11 +27,14 @@ constexpr Difference kDifferences[] = {
               setting.driver_build >= 33578 &&
               target_limits(*setting.target).generation <= Generation::xe_hpg;
      }},
-    {"allocation-22.43",
-     "22.43 grants 0 bytes, odd alignments, and large ones that it then does not keep; Kiln refuses them",
+    {"zero-bytes-22.43", "22.43 grants allocations of 0 bytes; Kiln refuses them",
      [](const Setting& setting, const Answers& answers) {
-       return is_22_43(setting) && answers.allocation && answers.driver_fits &&
-              (answers.allocation->size == 0 || answers.kiln == "ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT");
+       return is_22_43(setting) && answers.allocation && answers.driver_fits && answers.allocation->size == 0;
+     }},
+    {"alignment", "drivers grant odd and very large alignments, and then do not keep them; Kiln refuses them",
+     [](const Setting&, const Answers& answers) {
+       return answers.allocation && answers.driver_fits &&
+              answers.kiln == "ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT";
      }},
     {"machine-memory", "the request is in order, but this machine has not that much memory at the moment",
      [](const Setting&, const Answers& answers) {

@@ -11,6 +11,9 @@
 namespace kiln::agreement {
 namespace {
 
+// What the driver is asked once, whatever it is compared with: the cases that are counted.
+constexpr std::string_view kQuestions[] = {"module", "kernel", "launch", "suggestion", "allocation"};
+
 std::string text(const Extent& extent) {
   return std::to_string(extent.x) + "x" + std::to_string(extent.y) + "x" + std::to_string(extent.z);
 }
@@ -81,7 +84,10 @@ Examiner::Examiner(Setting setting, std::string ocloc, Note note, AskApart ask_a
 
 void Examiner::record(const Answers& answers) {
   ++counts_.by_kind[answers.kind];
-  counts_.refused += !answers.driver_fits;
+  if (std::ranges::count(kQuestions, answers.kind) != 0) {
+    ++counts_.cases;
+    counts_.refused += !answers.driver_fits;
+  }
   if (!answers.kiln_fits) ++counts_.by_code[answers.kind + " " + answers.kiln];
   if (answers.kiln_fits == answers.driver_fits) return;  // codes are compared by themselves
   if (const Difference* known = explained(setting_, answers)) {
@@ -152,7 +158,6 @@ void Examiner::examine(std::uint64_t seed) {
     for (Diagnostic& each : check_kernel(kernel, target_limits(*setting_.target), {}))
       if (each.severity == Severity::error && each.code != "K0110") findings.push_back(std::move(each));
   const bool made = raw.build.module && true;
-  ++counts_.cases;
   record({"module", findings.empty(), made, findings.empty() ? "" : findings.front().code, raw.answer,
           nullptr, nullptr, " log: " + raw.build.log.substr(0, 300)});
   if (!made) return;
@@ -178,7 +183,6 @@ void Examiner::examine_allocation(Draw& draw) {
   const bool fits = verdict == AllocationVerdict::fits;
   const std::string driver =
       fits ? result_name(allocate_unchecked(*setting_.device, request)) : ask_apart_(question);
-  ++counts_.cases;
   Answers answers{"allocation",
                   fits,
                   driver == result_name(ZE_RESULT_SUCCESS),
@@ -207,7 +211,6 @@ void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
   };
   const std::string answer = refusal ? ask_apart_("kernel " + plan.name) : result_name(create());
   const bool made = answer == result_name(ZE_RESULT_SUCCESS);
-  ++counts_.cases;
   Answers answers{"kernel", !refusal, made, refusal ? refusal->code : "", answer, facts, nullptr, ""};
   answers.warned = !findings.empty();
   record(answers);
@@ -246,11 +249,14 @@ void Examiner::examine_launch(Draw& draw, const CheckedKernel& checked, const Ke
     return sent ? ZE_RESULT_SUCCESS : sent.error().code();
   };
   const ze_result_t driver = ask();
-  ++counts_.cases;
+  // What the kernel is comes before its SLM, in the driver's order.
+  const bool only_cooperative =
+      checked.facts().needs_sync_buffer && (verdict == LaunchVerdict::fits || verdict == LaunchVerdict::slm);
+  const ze_result_t kiln_code = only_cooperative ? ZE_RESULT_ERROR_INVALID_ARGUMENT : kiln::code_of(verdict);
   Answers answers{"launch",
-                  verdict == LaunchVerdict::fits,
+                  kiln_code == ZE_RESULT_SUCCESS,
                   driver == ZE_RESULT_SUCCESS,
-                  result_name(kiln::code_of(verdict)),
+                  result_name(kiln_code),
                   result_name(driver),
                   &checked.facts(),
                   &launch,
@@ -269,7 +275,6 @@ void Examiner::examine_launch(Draw& draw, const CheckedKernel& checked, const Ke
   });
   if (set) {
     const auto suggested = kernel.suggest_group_size({1024, 1, 1});
-    ++counts_.cases;
     record({"suggestion", total_slm(checked.facts(), arguments) <= aim_.slm, suggested.has_value(), "K0101",
             suggested ? "" : result_name(suggested.error().code()), &checked.facts(), &launch, what});
   }
@@ -279,8 +284,8 @@ void Examiner::examine_launch(Draw& draw, const CheckedKernel& checked, const Ke
   request.local_bytes.insert(request.local_bytes.end(), launch.local_bytes.begin(), launch.local_bytes.end());
   const auto findings = check_kernel(facts, target_limits(*setting_.target), request);
   const Diagnostic* refusal = first_error(findings);
-  record({"target", !refusal, driver == ZE_RESULT_SUCCESS, refusal ? refusal->code : "", result_name(driver),
-          &facts, &launch, what});
+  record({"target", !refusal && !facts.needs_sync_buffer, driver == ZE_RESULT_SUCCESS,
+          refusal ? refusal->code : "", result_name(driver), &facts, &launch, what});
   if (driver == ZE_RESULT_SUCCESS && verdict == LaunchVerdict::fits)
     examine_concurrency(checked, facts, launch, arguments);
 }
@@ -295,12 +300,11 @@ void Examiner::examine_concurrency(const CheckedKernel& checked, const KernelFac
   const std::uint64_t expected =
                           driver_count(facts, cores_, items, slm, aim_.slm, setting_.driver_build > 24595),
                       sure = cooperative_groups(facts, cores_, items, slm);
-  ++counts_.cases;
   Answers answers{"cooperative",
                   true,
                   code == ZE_RESULT_SUCCESS && suggested == expected,
                   std::to_string(expected),
-                  std::to_string(suggested),
+                  code == ZE_RESULT_SUCCESS ? std::to_string(suggested) : result_name(code),
                   &facts,
                   &launch,
                   describe(launch)};

@@ -220,6 +220,12 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSetGroupSize>, const void
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSuggestMaxCooperativeGroupCount>, const void*,
+                   std::uint32_t* count) {
+  *count = stub.cooperative_groups;
+  return ZE_RESULT_SUCCESS;
+}
+
 // ---- commands, events
 
 ze_result_t answer(StubDriver& stub, Tag<Call::zeCommandListAppendLaunchKernel>, const void* list,

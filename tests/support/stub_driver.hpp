@@ -111,7 +111,8 @@ class StubDriver {
   std::vector<std::string> kernel_names;
   ze_kernel_timestamp_result_t timestamps{};
   bool signalled = true;
-  bool recording = true;  // false: only counts, which allocates nothing
+  std::uint32_t cooperative_groups = 4;  // what zeKernelSuggestMaxCooperativeGroupCount gives
+  bool recording = true;                 // false: only counts, which allocates nothing
 
   // Records.
   std::vector<std::unique_ptr<std::byte[]>> memory;  // USM stays until the stub goes, so fake frees are safe

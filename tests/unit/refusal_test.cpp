@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "kiln/bundle.hpp"
+#include "kiln/cooperative.hpp"
 #include "support/stub_driver.hpp"
 #include "unit/golden.hpp"
 #include "unit/test_file.hpp"
@@ -191,6 +192,33 @@ TEST_CASE_FIXTURE(Fixture, "K0211 to K0213: kernels that the driver refuses") {
   check_diagnostic("K0211", *explain_kernel(known, heavy_facts()));
   known.code = ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
   check_diagnostic("K0213", *explain_kernel(known, heavy_facts()));
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0117, K0118, K0120: kernels that are not launched in the ordinary way") {
+  KernelFacts facts = heavy_facts();
+  facts.required_group_size = {};
+  const auto with = [&](const KernelFacts& kernel) {
+    return CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), kernel, device.compute,
+                                 {stub.driver, stub.device})
+        .value();
+  };
+  facts.is_invalid = true;
+  check_diagnostic("K0117", ZE_RESULT_ERROR_INVALID_ARGUMENT, launch_heavy(with(facts)));
+  facts.is_invalid = false;
+  facts.needs_sync_buffer = true;
+  const CheckedKernel kernel = with(facts);
+  check_diagnostic("K0118", ZE_RESULT_ERROR_INVALID_ARGUMENT, launch_heavy(kernel), "error");
+
+  void* out = nullptr;
+  const std::array<LaunchArgument, 2> arguments{
+      {{ArgumentKind::global_pointer, 8, &out}, {ArgumentKind::local_pointer, 5000, nullptr}}};
+  stub.cooperative_groups = 12;
+  CHECK(max_cooperative_groups(kernel, {64, 4, 1}, arguments) == 12);
+  CHECK(launch_cooperative_with(list, kernel, {{3, 4, 1}, {64, 4, 1}}, arguments));
+  check_diagnostic("K0120", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   launch_cooperative_with(list, kernel, {{13, 1, 1}, {64, 4, 1}}, arguments));
+  // 2^32 x 2^32 groups are 0 to a driver that counts in 32 bits.
+  CHECK_FALSE(launch_cooperative_with(list, kernel, {{UINT32_MAX, UINT32_MAX, 4}, {64, 4, 1}}, arguments));
 }
 
 TEST_CASE_FIXTURE(Fixture, "K0219, K0220: launches that the driver refuses") {

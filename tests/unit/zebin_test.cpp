@@ -381,6 +381,19 @@ TEST_CASE("aliases are refused, whatever they stand for; anchors alone and amper
   CHECK(seconds_of([&] { CHECK_FALSE(read_ze_info(keys + "]\n")); }) < kSlow);
 }
 
+TEST_CASE("a kernel that synchronizes work-groups is known by its flag and by its argument") {
+  const auto needs = [](const std::string& environment, const std::string& argument) {
+    return read_ze_info("kernels: [{name: k, execution_env: {simd_size: 16" + environment +
+                        "}, payload_arguments: [{arg_type: " + argument + ", offset: 0, size: 8}]}]\n")
+        .value()
+        .kernels[0]
+        .needs_sync_buffer;
+  };
+  CHECK(needs(", require_sync_buffer: true", "local_size"));
+  CHECK(needs("", "sync_buffer"));
+  CHECK_FALSE(needs("", "printf_buffer"));
+}
+
 TEST_CASE("a required group that is zero in some dimension is told") {
   const auto malformed = [](const std::string& size) {
     const auto facts =

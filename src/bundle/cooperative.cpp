@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Cooperative launches: checked like others, then held against the groups that run at the same time.
+#include "kiln/cooperative.hpp"
+
+#include <algorithm>
+
+#include "kiln/occupancy.hpp"
+#include "level_zero/call.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kAppend = "zeCommandListAppendLaunchCooperativeKernel";
+
+/// UINT64_MAX when 64 bits do not hold it.
+std::uint64_t product(const Extent& extent) {
+  const std::uint64_t area = std::uint64_t{extent.x} * extent.y;
+  return extent.z && area > UINT64_MAX / extent.z ? UINT64_MAX : area * extent.z;
+}
+
+Result<void> check_shape(const CheckedKernel& kernel, const LaunchShape& shape,
+                         std::span<const LaunchArgument> arguments, const char* call) {
+  const LaunchVerdict verdict = check_launch(kernel.facts(), kernel.limits(), shape, arguments);
+  if (verdict == LaunchVerdict::fits) return {};
+  return tl::unexpected(Error(code_of(verdict), call,
+                              explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
+}
+
+/// What the cores have room for; UINT64_MAX where the product or the kernel's width is not known.
+std::uint64_t room(const CheckedKernel& kernel, const Extent& group_size,
+                   std::span<const LaunchArgument> arguments) {
+  if (!kernel.home().device || kernel.facts().simd_size == 0) return UINT64_MAX;
+  const auto properties = kernel.home().device.properties();
+  const Target* target =
+      properties && properties->ip_version ? find_target(*properties->ip_version) : nullptr;
+  if (!target) return UINT64_MAX;
+  CoreLimits cores = core_limits(*target);
+  cores.cores = properties->slices * properties->sub_slices_per_slice;
+  cores.eus_per_core = properties->eus_per_sub_slice;
+  cores.threads_per_eu = properties->threads_per_eu;
+  return cooperative_groups(kernel.facts(), cores, product(group_size), total_slm(kernel.facts(), arguments));
+}
+
+Error too_many(const CheckedKernel& kernel, const Extent& groups, std::uint64_t most) {
+  Diagnostic diagnostic{
+      "K0120",
+      "kernel `" + kernel.facts().name +
+          "` is launched cooperatively with more groups than run at the "
+          "same time",
+      {{"asked for",
+        std::to_string(groups.x) + " x " + std::to_string(groups.y) + " x " + std::to_string(groups.z)},
+       {"most work-groups", {}, most}},
+      {"launch at most " + std::to_string(most) + " groups, each of which does more of the work",
+       "or make room for more at a time: fewer work-items a group, less SLM, fewer registers"}};
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend, std::move(diagnostic));
+}
+
+}  // namespace
+
+Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& checked, const Extent& group_size,
+                                             std::span<const LaunchArgument> arguments) {
+  KILN_TRY(check_shape(checked, {{}, group_size}, arguments, "zeKernelSuggestMaxCooperativeGroupCount"));
+  const KernelRef kernel = checked.kernel();
+  std::uint32_t index = 0;
+  for (const LaunchArgument& argument : arguments)
+    KILN_TRY(kernel.set_argument(index++, argument.size, argument.data));
+  KILN_TRY(kernel.set_group_size(group_size));
+  std::uint32_t suggested = 0;
+  KILN_TRY(KILN_CALL(zeKernelSuggestMaxCooperativeGroupCount, kernel.raw(), &suggested));
+  return std::min<std::uint64_t>(suggested, room(checked, group_size, arguments));
+}
+
+Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
+                                     std::span<const LaunchArgument> arguments) {
+  KILN_TRY(check_shape(kernel, {launch.groups, launch.group_size}, arguments, kAppend));
+  const auto most = max_cooperative_groups(kernel, launch.group_size, arguments);
+  KILN_TRY(most);
+  if (product(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
+  const ze_group_count_t count{launch.groups.x, launch.groups.y, launch.groups.z};
+  const auto events = detail::raw_array(launch.sync.wait);
+  return KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list.raw(), kernel.kernel().raw(), &count,
+                   detail::Optional{launch.sync.signal.raw()}, static_cast<std::uint32_t>(events.size),
+                   events);
+}
+
+}  // namespace kiln
