@@ -185,6 +185,16 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
 
   for (Candidate& candidate : candidates) {
     const bool spirv = candidate.format == BinaryFormat::spirv;
+    // A native binary says it for certain, so the driver need not be asked; from SPIR-V the compiler may drop
+    // arrays.
+    const KernelFacts* over = spirv ? nullptr : static_slm_over_limit(candidate.facts, slm);
+    if (over) {
+      Diagnostic reason = explain_static_slm(*over, slm);
+      bundle.passed_over_.push_back({candidate.file->name, reason.message});
+      if (!refusal)
+        refusal = Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate", std::move(reason));
+      continue;
+    }
     const auto start = Clock::now();
     ModuleBuild build = ModuleRef::build(device.driver, device.context.get(), device.device,
                                          spirv ? ModuleFormat::spirv : ModuleFormat::native,
@@ -194,8 +204,8 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
       const std::string why = "zeModuleCreate gave " + result_name(build.code);
       bundle.passed_over_.push_back(
           {candidate.file->name, why + (build.log.empty() ? "" : ": " + build.log)});
-      // A native binary for another device is no news; SLM that cannot fit is.
-      if (!refusal && (spirv || static_slm_over_limit(candidate.facts, slm)))
+      // A native binary for another device is no news.
+      if (!refusal && spirv)
         refusal = build_failure(build, *candidate.file, candidate.format, candidate.facts, device);
       continue;
     }

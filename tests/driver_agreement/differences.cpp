@@ -36,6 +36,12 @@ constexpr Difference kDifferences[] = {
        return answers.allocation && answers.driver_fits &&
               answers.kiln == "ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT";
      }},
+    {"compiler-spills",
+     "how much a kernel spills is known when it is compiled: above 256 KiB the compiler refuses the module",
+     [](const Setting&, const Answers& answers) {
+       return answers.kind == "module" && answers.kiln_fits &&
+              answers.what.find("total scratch space exceeds HW supported limit") != std::string::npos;
+     }},
     {"machine-memory", "the request is in order, but this machine has not that much memory at the moment",
      [](const Setting&, const Answers& answers) {
        return answers.allocation && answers.kiln_fits && answers.allocation->size >> 30 != 0 &&

@@ -126,13 +126,14 @@ Examiner::Made Examiner::make(const ModulePlan& plan, bool native) const {
   Made made;
   made.file = {"module.spv", write_spirv(plan.kernels)};
   if (native) {
-    auto binary =
+    Compiled compiled =
         compile_native(ocloc_, made.file.bytes, std::string(setting_.target->name), plan.large_registers);
-    if (!binary) {
+    if (!compiled.binary) {
       made.answer = "the compiler refuses";
+      made.build.log = std::move(compiled.log);
       return made;
     }
-    made.file = {"module.bin", *std::move(binary)};
+    made.file = {"module.bin", *std::move(compiled.binary)};
   }
   const OpenDevice& device = *setting_.device;
   made.build =
@@ -159,7 +160,7 @@ void Examiner::examine(std::uint64_t seed) {
       if (each.severity == Severity::error && each.code != "K0110") findings.push_back(std::move(each));
   const bool made = raw.build.module && true;
   record({"module", findings.empty(), made, findings.empty() ? "" : findings.front().code, raw.answer,
-          nullptr, nullptr, " log: " + raw.build.log.substr(0, 300)});
+          nullptr, nullptr, " log: " + raw.build.log});
   if (!made) return;
   auto bundle = Bundle::load(*setting_.device, {raw.file}, {flags(plan)});
   record(

@@ -25,7 +25,10 @@ bool run(std::vector<const char*> command, const std::filesystem::path& folder) 
   environment.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (const int each : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, each, "/dev/null", O_RDWR, 0);
+  const std::string log = folder / "log";
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   pid_t child = 0;
   const int failed = posix_spawnp(&child, command[0], &actions, nullptr,
@@ -35,13 +38,18 @@ bool run(std::vector<const char*> command, const std::filesystem::path& folder) 
   return !failed && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// A file's content, empty where there is none.
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
-std::optional<std::vector<std::byte>> compile_native(const std::string& ocloc,
-                                                     std::span<const std::byte> spirv,
-                                                     const std::string& target, bool large_registers) {
+Compiled compile_native(const std::string& ocloc, std::span<const std::byte> spirv, const std::string& target,
+                        bool large_registers) {
   std::string folder = (std::filesystem::temp_directory_path() / "kiln-agreement-XXXXXX").string();
-  if (!mkdtemp(folder.data())) return std::nullopt;
+  if (!mkdtemp(folder.data())) return {};
   const std::filesystem::path place = folder;
   std::ofstream(place / "in.spv", std::ios::binary)
       .write(reinterpret_cast<const char*>(spirv.data()), static_cast<std::streamsize>(spirv.size()));
@@ -50,17 +58,16 @@ std::optional<std::vector<std::byte>> compile_native(const std::string& ocloc,
       target.c_str(),         "-exclude_ir", "-output", "out",    "-output_no_suffix", "-internal_options",
       "-cl-intel-allow-zebin"};
   if (large_registers) command.insert(command.end(), {"-options", "-ze-opt-large-register-file"});
-  std::optional<std::vector<std::byte>> binary;
-  if (run(std::move(command), place))
-    for (const char* name : {"out.bin", "out"})  // new and old releases
-      if (std::ifstream file(place / name, std::ios::binary); file && !binary) {
-        const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-        const auto all = std::as_bytes(std::span(bytes));
-        if (!bytes.empty()) binary.emplace(all.begin(), all.end());
-      }
+  const bool done = run(std::move(command), place);
+  Compiled compiled{{}, content(place / "log")};
+  for (const char* name : {"out.bin", "out"})  // new and old releases
+    if (const std::string bytes = content(place / name); done && !compiled.binary && !bytes.empty()) {
+      const auto all = std::as_bytes(std::span(bytes));
+      compiled.binary.emplace(all.begin(), all.end());
+    }
   std::error_code ignored;
   std::filesystem::remove_all(place, ignored);
-  return binary;
+  return compiled;
 }
 
 }  // namespace kiln::agreement

@@ -10,10 +10,14 @@
 
 namespace kiln::agreement {
 
-/// Compiles SPIR-V in a private folder; nothing when ocloc refuses.
-[[nodiscard]] std::optional<std::vector<std::byte>> compile_native(const std::string& ocloc,
-                                                                   std::span<const std::byte> spirv,
-                                                                   const std::string& target,
-                                                                   bool large_registers);
+/// What ocloc made, and what it printed.
+struct Compiled {
+  std::optional<std::vector<std::byte>> binary;
+  std::string log;
+};
+
+/// Compiles SPIR-V in a private folder; no binary when ocloc refuses.
+[[nodiscard]] Compiled compile_native(const std::string& ocloc, std::span<const std::byte> spirv,
+                                      const std::string& target, bool large_registers);
 
 }  // namespace kiln::agreement

@@ -203,7 +203,7 @@ TEST_CASE_FIXTURE(Fixture, "K0117, K0118, K0120: kernels that are not launched i
         .value();
   };
   facts.is_invalid = true;
-  check_diagnostic("K0117", ZE_RESULT_ERROR_INVALID_ARGUMENT, launch_heavy(with(facts)));
+  check_diagnostic("K0117", ZE_RESULT_ERROR_INVALID_ARGUMENT, launch_heavy(with(facts)), "launch");
   facts.is_invalid = false;
   facts.needs_sync_buffer = true;
   const CheckedKernel kernel = with(facts);
