@@ -141,15 +141,4 @@ Compiled compile_spirv(const Compilation& source, milliseconds time_limit) {
   return compile(source, {"-spv_only"}, ".spv", time_limit);
 }
 
-std::optional<std::string> ocloc_version(milliseconds time_limit) {
-  // It answers with a file in the current folder, closed by a zero byte in some releases.
-  const PrivateFolder folder;
-  if (folder.path().empty()) return std::nullopt;
-  const auto asked = run_process({{"ocloc", "query", "OCL_DRIVER_VERSION"}, folder.path(), time_limit});
-  std::string version = read_all(folder.path() / "OCL_DRIVER_VERSION");
-  version.resize(version.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
-  if (!asked.succeeded() || version.empty() || version.size() > 64) return std::nullopt;
-  return version;
-}
-
 }  // namespace kiln::cli

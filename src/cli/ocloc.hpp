@@ -49,10 +49,6 @@ using Compiled = tl::expected<std::vector<std::byte>, CompileFailure>;
 /// SPIR-V from OpenCL C. Thread-safe.
 [[nodiscard]] Compiled compile_spirv(const Compilation& source, std::chrono::milliseconds time_limit);
 
-/// The release of Intel's driver that ocloc belongs to, "22.43.24595"; nothing where it is missing or does
-/// not say. Thread-safe.
-[[nodiscard]] std::optional<std::string> ocloc_version(std::chrono::milliseconds time_limit);
-
 /// What a compilation that came to nothing means. Pure.
 [[nodiscard]] CompileFailure explain_compile(const Compilation& source, const ProcessResult& result,
                                              std::chrono::milliseconds time_limit);

@@ -72,6 +72,22 @@ Folder look_at(const fs::path& path) {
   return folder;
 }
 
+/// NAME of NAME_options.txt, NAME_internal_options.txt and NAME_ocloc_options.txt; empty when it is none of
+/// them.
+std::string_view source_of(std::string_view file) {
+  for (const std::string_view ending : {"_internal_options.txt", "_ocloc_options.txt", "_options.txt"})
+    if (file.ends_with(ending)) return file.substr(0, file.size() - ending.size());
+  return {};
+}
+
+/// Option files count where ocloc has their input; others (meson_options.txt) are not its business.
+bool has_source(const fs::path& folder, const std::string& file) {
+  std::error_code error;
+  for (const char* ending : {".cl", ".spv", ".spirv", ".bc", ".ll"})
+    if (fs::exists(folder / (std::string(source_of(file)) + ending), error)) return true;
+  return false;
+}
+
 }  // namespace
 
 void gather_files(const Places& places, Facts& facts) {
@@ -83,7 +99,8 @@ void gather_files(const Places& places, Facts& facts) {
   std::error_code error;
   for (fs::directory_iterator at(places.current, error), end; !error && at != end && seen < kMostEntries;
        at.increment(error), ++seen)
-    if (const std::string name = at->path().filename().string(); name.ends_with("_options.txt"))
+    if (const std::string name = at->path().filename().string();
+        !source_of(name).empty() && has_source(places.current, name))
       facts.ocloc_files.push_back(name);
   std::ranges::sort(facts.ocloc_files);
 }

@@ -115,6 +115,7 @@ class Doctor(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, 'igdrcl.config').write_text('SetCommandStreamReceiver = 1\n')
             pathlib.Path(folder, 'saxpy_options.txt').write_text('-cl-fast-relaxed-math')
+            pathlib.Path(folder, 'saxpy.cl').touch()
             run = lambda **environment: json.loads(subprocess.run(
                 [KILN, 'doctor', '--json'], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True,
                 timeout=120).stdout)

@@ -380,6 +380,8 @@ TEST_CASE("doctor: files that are read unasked") {
   const Tree tree;
   tree.file("current/igdrcl.config", "SetCommandStreamReceiver = 1\n\n lonely \n=\nA=b=c");
   tree.file("current/saxpy_options.txt", "");
+  tree.file("current/saxpy.cl", "");
+  tree.file("current/meson_options.txt", "");  // of no input of ocloc
   tree.file("current/options.txt", "");
   tree.file("current/l0_cache/one", "12345");
   REQUIRE(mkfifo((tree.root() / "current/neo.config").c_str(), 0600) == 0);  // nobody writes: must not block
