@@ -44,11 +44,6 @@ CompileFailure no_binary(const Compilation& source, std::string why) {
            {"see whether ocloc works: `ocloc compile -file FILE -device " + source.target + "`"}}};
 }
 
-std::string read_all(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Runs ocloc on a copy: it takes options from files beside its input, and drops others in the current
 /// folder. It can also end with status 0 and no output, on a damaged SPIR-V for one.
 Compiled compile(const Compilation& source, std::vector<std::string> more, const char* suffix,

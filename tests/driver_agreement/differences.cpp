@@ -16,9 +16,19 @@ constexpr Difference kDifferences[] = {
        return is_22_43(setting) && answers.driver_fits &&
               (answers.kiln == "K0102" || answers.kiln == "K0110");
      }},
-    {"thread-memory-22.43", "drivers before 22.49 do not look whether the memory of all threads fits",
+    {"thread-memory-22.43",
+     "drivers before 22.49 look neither at a thread's scratch memory nor whether that of all threads fits",
      [](const Setting& setting, const Answers& answers) {
-       return is_22_43(setting) && answers.driver_fits && answers.kiln == "K0115";
+       return is_22_43(setting) && answers.driver_fits &&
+              (answers.kiln == "K0115" || answers.kiln == "K0111");
+     }},
+    {"forgotten-group-size",
+     "drivers from 22.53 on take a size other than the required one when it is set twice in a row",
+     [](const Setting& setting, const Answers& answers) {
+       if (is_22_43(setting) || !answers.driver_fits || !answers.launch || !answers.kernel) return false;
+       const auto& required = answers.kernel->required_group_size;
+       return required[0] != 0 &&
+              answers.launch->shape.group_size != Extent{required[0], required[1], required[2]};
      }},
     {"cooperative-one",
      "since 25.18 the driver suggests one group for a cooperative launch on Gen12 and Xe-HPG",
