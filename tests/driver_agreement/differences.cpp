@@ -54,6 +54,7 @@ constexpr Difference kDifferences[] = {
      }},
     {"machine-memory", "the request is in order, but this machine has not that much memory at the moment",
      [](const Setting&, const Answers& answers) {
+       if (answers.kind == "kernel") return answers.kiln_fits && answers.driver == "the process ended";
        return answers.allocation && answers.kiln_fits && answers.allocation->size >> 30 != 0 &&
               (answers.driver == "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY" ||
                answers.driver == "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");

@@ -2,6 +2,8 @@
 // One module after the other: make it, make its kernels, launch them, each time asking both sides.
 #include "driver_agreement/examiner.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -30,6 +32,11 @@ const char* flags(const ModulePlan& plan) {
 
 std::string code_of(const Error& error) {
   return error.diagnostic() ? error.diagnostic()->code : result_name(error.code());
+}
+
+std::uint64_t machine_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 const Diagnostic* first_error(const std::vector<Diagnostic>& findings) {
@@ -210,12 +217,16 @@ void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
     const auto kernel = built.module->kernel(plan.name.c_str());
     return kernel ? ZE_RESULT_SUCCESS : kernel.error().code();
   };
-  const std::string answer = refusal ? ask_apart_("kernel " + plan.name) : result_name(create());
+  // Without a GPU the driver takes device memory from this machine's, and ends the process where that is too
+  // little.
+  const bool heavy =
+      facts->private_per_thread > machine_memory() / 4 / std::max<std::uint64_t>(memory_.threads, 1);
+  const std::string answer = refusal || heavy ? ask_apart_("kernel " + plan.name) : result_name(create());
   const bool made = answer == result_name(ZE_RESULT_SUCCESS);
   Answers answers{"kernel", !refusal, made, refusal ? refusal->code : "", answer, facts, nullptr, ""};
   answers.warned = !findings.empty();
   record(answers);
-  if (made && !refusal) {
+  if (made && !refusal && !heavy) {
     const auto kernel = built.bundle.kernel(plan.name);
     record({"bundle kernel", kernel.has_value(), true, kernel ? "" : code_of(kernel.error()), "", facts,
             nullptr, ""});
