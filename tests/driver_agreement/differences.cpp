@@ -25,7 +25,8 @@ constexpr Difference kDifferences[] = {
     {"forgotten-group-size",
      "drivers from 22.53 on take a size other than the required one when it is set twice in a row",
      [](const Setting& setting, const Answers& answers) {
-       if (is_22_43(setting) || !answers.driver_fits || !answers.launch || !answers.kernel) return false;
+       if (is_22_43(setting) || !answers.launch || !answers.kernel) return false;
+       if (!answers.driver_fits && answers.kind != "code") return false;
        const auto& required = answers.kernel->required_group_size;
        return required[0] != 0 &&
               answers.launch->shape.group_size != Extent{required[0], required[1], required[2]};
