@@ -64,9 +64,6 @@ def ocloc_compiles():
 
 
 class FakeOcloc(unittest.TestCase):
-    def temporary(self):
-        return sorted(pathlib.Path(tempfile.gettempdir()).glob('kiln-*'))
-
     def test_missing_spirv_speaks_for_itself_and_source_is_an_error_with_a_cure(self):
         _, cells = checked(self, SAXPY, '--target', 'pvc', status=0, PATH='/nonexistent')
         self.assertEqual(cells['saxpy', 'pvc']['by'], 'spirv')
@@ -98,13 +95,13 @@ class FakeOcloc(unittest.TestCase):
                                      ('echo garbage > result', '60', 'cannot be read'),
                                      ('printf "" > result', '60', 'left no binary'),
                                      ('yes', '0.3', 'time limit of 0.3 s')):
-            before = self.temporary()
-            with fake_ocloc(script) as path:
-                _, cells = checked(self, SAXPY, '--target', 'pvc', '--timeout', limit, status=5, PATH=path)
+            with fake_ocloc(script) as path, tempfile.TemporaryDirectory() as folder:
+                _, cells = checked(self, SAXPY, '--target', 'pvc', '--timeout', limit, status=5, PATH=path, TMPDIR=folder)
+                left = os.listdir(folder)
             reason, = cells['saxpy', 'pvc']['reasons']
             self.assertEqual(reason['code'], 'K0406', script)
             self.assertIn(words, ' '.join(row['text'] for row in reason['rows']), script)
-            self.assertEqual(self.temporary(), before, script)
+            self.assertEqual(left, [], script)
 
     def test_a_target_that_ocloc_does_not_know_falls_back_to_spirv(self):
         with fake_ocloc('echo "Error: Cannot get HW Info for device pvc."; exit 223') as path:
