@@ -31,4 +31,7 @@
 #include "kiln/refusal.hpp"
 #include "kiln/target.hpp"
 //
+#include "kiln/cache.hpp"
+#include "kiln/manifest.hpp"
+//
 #include "kiln/bundle.hpp"

@@ -18,6 +18,7 @@ need build must 'libraries that Kiln is made of' libexpected-dev
 need build must 'libraries that Kiln is made of' libyaml-cpp-dev
 need build must 'libraries that Kiln is made of' nlohmann-json3-dev
 need build must 'libraries that Kiln is made of' libxxhash-dev
+need build must 'libraries that Kiln is made of' libssl-dev
 need build must 'libraries that Kiln is made of' spirv-headers
 need build must 'libraries that Kiln is made of' libcli11-dev
 need build must 'libraries that Kiln is made of' libspdlog-dev
@@ -205,7 +206,7 @@ probe_tools() {
   local lacks=() tool module header
   for tool in c++ meson ninja pkg-config python3; do command -v "$tool" >/dev/null || lacks+=("$tool"); done
   if command -v pkg-config >/dev/null; then
-    for module in level-zero yaml-cpp nlohmann_json libxxhash SPIRV-Headers SPIRV-Tools CLI11 spdlog LLVMSPIRVLib; do
+    for module in level-zero yaml-cpp nlohmann_json libxxhash libcrypto SPIRV-Headers SPIRV-Tools CLI11 spdlog LLVMSPIRVLib; do
       pkg-config --exists "$module" || lacks+=("$module (pkg-config)")
     done
   fi

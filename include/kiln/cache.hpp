@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The kernel cache: compiled binaries on disk under everything that shaped them, shared by threads and
+// processes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kiln/manifest.hpp"
+#include "kiln/result.hpp"
+
+namespace kiln {
+
+enum class CacheMode : std::uint8_t {
+  off,   ///< every build compiles
+  read,  ///< hits are used, nothing is written
+  on,
+};
+
+struct CacheOptions {
+  CacheMode mode = CacheMode::on;
+  /// Empty: $XDG_CACHE_HOME/kiln, else ~/.cache/kiln. Must be the user's own and closed to others.
+  std::filesystem::path folder;
+  std::uint64_t max_size = std::uint64_t{1} << 30;      ///< bytes on disk
+  std::uint64_t memory_size = std::uint64_t{64} << 20;  ///< bytes kept in this process; 0: none
+  double verify = 0;  ///< share of the hits, 0 to 1, that are compiled again and compared
+  /// Folders in the same format that are read before the user's and never written: owned by root or by the
+  /// user, and not writable for others.
+  std::vector<std::filesystem::path> read_only;
+  /// How long a failed compilation is remembered.
+  std::chrono::seconds remember_failures = std::chrono::hours(1);
+  /// How long to wait for another process that compiles the same, before compiling all the same.
+  std::chrono::milliseconds longest_wait = std::chrono::minutes(10);
+};
+
+/// `defaults` with what KILN_CACHE (off, read, on), KILN_CACHE_DIR, KILN_CACHE_MAX_SIZE (bytes, or with K, M,
+/// G), KILN_CACHE_VERIFY (0 to 1) and KILN_CACHE_READ_ONLY (folders, separated by colons) say. Error:
+/// INVALID_ARGUMENT (K0701) that names the variable.
+[[nodiscard]] Result<CacheOptions> cache_options(CacheOptions defaults = {});
+
+/// How a compilation ended, as far as a cache must know.
+enum class CompilationEnd : std::uint8_t {
+  built,
+  failed,     ///< the compiler refused the input, and would again: remembered for a while, with its log
+  died,       ///< the compiler's process ended by itself: tried once more, then reported
+  transient,  ///< lack of memory, a lost device, a kill: never remembered
+};
+
+struct Compilation {
+  CompilationEnd end = CompilationEnd::transient;
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  std::string log;                 ///< the build log, also after success
+  std::vector<std::byte> facts;    ///< encode_facts() of the kernels
+  std::vector<std::byte> payload;  ///< the native binary
+};
+
+enum class CacheSource : std::uint8_t {
+  compiled,   ///< by this call
+  memory,     ///< in this process already, or compiled by another of its threads meanwhile
+  read_only,  ///< one of CacheOptions::read_only
+  user,       ///< the user's folder
+};
+[[nodiscard]] const char* to_string(CacheSource source);
+
+/// What a cache gives: views into memory that `owner` keeps.
+struct CacheAnswer {
+  CacheSource source = CacheSource::compiled;
+  CompilationEnd end = CompilationEnd::transient;
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  std::string_view log;
+  std::span<const std::byte> facts, payload;
+  std::shared_ptr<const void> owner;
+  /// Why it was compiled by this call, in words; empty for a hit: "not there", "damaged: …", "cache is off".
+  std::string missed;
+};
+
+struct CacheCounts {
+  std::uint64_t memory_hits = 0, read_only_hits = 0, user_hits = 0, compilations = 0, waited = 0, stored = 0,
+                store_failures = 0, damaged = 0, remembered_failures = 0, verified = 0,
+                verify_differences = 0;
+};
+
+/// A kernel cache. Never fails: where its folder cannot be used it compiles, and says why once through log().
+/// Thread-safe; several processes share a folder.
+class Cache {
+ public:
+  /// Touches O(1) files, however many entries there are.
+  [[nodiscard]] static Cache open(const CacheOptions& options);
+  Cache(Cache&&) noexcept;
+  Cache& operator=(Cache&&) noexcept;
+  ~Cache();
+
+  /// The binary for what `manifest` names: from memory, a read-only folder or the user's, else from
+  /// `compile`, which is called by one of the threads and processes that ask at the same time, while the
+  /// others wait. `storable` is false when the manifest does not tell everything that shapes the result: then
+  /// `compile` is called and nothing is kept.
+  [[nodiscard]] CacheAnswer get(const Manifest& manifest, bool storable,
+                                const std::function<Compilation()>& compile);
+
+  /// Sets the entry aside and compiles: for a hit that proved false, such as a binary that the driver
+  /// compiled again.
+  [[nodiscard]] CacheAnswer replace(const Manifest& manifest, const std::function<Compilation()>& compile,
+                                    std::string_view reason);
+
+  [[nodiscard]] CacheCounts counts() const;
+  /// The user's folder, empty when there is none; why it is not written to, empty when it is.
+  [[nodiscard]] const std::filesystem::path& folder() const;
+  [[nodiscard]] const std::string& unusable() const;
+
+ private:
+  struct State;
+  explicit Cache(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kiln
