@@ -10,6 +10,7 @@ namespace kiln::cli {
 struct CodePage {
   std::string code, cause;
   std::string result, cure;  ///< empty where the page has none
+  std::string example;       ///< a diagnostic of that code as it is printed
 };
 
 const std::vector<CodePage>& code_pages();

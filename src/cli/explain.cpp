@@ -94,12 +94,17 @@ int tell(const CodeMeaning& meaning, bool as_json) {
 
 int tell(const CodePage& page, bool as_json) {
   if (as_json) {
-    print({{"code", page.code}, {"cause", page.cause}, {"result", page.result}, {"cure", page.cure}});
+    print({{"code", page.code},
+           {"cause", page.cause},
+           {"result", page.result},
+           {"cure", page.cure},
+           {"example", page.example}});
     return kOk;
   }
   std::printf("%s: %s\n", page.code.c_str(), page.cause.c_str());
   if (!page.result.empty()) std::printf("  result code: %s\n", page.result.c_str());
   if (!page.cure.empty()) std::printf("  help: %s\n", page.cure.c_str());
+  std::printf("\nFor example:\n\n%s", page.example.c_str());
   return kOk;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -78,22 +79,36 @@ int run(const Options& options, char* note) {
 int main(int argc, char** argv) {
   using namespace kiln::agreement;
   Options options;
-  for (int i = 1; i < argc; ++i) {
+  const auto number = [](const char* text) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    const char* end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, value);
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+  };
+  bool understood = true;
+  for (int i = 1; i < argc && understood; ++i) {
     const std::string name = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (!name.starts_with("--")) {
+      understood = options.product.empty();
       options.product = name;
       continue;
     }
-    if (!value) return 2;
-    ++i;
-    if (name == "--cases") options.cases = std::strtoull(value, nullptr, 10);
-    if (name == "--seed") options.seed = std::strtoull(value, nullptr, 10);
-    if (name == "--module") options.module = std::strtoull(value, nullptr, 10);
-    if (name == "--ask") options.ask = value;
-    if (name == "--ocloc") options.ocloc = value;
+    const char* value = ++i < argc ? argv[i] : "";
+    const auto count = number(value);
+    if (name == "--ask")
+      options.ask = value;
+    else if (name == "--ocloc")
+      options.ocloc = value;
+    else if (name == "--cases" && count)
+      options.cases = *count;
+    else if (name == "--seed" && count)
+      options.seed = *count;
+    else if (name == "--module" && count)
+      options.module = *count;
+    else
+      understood = false;
   }
-  if (options.product.empty()) {
+  if (!understood || options.product.empty()) {
     std::fprintf(stderr,
                  "usage: driver_agreement PRODUCT [--cases N] [--seed S] [--module M] [--ocloc PATH]\n");
     return 2;
