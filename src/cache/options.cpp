@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Settings of the cache from the environment.
+#include "cache/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "binary/digits.hpp"
+#include "kiln/cache.hpp"
+
+namespace kiln {
+namespace {
+
+Error bad_setting(const char* name, std::string_view value, std::string help) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cache_options",
+               {"K0701",
+                "`" + std::string(value) + "` is nothing that " + name + " can be",
+                {{"variable", name}},
+                {std::move(help)}});
+}
+
+std::optional<CacheMode> parse_mode(std::string_view text) {
+  if (text == "off") return CacheMode::off;
+  if (text == "read") return CacheMode::read;
+  if (text == "on") return CacheMode::on;
+  return std::nullopt;
+}
+
+std::optional<double> parse_share(std::string_view text) {
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1))
+    return std::nullopt;
+  return share;
+}
+
+}  // namespace
+
+namespace cache {
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  constexpr std::string_view kUnits = "KMG";
+  const auto unit = text.empty() ? kUnits.npos : kUnits.find(text.back());
+  const unsigned shift = unit == kUnits.npos ? 0 : 10 * (static_cast<unsigned>(unit) + 1);
+  if (shift) text.remove_suffix(1);
+  const auto number = detail::parse_digits(text);
+  if (!number || *number > UINT64_MAX >> shift) return std::nullopt;
+  return *number << shift;
+}
+
+}  // namespace cache
+
+Result<CacheOptions> cache_options(CacheOptions defaults) {
+  // Not for a process with more rights than its user: secure_getenv gives it none of these.
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = secure_getenv(name);
+    return value ? value : "";
+  };
+  if (const std::string text = variable("KILN_CACHE"); !text.empty()) {
+    const auto mode = parse_mode(text);
+    if (!mode) return tl::unexpected(bad_setting("KILN_CACHE", text, "use off, read or on"));
+    defaults.mode = *mode;
+  }
+  if (std::string text = variable("KILN_CACHE_DIR"); !text.empty()) defaults.folder = std::move(text);
+  if (const std::string text = variable("KILN_CACHE_MAX_SIZE"); !text.empty()) {
+    const auto size = cache::parse_size(text);
+    if (!size)
+      return tl::unexpected(
+          bad_setting("KILN_CACHE_MAX_SIZE", text, "give bytes, or a number with K, M or G behind"));
+    defaults.max_size = *size;
+  }
+  if (const std::string text = variable("KILN_CACHE_VERIFY"); !text.empty()) {
+    const auto share = parse_share(text);
+    if (!share)
+      return tl::unexpected(bad_setting("KILN_CACHE_VERIFY", text, "give a share of the hits from 0 to 1"));
+    defaults.verify = *share;
+  }
+  if (const std::string text = variable("KILN_CACHE_READ_ONLY"); !text.empty()) {
+    defaults.read_only.clear();
+    for (std::size_t start = 0; start <= text.size();) {
+      const std::size_t end = std::min(text.find(':', start), text.size());
+      if (end > start) defaults.read_only.emplace_back(text.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+  return defaults;
+}
+
+}  // namespace kiln
