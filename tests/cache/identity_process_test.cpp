@@ -299,6 +299,14 @@ TEST_CASE("a variable that is set too late") {
   CHECK(need({}, {"late=HOSTNAME=node"}).key == plain().key);
 }
 
+TEST_CASE("a driver that the program loads before Kiln") {
+  if (intel()) return;
+  CHECK(need({}, {"early=HOSTNAME=node"}).key == plain().key);
+  CHECK(need({"IGC_A=1"}, {"early=HOSTNAME=node"}).unknown.empty());
+  CHECK(need({}, {"early=IGC_A=1"}).unknown ==
+        "env.IGC_A was changed, and a driver loaded, before Kiln began");
+}
+
 TEST_CASE("no library is opened, and it takes no time") {
   const Answer answer = need({}, {"repeat=1001"});
   CHECK(answer.opened.size() <= 3);  // settings that are not there

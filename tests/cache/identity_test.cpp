@@ -348,6 +348,19 @@ TEST_CASE("what the compiler reads late must not have changed") {
   CHECK(unknown([](Moment& m) { m.driver_files = {settings("neo.config", "A=1")}; }).empty());
 }
 
+TEST_CASE("a driver that was there before Kiln read an environment that nobody knows") {
+  World world = make_world();
+  const CacheKey before = key(world);
+  world.moment.started = world.moment.environment;
+  world.variable("HOSTNAME=node");
+  CHECK(key(world) == before);
+  world.variable("OverrideDefaultFP64Settings=1");
+  CHECK(identity_of(world).unknown ==
+        "env.OverrideDefaultFP64Settings was changed, and a driver loaded, before Kiln began");
+  world.moment.started.reset();
+  CHECK(identity_of(world).usable());
+}
+
 /// One note of an ELF file.
 std::vector<std::byte> note(std::uint32_t type, std::string_view name, std::string_view content,
                             std::size_t align = 4) {
