@@ -360,7 +360,7 @@ TEST_CASE("the compiler obeys a file that nobody named") {
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
-  kiln::cache::probe = arguments[1];
+  kiln::cache::probe = std::filesystem::absolute(arguments[1]);
   kiln::cache::device = arguments[2];
   doctest::Context context(count, arguments);
   context.setAsDefaultForAssertsOutOfTestCases();
