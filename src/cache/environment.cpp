@@ -14,6 +14,7 @@ using Variables = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::string_view kField = "env.";
 constexpr std::string_view kCompiler = "IGC_";
+constexpr std::string_view kGate = "NEOReadDebugKeys";
 
 // Read by the driver without NEOReadDebugKeys: getenv() of 22.43 and 26.27 was listed.
 constexpr std::string_view kPlain[] = {"NEO_FP64_EMULATION", "ONEAPI_PVC_SEND_WAR_WA",
@@ -53,8 +54,7 @@ bool is_key(std::string_view name) {
 
 bool gate_is_open(const Variables& variables) {
   return std::ranges::any_of(variables, [](const auto& variable) {
-    return bare(variable.first) == "NEOReadDebugKeys" &&
-           std::strtol(variable.second.c_str(), nullptr, 0) != 0;
+    return bare(variable.first) == kGate && std::strtol(variable.second.c_str(), nullptr, 0) != 0;
   });
 }
 
@@ -85,7 +85,7 @@ EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
       inputs.bypass = name + " changes what building does";
     } else if (is_one_of(kPlain, name) || is_one_of(kUngatedKeys, key)) {
       add(name, value);
-    } else if (debug_keys && is_key(key)) {
+    } else if (debug_keys && is_key(key) && key != kGate) {
       add(name, value);
       if (is_one_of(kOtherCode, key)) inputs.unknown = name + " names code that is not in the key";
     }

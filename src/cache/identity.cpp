@@ -48,6 +48,13 @@ std::string first_difference(const Manifest& wanted, const Manifest& found) {
   return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
 }
 
+std::string unknown_start(const LoadMoment& loaded, const EnvironmentInputs& environment) {
+  if (!loaded.started) return {};
+  const auto list = differences(environment_inputs(*loaded.started).fields, environment.fields);
+  return list.empty() ? std::string()
+                      : list.front().name + " was changed, and a driver loaded, before Kiln began";
+}
+
 const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreate); }
 
 /// Sampled identities. References to them stay valid: they are never removed.
@@ -76,6 +83,7 @@ Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
   add_files(loaded.driver_files, identity);
   add_files(loaded.compiler_files, identity);
   if (identity.unknown.empty()) identity.unknown = environment.unknown;
+  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded, environment);
   if (identity.unknown.empty())
     identity.unknown = first_difference(late_fields(loaded), late_fields(first_use));
   if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use.environment).bypass;

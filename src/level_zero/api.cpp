@@ -110,7 +110,7 @@ Result<void> start(Api api, const std::string& source) {
 
 Result<void> load_loader() {
   if (current_source() == kLoader) return {};
-  detail::remember_moment(kLoader);
+  detail::remember_moment(kLoader, kLoader);
   void* library = dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);  // never closed: handles call into it until exit
   if (!library) return tl::unexpected(detail::explain_missing_loader(dlerror()));
   Api api;
@@ -129,7 +129,7 @@ Result<void> load_loader() {
 
 Result<void> load_driver(const std::string& path) {
   if (current_source() == path) return {};
-  detail::remember_moment(path);
+  detail::remember_moment(path, path.c_str());
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return tl::unexpected(broken_library(path, dlerror()));
   DriverTables tables{};
@@ -166,7 +166,7 @@ Result<void> load_driver(const std::string& path) {
 void load_table(const Api& table) {
   detail::table = table;
   current_source() = "(the caller's table)";
-  detail::remember_moment(current_source());
+  detail::remember_moment(current_source(), nullptr);
   detail::use_moment(current_source());
 }
 

@@ -2,12 +2,14 @@
 // Samples the environment and the settings files that Intel's driver and compiler read unasked.
 #include "level_zero/load_moment.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -23,6 +25,12 @@ std::atomic<const LoadMoment*> current = nullptr;
 std::map<std::string, LoadMoment>& moments() {
   static auto* all = new std::map<std::string, LoadMoment>;  // outlives whoever asks while the process ends
   return *all;
+}
+
+/// Of a load that is under way; one that fails leaves no moment behind.
+LoadMoment& pending() {
+  static auto* moment = new LoadMoment;
+  return *moment;
 }
 
 /// Null when all of it was read.
@@ -59,6 +67,26 @@ std::optional<SettingsFile> look_at(std::string name, const std::filesystem::pat
   return found;
 }
 
+bool is_mapped(const char* library) {
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle) dlclose(handle);
+  return handle != nullptr;
+}
+
+/// Also Intel's OpenCL driver brings the compiler.
+bool came_before_kiln(const char* chosen) {
+  for (const char* library : {"libze_intel_gpu.so.1", "libigc.so.1", "libigc.so.2", "libigdfcl.so.1"})
+    if (is_mapped(library)) return true;
+  return !chosen || is_mapped(chosen);
+}
+
+std::vector<std::string> environment_at_start() {
+  std::vector<std::string> entries;
+  std::ifstream file("/proc/self/environ", std::ios::binary);
+  for (std::string entry; std::getline(file, entry, '\0');) entries.push_back(std::move(entry));
+  return entries;
+}
+
 }  // namespace
 
 LoadMoment sample_moment(const SettingsPlaces& places) {
@@ -73,14 +101,17 @@ LoadMoment sample_moment(const SettingsPlaces& places) {
 
 const LoadMoment* load_moment() { return current.load(std::memory_order_acquire); }
 
-void remember_moment(const std::string& source) {
+void remember_moment(const std::string& source, const char* library) {
   const std::lock_guard lock(mutex);
-  if (!moments().contains(source)) moments().emplace(source, sample_moment());
+  if (moments().contains(source)) return;
+  pending() = sample_moment();
+  if (came_before_kiln(library)) pending().started = environment_at_start();
 }
 
 void use_moment(const std::string& source) {
   const std::lock_guard lock(mutex);
-  current.store(&moments()[source], std::memory_order_release);
+  const auto place = moments().try_emplace(source, std::move(pending())).first;
+  current.store(&place->second, std::memory_order_release);
 }
 
 }  // namespace kiln::detail

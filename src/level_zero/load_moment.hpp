@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,10 @@ struct SettingsFile {
 };
 
 struct LoadMoment {
-  std::vector<std::string> environment;      ///< "NAME=value", in the order in which getenv() finds them
+  std::vector<std::string> environment;  ///< "NAME=value", in the order in which getenv() finds them
+  /// The environment in which the program started, where it had loaded a driver or compiler before Kiln did:
+  /// then nobody knows what that found.
+  std::optional<std::vector<std::string>> started;
   std::vector<SettingsFile> driver_files;    ///< Intel's driver reads them once, when it is loaded
   std::vector<SettingsFile> compiler_files;  ///< Intel's compiler reads them at the first build
 };
@@ -37,9 +41,10 @@ struct SettingsPlaces {
 /// It stays valid until the process ends.
 [[nodiscard]] const LoadMoment* load_moment();
 
-/// Remembers the present moment for that source, unless one is known. For load_…() alone.
-void remember_moment(const std::string& source);
-/// That source is behind the table from now on.
+/// Looks at the present moment, unless one is known for that source. `library` is what will be loaded; null
+/// when the caller of Kiln has done so. For load_…() alone.
+void remember_moment(const std::string& source, const char* library);
+/// That source is behind the table from now on, loaded at the moment looked at last.
 void use_moment(const std::string& source);
 
 }  // namespace kiln::detail
