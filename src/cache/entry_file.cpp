@@ -3,6 +3,7 @@
 #include "cache/entry_file.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <new>
 
 namespace kiln::cache {
@@ -83,8 +84,9 @@ void set_aside(const Folder& folder, const CacheKey& key) {
   if (const auto damaged = folder.subfolder("damaged", true); damaged && status.st_size <= kLargestKept) {
     int kept = 0;
     each_name(damaged->get(), [&](const char*) { ++kept; });
+    // One of a key is enough.
     if (kept < kMostKept &&
-        renameat(folder.descriptor(), name.path(), damaged->get(), key.hex().c_str()) == 0)
+        renameat2(folder.descriptor(), name.path(), damaged->get(), key.hex().c_str(), RENAME_NOREPLACE) == 0)
       return;
   }
   // A folder goes only when it is empty: nobody's files are lost here.

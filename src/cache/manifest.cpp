@@ -38,7 +38,9 @@ bool take_text(std::string_view& bytes, std::string& text) {
 
 std::array<std::uint8_t, 32> sha256(const void* data, std::size_t size) {
   std::array<std::uint8_t, 32> result{};
-  EVP_Digest(data, size, result.data(), nullptr, EVP_sha256(), nullptr);
+  // Fetched once: EVP_sha256() would be looked up again by every call.
+  static const EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  EVP_Digest(data, size, result.data(), nullptr, kSha256, nullptr);
   return result;
 }
 

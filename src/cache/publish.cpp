@@ -3,12 +3,9 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <cstdio>
 
 #include "cache/entry_file.hpp"
-
-#ifndef RENAME_NOREPLACE
-#define RENAME_NOREPLACE 1
-#endif
 
 namespace kiln::cache {
 namespace {
