@@ -31,4 +31,5 @@
 #include "kiln/refusal.hpp"
 #include "kiln/target.hpp"
 //
+#include "kiln/build.hpp"
 #include "kiln/bundle.hpp"

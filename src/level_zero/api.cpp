@@ -10,6 +10,7 @@
 #include "kiln/log.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
+#include "level_zero/source.hpp"
 
 namespace kiln {
 namespace detail {
@@ -161,7 +162,13 @@ Result<void> load_driver(const std::string& path) {
 
 void load_table(const Api& table) {
   detail::table = table;
-  current_source() = "(the caller's table)";
+  current_source().clear();
+}
+
+const std::string& detail::table_source() { return current_source(); }
+
+Result<void> detail::load_source(const std::string& source) {
+  return source == kLoader ? load_loader() : load_driver(source);
 }
 
 }  // namespace kiln
