@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
   if (!device) return fail(device.error());
   auto file = kiln::read_kernel_file(argv[2]);
   if (!file) return fail(file.error());
-  const auto build = kiln::ModuleRef::build(device->driver, device->context.get(), device->device,
-                                            kiln::ModuleFormat::spirv, file->bytes);
+  const kiln::ModuleInput input{kiln::ModuleFormat::spirv, file->bytes};
+  const auto build = kiln::build_module(device->driver, device->context.get(), device->device, {&input, 1});
   if (build.code != ZE_RESULT_SUCCESS) return fail(kiln::Error(build.code, "zeModuleCreate"));
   const auto binary = build.module->native_binary();
   if (!binary) return fail(binary.error());

@@ -101,11 +101,15 @@ enum class BinaryFormat : std::uint8_t {
 /// Format by the first bytes alone. Pure; thread-safe.
 [[nodiscard]] BinaryFormat identify(std::span<const std::byte> file);
 
+/// A part is to be linked with others, and needs no kernel of its own.
+enum class SpirvUse : std::uint8_t { whole, part };
+
 /// Facts of every entry point of a SPIR-V module (little endian, version 1.0 to 1.6). Static SLM is what the
 /// entry point reaches through calls; argument sizes follow the Physical64 layout of OpenCL.
 /// Every read is bounded by the file's size. Pure; thread-safe.
 /// Source: SPIR-V specification 2.3 (physical layout), 3.32 (binary form).
-[[nodiscard]] tl::expected<ModuleFacts, BinaryError> read_spirv(std::span<const std::byte> file);
+[[nodiscard]] tl::expected<ModuleFacts, BinaryError> read_spirv(std::span<const std::byte> file,
+                                                                SpirvUse use = SpirvUse::whole);
 
 /// Facts of every kernel in an ELF binary with a `.ze_info` section: Intel's zebin and the CPU driver's
 /// object. Unknown keys are tolerated. Every read is bounded by the file's size. Pure; thread-safe. Source:
@@ -126,6 +130,13 @@ struct ArchiveMember {
 /// SPIR-V inside a native binary or a fat binary's `generic_ir`: the content of its section; empty when there
 /// is none. Pure; thread-safe.
 [[nodiscard]] std::span<const std::byte> embedded_spirv(std::span<const std::byte> file);
+
+/// The same file with those sections marked as unused, so that no driver compiles what is in them. Pure;
+/// thread-safe.
+[[nodiscard]] std::vector<std::byte> without_spirv(std::span<const std::byte> file);
+
+/// The build options that a native binary was compiled with, where it says them. Pure; thread-safe.
+[[nodiscard]] std::string embedded_options(std::span<const std::byte> file);
 
 /// The file itself, or one member of an archive.
 struct BinaryPart {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/build.hpp"
 #include "kiln/launch.hpp"
 #include "kiln/module.hpp"
 #include "kiln/open.hpp"
@@ -39,6 +40,7 @@ struct KernelFile {
 
 struct BundleOptions {
   std::string flags;  ///< OpenCL build options for a build from SPIR-V
+  Isolation isolation = Isolation::automatic;
 };
 
 /// Owns a module and its kernels, in that order. The open device must outlive it. Movable; one thread at a
@@ -58,8 +60,8 @@ class Bundle {
   /// Tries the native binaries in the order given, then SPIR-V. A native binary for another device is passed
   /// over in silence; a damaged file is an error only when nothing else serves, and then every file is named
   /// with its reason. Errors: K0202 nothing fits (INVALID_NATIVE_BINARY), K0203 build failure with the log,
-  /// K0109 static SLM, K0210 refused without a word. A native binary that could end the process inside a
-  /// driver (K0113, K0114) is never given to it.
+  /// K0109 static SLM, K0210 refused without a word, K0227 the compiler crashed. A native binary that could
+  /// end the process inside a driver (K0113, K0114) is never given to it.
   [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, std::vector<KernelFile> files,
                                            const BundleOptions& options = {});
 

@@ -34,4 +34,5 @@
 #include "kiln/cache.hpp"
 #include "kiln/manifest.hpp"
 //
+#include "kiln/build.hpp"
 #include "kiln/bundle.hpp"

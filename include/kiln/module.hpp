@@ -48,18 +48,24 @@ KILN_HANDLE_CHECKS(KernelRef);
 
 enum class ModuleFormat : std::uint8_t { spirv, native };
 
-struct ModuleBuild;
+/// The value of a specialization constant; as many of its low bytes count as the constant's type has.
+struct SpecializationConstant {
+  std::uint32_t id = 0;
+  std::uint64_t value = 0;
+};
 
-/// A module. Thread-safe.
+/// One input of a module. What it refers to must live until the call returns.
+struct ModuleInput {
+  ModuleFormat format = ModuleFormat::spirv;
+  std::span<const std::byte> code;
+  std::string flags{};  ///< OpenCL build options
+  std::vector<SpecializationConstant> constants{};
+};
+
+/// A module, which build_module() makes. Thread-safe.
 class ModuleRef : public Ref<ze_module_handle_t> {
  public:
   using Ref::Ref;
-  /// Native code goes to the driver as it is, and a malformed one can end the process there: Bundle::load
-  /// looks at it first. What does not begin as SPIR-V is refused here. Never hides the log: read `code`
-  /// first. `flags` are OpenCL build options. Where the loader intercepts calls, the log of a failed build
-  /// says how to get it instead (the loader cannot give it).
-  [[nodiscard]] static ModuleBuild build(DriverRef, ContextRef, DeviceRef, ModuleFormat,
-                                         std::span<const std::byte> code, const char* flags = "");
   [[nodiscard]] Result<Kernel> kernel(const char* name) const;
   [[nodiscard]] Result<std::vector<std::string>> kernel_names() const;
   [[nodiscard]] Result<std::vector<std::byte>> native_binary() const;
@@ -74,6 +80,11 @@ struct ModuleBuild {
   Module module;           ///< empty when the build failed
   std::string log;         ///< the driver's build log, also after success
   std::string last_error;  ///< the driver's last-error description when this build changed it
+  /// What the module was made from where that was compiled in a process of its own, else empty: then ask
+  /// ModuleRef::native_binary(). Good for a cache: the same driver takes it as a native input.
+  std::vector<std::byte> native;
+  bool compiled = false;       ///< from SPIR-V, be it that inside a native binary for another device
+  bool compiler_died = false;  ///< the compiler's process ended over these inputs; it would do so again
 };
 
 }  // namespace kiln

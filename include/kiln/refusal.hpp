@@ -31,6 +31,10 @@ struct Refusal {
 [[nodiscard]] Diagnostic explain_silent_build(const Refusal& refusal, const std::string& file,
                                               const std::string& format);
 
+/// The compiler ended its process over a file: K0227. `log` says how.
+[[nodiscard]] Diagnostic explain_dead_compiler(const std::string& file, const std::string& format,
+                                               const std::string& log);
+
 /// zeKernelCreate: K0211 scratch of a thread, K0212 private memory and scratch of all threads, K0213 the
 /// required group size, K0220; nothing for another code.
 [[nodiscard]] std::optional<Diagnostic> explain_kernel(const Refusal& refusal, const KernelFacts& kernel);

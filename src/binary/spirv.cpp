@@ -96,7 +96,7 @@ Words id_operands(spv::Op op, Words words) {
 
 class Walker {
  public:
-  explicit Walker(Words module) : module_(module) {}
+  Walker(Words module, SpirvUse use) : module_(module), use_(use) {}
 
   tl::expected<ModuleFacts, BinaryError> walk() {
     if (module_.size() < 5) return fail("file ends inside the SPIR-V header", 0);
@@ -113,7 +113,7 @@ class Walker {
       at += count;
     }
     if (current_) return fail("file ends inside a function", module_.size() * 4);
-    if (entries_.empty()) return fail("module has no kernel entry point", 0);
+    if (entries_.empty() && use_ == SpirvUse::whole) return fail("module has no kernel entry point", 0);
     ModuleFacts facts;
     facts.spirv_version = version;
     facts.capabilities = std::move(capabilities_);
@@ -396,6 +396,7 @@ class Walker {
   }
 
   Words module_;
+  SpirvUse use_;
   std::vector<EntryPoint> entries_;
   std::vector<std::uint32_t> capabilities_;
   std::unordered_map<Id, std::size_t> entry_of_;  // function → place in entries_
@@ -417,7 +418,7 @@ class Walker {
 
 }  // namespace
 
-tl::expected<ModuleFacts, BinaryError> read_spirv(std::span<const std::byte> file) {
+tl::expected<ModuleFacts, BinaryError> read_spirv(std::span<const std::byte> file, SpirvUse use) {
   if (file.empty()) return tl::unexpected(BinaryError{"file is empty", 0});
   if (identify(file) != BinaryFormat::spirv) return tl::unexpected(BinaryError{"no SPIR-V magic number", 0});
   if (file[0] == std::byte{0x07}) return tl::unexpected(BinaryError{"big-endian SPIR-V is not supported", 0});
@@ -427,7 +428,7 @@ tl::expected<ModuleFacts, BinaryError> read_spirv(std::span<const std::byte> fil
                                       file.size()});
   std::vector<std::uint32_t> words(file.size() / 4);  // a copy, since the file's bytes need not be aligned
   std::memcpy(words.data(), file.data(), file.size());
-  return Walker(words).walk();
+  return Walker(words, use).walk();
 }
 
 }  // namespace kiln

@@ -20,6 +20,10 @@ constexpr std::uint32_t kMostArguments = 4096;   // of a kernel
 constexpr std::uint32_t kWidestSimd = 64;        // work-items; no hardware has more than 32
 constexpr std::size_t kMostSteps = 1u << 20;     // arguments and list entries over all kernels
 
+/// What the hardware can give a work-group (lookup_array.h:32 of intel/compute-runtime 22.43 ends the process
+/// over another).
+constexpr std::uint32_t kBarrierCounts[] = {0, 1, 2, 4, 8, 16, 24, 32};
+
 /// No kernel: the entry under which the compiler lists program-scope variables.
 constexpr const char* kSymbolTable = "Intel_Symbol_Table_Void_Program";
 
@@ -79,6 +83,52 @@ ArgumentFacts& slot(KernelFacts& kernel, std::uint32_t index, Budget& budget) {
     kernel.arguments.resize(index + 1, unused);
   }
   return kernel.arguments[index];
+}
+
+/// Lines of the payload that belong to a source argument, by what the argument then is to the driver.
+/// Source: zeinfo.h of intel/compute-runtime 26.31.
+enum class PayloadClass : std::uint8_t { none, pointer, value };
+
+PayloadClass payload_class(const std::string& type) {
+  if (type == "arg_byvalue") return PayloadClass::value;
+  const bool pointer = type == "arg_bypointer" || type == "buffer_address" || type == "buffer_offset";
+  return pointer ? PayloadClass::pointer : PayloadClass::none;
+}
+
+/// Drivers take an argument for what its first line says, and end the process when another says otherwise
+/// (kernel_arg_descriptor.h:220-284 of intel/compute-runtime 22.43). A key that is lacking counts as 0.
+class PayloadCheck {
+ public:
+  void look_at(KernelFacts& kernel, const YAML::Node& entry) {
+    const std::string type = text(entry, "arg_type");
+    const PayloadClass kind = payload_class(type);
+    const bool has_size = entry["size"] && number<std::uint32_t>(entry, "size") != 0;
+    // A pointer that goes through a surface takes no room.
+    if (type.empty() || !entry["offset"] || !(has_size || (entry["size"] && type == "arg_bypointer")))
+      kernel.malformed = "a line of its payload has no type, offset or size";
+    number<std::uint32_t>(entry, "offset");  // throws for what is no number
+    if (type == "arg_bypointer" && text(entry, "addrmode") == "stateless" && !entry["access_type"])
+      kernel.malformed = "a pointer does not say how it is used";
+    if (kind == PayloadClass::none) return;
+    if (!entry["arg_index"]) {
+      kernel.malformed = "a line of its payload belongs to no argument";
+      return;
+    }
+    const auto [known, fresh] = kinds_.emplace(number<std::uint32_t>(entry, "arg_index"), kind);
+    if (!fresh && known->second != kind) kernel.malformed = "an argument is a pointer and a value";
+  }
+
+ private:
+  std::map<std::uint32_t, PayloadClass> kinds_;
+};
+
+/// The local ids of a hardware thread: one to three rows of two bytes for each of at least 16 work-items. Of
+/// another size the driver ends the process at the launch (command_encoder_xehp_and_later.inl:472, 22.43).
+void check_thread_payload(KernelFacts& kernel, const YAML::Node& entry) {
+  if (text(entry, "arg_type") != "local_id") return;
+  const std::uint32_t row = 2 * std::max(kernel.simd_size, 16u), size = number<std::uint32_t>(entry, "size");
+  if (size == 0 || size % row != 0 || size / row > 6 || number<std::uint32_t>(entry, "offset") != 0)
+    kernel.malformed = "the local ids of its threads do not fit its sub-group size";
 }
 
 /// `.ze_info` names a payload argument a line; several lines may belong to one source argument.
@@ -171,6 +221,8 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   if (kernel.simd_size > kWidestSimd) throw std::out_of_range("simd_size above 64");
   kernel.grf_count = number<std::uint32_t>(environment, "grf_count");
   kernel.barrier_count = number<std::uint32_t>(environment, "barrier_count");
+  if (std::ranges::find(kBarrierCounts, kernel.barrier_count) == std::end(kBarrierCounts))
+    kernel.malformed = "barrier_count is " + std::to_string(kernel.barrier_count);
   kernel.required_sub_group_size = number<std::uint32_t>(environment, "required_sub_group_size");
   kernel.private_size = number<std::uint32_t>(environment, "private_size");
   kernel.spill_size = number<std::uint32_t>(environment, "spill_size");
@@ -189,12 +241,15 @@ KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
       kernel.required_sub_group_size = number<std::uint32_t>(attributes, "intel_reqd_sub_group_size");
     kernel.is_invalid = static_cast<bool>(attributes["invalid_kernel"]);
   }
+  PayloadCheck payload;
   for (const YAML::Node& entry : node["payload_arguments"]) {
+    payload.look_at(kernel, entry);
     add_argument(kernel, entry, budget);
     const std::string type = text(entry, "arg_type");
     kernel.has_printf |= type == "printf_buffer";
     kernel.needs_sync_buffer |= type == "sync_buffer";  // how IGC of 26.27 says it
   }
+  for (const YAML::Node& entry : node["per_thread_payload_arguments"]) check_thread_payload(kernel, entry);
   for (const YAML::Node& entry : node["per_thread_memory_buffers"]) add_thread_memory(kernel, entry, budget);
   return kernel;
 }

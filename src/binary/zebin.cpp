@@ -14,7 +14,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kLongestName = 64;             // bytes; longer than the name of any section read here
+constexpr std::size_t kLongestName = 64;       // bytes; longer than the name of any section read here
+constexpr std::uint32_t kLastRelocation = 15;  // far above the 4 of 22.43, which ends the process over others
 constexpr std::uint32_t kSpirvSection = 0xff000009;  // zebin_elf.h of intel/compute-runtime 26.31
 
 tl::unexpected<BinaryError> fail(std::string message, std::uint64_t offset) {
@@ -67,7 +68,12 @@ bool starts_as_elf(Bytes file) {
 struct Section {
   std::string_view name;
   Elf64_Shdr header;
+  std::uint64_t place = 0;  // of the header in the file, in bytes
 };
+
+bool holds_spirv(const Section& section) {
+  return section.header.sh_type == kSpirvSection || section.name == ".spv";
+}
 
 tl::expected<std::vector<Section>, BinaryError> read_sections(Bytes file) {
   if (file.empty()) return fail("file is empty", 0);
@@ -86,18 +92,88 @@ tl::expected<std::vector<Section>, BinaryError> read_sections(Bytes file) {
   const auto names =
       names_header ? slice(file, names_header->sh_offset, names_header->sh_size) : std::nullopt;
   if (!names) return fail("section names lie outside the file: it is truncated or damaged", header->e_shoff);
+  if (names->empty() || names->back() != std::byte{0})
+    return fail("the section names do not end", names_header->sh_offset);
 
   std::vector<Section> sections;
   for (std::uint64_t index = 0; index < header->e_shnum; ++index) {
     const auto entry = section(index);
     if (!entry) return fail("section header lies outside the file", header->e_shoff);
-    if (entry->sh_name >= names->size()) continue;
+    const std::uint64_t place = header->e_shoff + index * sizeof(Elf64_Shdr);
+    // Drivers look at sections of all names and types without asking where they lie.
+    const bool takes_room = entry->sh_type != SHT_NULL && entry->sh_type != SHT_NOBITS;
+    if (entry->sh_name >= names->size() || (takes_room && !slice(file, entry->sh_offset, entry->sh_size)))
+      return fail("a section, or its name, lies outside the file: it is truncated or damaged", place);
     const auto* text = reinterpret_cast<const char*>(names->data()) + entry->sh_name;
     // Bounded: many sections may point at one long name.
     const std::size_t length = strnlen(text, std::min(names->size() - entry->sh_name, kLongestName));
-    sections.push_back({{text, length}, *entry});
+    sections.push_back({{text, length}, *entry, place});
   }
   return sections;
+}
+
+/// A symbol's section and name, and what a relocation points at: drivers follow them unasked. A function must
+/// lie in a section of a kernel, whose name they cut from behind ".text." (22.43 ends the process).
+std::optional<BinaryError> check_symbols(Bytes file, const std::vector<Section>& sections,
+                                         const Section& table) {
+  constexpr std::string_view kText = ".text.";
+  const bool is_host_code = read<Elf64_Ehdr>(file, 0)->e_machine == EM_X86_64;  // the CPU device's
+  const auto wrong = [&](const char* what) { return BinaryError{what, table.place}; };
+  if (table.header.sh_link >= sections.size()) return wrong("symbols have no names");
+  const std::uint64_t names = sections[table.header.sh_link].header.sh_size;
+  for (std::uint64_t at = 0; at < table.header.sh_size; at += sizeof(Elf64_Sym)) {
+    const auto symbol = read<Elf64_Sym>(file, table.header.sh_offset + at);
+    if (!symbol || at + sizeof(Elf64_Sym) > table.header.sh_size) return wrong("a symbol is cut off");
+    const bool somewhere = symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
+    if ((somewhere && symbol->st_shndx >= sections.size()) ||
+        (symbol->st_name != 0 && symbol->st_name >= names))
+      return wrong("a symbol's section or name is not there");
+    if (is_host_code || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
+    if (!somewhere && ELF64_ST_BIND(symbol->st_info) == STB_LOCAL) return wrong("a function is nowhere");
+    if (!somewhere) continue;
+    const Section& home = sections[symbol->st_shndx];
+    if (!home.name.starts_with(kText) || home.name.size() == kText.size() ||
+        symbol->st_value > home.header.sh_size || symbol->st_size > home.header.sh_size - symbol->st_value)
+      return wrong("a function lies in no section of a kernel");
+  }
+  return std::nullopt;
+}
+
+std::optional<BinaryError> check_relocations(Bytes file, const std::vector<Section>& sections,
+                                             const Section& table) {
+  const auto& [name, header, place] = table;
+  const auto wrong = [&, at = place](const char* what) { return BinaryError{what, at}; };
+  if (header.sh_link >= sections.size() || header.sh_info >= sections.size() ||
+      sections[header.sh_link].header.sh_type != SHT_SYMTAB)
+    return wrong("relocations are for no section, or have no symbols");
+  const bool is_host_code = read<Elf64_Ehdr>(file, 0)->e_machine == EM_X86_64;  // the CPU device's
+  const std::uint64_t symbols = sections[header.sh_link].header.sh_size / sizeof(Elf64_Sym);
+  const std::uint64_t target = sections[header.sh_info].header.sh_size;
+  const std::uint64_t size = header.sh_type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela);
+  for (std::uint64_t at = 0; at < header.sh_size; at += size) {
+    const auto entry = read<Elf64_Rel>(file, header.sh_offset + at);  // the first part of both kinds
+    if (!entry || at + size > header.sh_size) return wrong("a relocation is cut off");
+    if (entry->r_offset >= target || ELF64_R_SYM(entry->r_info) >= symbols)
+      return wrong("a relocation points outside its section");
+    if (!is_host_code && ELF64_R_TYPE(entry->r_info) > kLastRelocation)
+      return wrong("a relocation of a kind that is not known");
+  }
+  return std::nullopt;
+}
+
+std::optional<BinaryError> check_links(Bytes file, const std::vector<Section>& sections) {
+  for (const Section& section : sections) {
+    const auto& header = section.header;
+    std::optional<BinaryError> wrong;
+    if (header.sh_type == SHT_STRTAB &&
+        (header.sh_size == 0 || file[header.sh_offset + header.sh_size - 1] != std::byte{0}))
+      wrong = BinaryError{"a table of names does not end", section.place};
+    if (header.sh_type == SHT_SYMTAB) wrong = check_symbols(file, sections, section);
+    if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA)
+      wrong = check_relocations(file, sections, section);
+    if (wrong) return wrong;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -105,19 +181,20 @@ tl::expected<std::vector<Section>, BinaryError> read_sections(Bytes file) {
 tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> file) {
   const auto sections = read_sections(file);
   if (!sections) return tl::unexpected(sections.error());
+  if (const auto wrong = check_links(file, *sections)) return tl::unexpected(*wrong);
   std::optional<Bytes> info;
   Bytes notes;
   ModuleFacts whole;
-  for (const auto& [name, header] : *sections) {
+  whole.has_ir = std::ranges::any_of(*sections, holds_spirv);
+  for (const auto& [name, header, place] : *sections) {
     if (name.starts_with(".data.const") || name.starts_with(".bss.const")) {
       whole.constant_data = add_sizes(whole.constant_data, header.sh_size);
     } else if (name.starts_with(".data.global") || name.starts_with(".bss.global")) {
       whole.global_data = add_sizes(whole.global_data, header.sh_size);
-    } else if (name == ".ze_info" || name == ".spv" || name == ".note.intelgt.compat") {
+    } else if (name == ".ze_info" || name == ".note.intelgt.compat") {
       const auto content = slice(file, header.sh_offset, header.sh_size);
-      if (!content) return fail("section " + std::string(name) + " lies outside the file", header.sh_offset);
+      if (!content) return fail("section " + std::string(name) + " lies outside the file", place);
       if (name == ".ze_info") info = content;
-      if (name == ".spv") whole.has_ir = true;
       if (name == ".note.intelgt.compat") notes = *content;
     }
   }
@@ -133,9 +210,34 @@ tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> fil
 std::span<const std::byte> embedded_spirv(std::span<const std::byte> file) {
   const auto sections = read_sections(file);
   if (!sections) return {};
-  for (const auto& [name, header] : *sections)
-    if (header.sh_type == kSpirvSection || name == ".spv")
-      return slice(file, header.sh_offset, header.sh_size).value_or(Bytes{});
+  for (const Section& section : *sections)
+    if (holds_spirv(section))
+      return slice(file, section.header.sh_offset, section.header.sh_size).value_or(Bytes{});
+  return {};
+}
+
+std::vector<std::byte> without_spirv(std::span<const std::byte> file) {
+  std::vector<std::byte> copy(file.begin(), file.end());
+  const auto sections = read_sections(file);
+  if (!sections) return copy;
+  for (const Section& section : *sections) {
+    if (!holds_spirv(section)) continue;
+    Elf64_Shdr header = section.header;
+    header.sh_type = SHT_NULL;
+    std::memcpy(copy.data() + section.place, &header, sizeof header);
+  }
+  return copy;
+}
+
+std::string embedded_options(std::span<const std::byte> file) {
+  const auto sections = read_sections(file);
+  if (!sections) return {};
+  for (const Section& section : *sections)
+    if (section.name == ".misc.buildOptions") {
+      const auto text = slice(file, section.header.sh_offset, section.header.sh_size).value_or(Bytes{});
+      const auto* first = reinterpret_cast<const char*>(text.data());
+      return {first, strnlen(first, text.size())};
+    }
   return {};
 }
 

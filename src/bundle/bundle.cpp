@@ -72,9 +72,13 @@ void complete(ModuleFacts& facts, const ModuleFacts& source) {
 Error build_failure(const ModuleBuild& build, const KernelFile& file, BinaryFormat format,
                     const ModuleFacts& facts, const OpenDevice& device) {
   const std::uint64_t slm_per_group = device.compute.slm_per_group;
-  if (const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group))
+  const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
+  if (kernel && !build.compiler_died)
     return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate",
                  explain_static_slm(*kernel, slm_per_group));
+  if (build.compiler_died)
+    return Error(build.code, "zeModuleCreate",
+                 explain_dead_compiler(file.name, format_name(format), build.log));
   const bool silent = build.log.empty() && build.last_error.empty();
   if (silent && build.code != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
     const Refusal refusal = detail::survey(build.code, "zeModuleCreate", device.device);
@@ -108,13 +112,6 @@ int rank(const Candidate& candidate, const OpenDevice& device) {
   if (built_for == 0 || have == 0) return 1;
   if (built_for == have) return 0;
   return candidate.facts.has_ir && built_for >> 14 != have >> 14 ? 3 : 1;
-}
-
-/// Did the driver compile the SPIR-V inside a native binary instead of taking the native code?
-bool recompiled(ModuleRef module, const KernelFile& file, const ModuleFacts& facts) {
-  if (!facts.has_ir) return false;
-  const auto binary = module.native_binary();
-  return !binary || *binary != file.bytes;
 }
 
 /// The compiled binary knows how SLM is laid out; SPIR-V only how it was declared.
@@ -196,9 +193,10 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
       continue;
     }
     const auto start = Clock::now();
-    ModuleBuild build = ModuleRef::build(device.driver, device.context.get(), device.device,
-                                         spirv ? ModuleFormat::spirv : ModuleFormat::native,
-                                         candidate.file->bytes, options.flags.c_str());
+    const ModuleInput input{
+        spirv ? ModuleFormat::spirv : ModuleFormat::native, candidate.file->bytes, options.flags, {}};
+    ModuleBuild build =
+        build_module(device.driver, device.context.get(), device.device, {&input, 1}, {options.isolation});
     bundle.build_time_ = Clock::now() - start;
     if (build.code != ZE_RESULT_SUCCESS) {
       const std::string why = "zeModuleCreate gave " + result_name(build.code);
@@ -213,9 +211,7 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
     bundle.file_ = candidate.file->name;
     bundle.build_log_ = std::move(build.log);
     bundle.facts_ = std::move(candidate.facts);
-    bundle.origin_ = spirv || recompiled(bundle.code_.module.get(), *candidate.file, bundle.facts_)
-                         ? BinaryOrigin::jit
-                         : BinaryOrigin::native;
+    bundle.origin_ = build.compiled ? BinaryOrigin::jit : BinaryOrigin::native;
     if (bundle.origin_ == BinaryOrigin::jit) read_compiled(bundle.code_.module.get(), bundle.facts_);
     for (const Candidate& other : candidates)
       if (&other != &candidate && other.format == BinaryFormat::spirv) complete(bundle.facts_, other.facts);

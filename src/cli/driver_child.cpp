@@ -13,6 +13,7 @@
 #include <cstdlib>
 
 #include "cli/driver_question.hpp"
+#include "level_zero/create_module.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -128,9 +129,10 @@ void try_module(const OpenDevice& device, const ModuleQuestion& question, int in
   ModuleBuild build;
   KernelCalls calls(reporter, index, -1);
   const bool made = calls.make("zeModuleCreate", [&] {
-    build = ModuleRef::build(device.driver, device.context.get(), device.device,
-                             question.spirv ? ModuleFormat::spirv : ModuleFormat::native, file->bytes,
-                             question.flags.c_str());
+    const ModuleInput input{
+        question.spirv ? ModuleFormat::spirv : ModuleFormat::native, file->bytes, question.flags, {}};
+    // The driver's own answer counts, not Kiln's, and this process is made to end over it.
+    build = detail::create_module(device.driver, device.context.get(), device.device, {&input, 1});
     return build.code;
   });
   if (!made) {

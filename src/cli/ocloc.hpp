@@ -11,8 +11,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "cli/process.hpp"
 #include "kiln/diagnostic.hpp"
+#include "process/process.hpp"
 
 namespace kiln::cli {
 

@@ -90,6 +90,16 @@ Diagnostic explain_silent_build(const Refusal& refusal, const std::string& file,
   return diagnostic;
 }
 
+Diagnostic explain_dead_compiler(const std::string& file, const std::string& format, const std::string& log) {
+  Diagnostic diagnostic{"K0227", "the compiler crashed on `" + file + "`", {}, {}};
+  diagnostic.rows = {{"format", format}, {"build log", log}};
+  diagnostic.help = {
+      "see whether the SPIR-V is valid: `spirv-val --target-env opencl2.1 FILE`; if not, make it again",
+      "if it is, install another release of the driver and its compiler, or compile the kernel "
+      "ahead of time: ocloc compile -device …"};
+  return diagnostic;
+}
+
 std::optional<Diagnostic> explain_kernel(const Refusal& refusal, const KernelFacts& kernel) {
   if (is_lost(refusal)) return explain_lost_device(refusal);
   const std::string name = "kernel `" + kernel.name + "`";

@@ -11,6 +11,7 @@
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/load_moment.hpp"
+#include "level_zero/source.hpp"
 
 namespace kiln {
 namespace detail {
@@ -165,9 +166,15 @@ Result<void> load_driver(const std::string& path) {
 
 void load_table(const Api& table) {
   detail::table = table;
-  current_source() = "(the caller's table)";
+  current_source().clear();
   detail::remember_moment(current_source(), nullptr);
   detail::use_moment(current_source());
+}
+
+const std::string& detail::table_source() { return current_source(); }
+
+Result<void> detail::load_source(const std::string& source) {
+  return source == kLoader ? load_loader() : load_driver(source);
 }
 
 }  // namespace kiln

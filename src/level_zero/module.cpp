@@ -2,10 +2,12 @@
 // Modules with their build log, and kernels.
 #include "kiln/module.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/create_module.hpp"
 
 namespace kiln {
 namespace {
@@ -48,24 +50,87 @@ bool starts_as_spirv(std::span<const std::byte> code) {
   return header[0] == kMagic && header[1] >> 16 == kMajorVersion;
 }
 
-ModuleBuild not_built(ze_result_t code, std::string log) { return {code, {}, std::move(log), {}}; }
+ModuleBuild not_built(ze_result_t code, std::string log) {
+  ModuleBuild build;
+  build.code = code;
+  build.log = std::move(log);
+  return build;
+}
+
+/// Specialization constants as Level Zero takes them: the value's first bytes count, so an integer of 64
+/// bits serves every type.
+class Constants {
+ public:
+  explicit Constants(std::span<const SpecializationConstant> constants) {
+    for (const SpecializationConstant& each : constants) {
+      ids_.push_back(each.id);
+      values_.push_back(&each.value);
+    }
+    list_.numConstants = static_cast<std::uint32_t>(ids_.size());
+    list_.pConstantIds = ids_.data();
+    list_.pConstantValues = values_.data();
+  }
+  Constants(Constants&&) = default;
+  [[nodiscard]] const ze_module_constants_t* get() const { return ids_.empty() ? nullptr : &list_; }
+
+ private:
+  std::vector<std::uint32_t> ids_;
+  std::vector<const void*> values_;
+  ze_module_constants_t list_{};
+};
+
+bool links_programs(DriverRef driver) {
+  const auto extensions = driver.extensions();
+  return extensions && std::ranges::find(*extensions, ZE_MODULE_PROGRAM_EXP_NAME) != extensions->end();
+}
 
 }  // namespace
 
-ModuleBuild ModuleRef::build(DriverRef driver, ContextRef context, DeviceRef device, ModuleFormat format,
-                             std::span<const std::byte> code, const char* flags) {
+ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRef device,
+                                  std::span<const ModuleInput> inputs) {
   if (!context || !device) return not_built(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "an empty handle was given");
-  if (code.empty()) return not_built(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
-  if (format == ModuleFormat::spirv && !starts_as_spirv(code))
-    return not_built(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "this is no SPIR-V of version 1");
+  std::vector<Constants> constants;
+  std::vector<std::size_t> sizes;
+  std::vector<const std::uint8_t*> codes;
+  std::vector<const char*> flags;
+  std::vector<const ze_module_constants_t*> lists;
+  constants.reserve(inputs.size());
+  for (const ModuleInput& input : inputs) {
+    if (input.code.empty()) return not_built(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
+    if (input.format == ModuleFormat::spirv && !starts_as_spirv(input.code))
+      return not_built(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "this is no SPIR-V of version 1");
+    constants.emplace_back(input.constants);
+    sizes.push_back(input.code.size());
+    codes.push_back(reinterpret_cast<const std::uint8_t*>(input.code.data()));
+    flags.push_back(input.flags.c_str());
+    lists.push_back(constants.back().get());
+  }
+  if (inputs.empty()) return not_built(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
   auto description = make<ze_module_desc_t>();
-  description.format = format == ModuleFormat::spirv ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE;
-  description.inputSize = code.size();
-  description.pInputModule = reinterpret_cast<const std::uint8_t*>(code.data());
-  description.pBuildFlags = flags;
+  description.format =
+      inputs[0].format == ModuleFormat::spirv ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE;
+  description.inputSize = sizes[0];
+  description.pInputModule = codes[0];
+  description.pBuildFlags = flags[0];
+  description.pConstants = lists[0];
+  auto program = make<ze_module_program_exp_desc_t>();
+  if (inputs.size() > 1) {
+    if (std::ranges::any_of(inputs, [](const auto& each) { return each.format != ModuleFormat::spirv; }))
+      return not_built(ZE_RESULT_ERROR_INVALID_ARGUMENT, "native code cannot be linked: give SPIR-V alone");
+    if (!links_programs(driver))
+      return not_built(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                       "this driver does not link several inputs (" ZE_MODULE_PROGRAM_EXP_NAME
+                       "): link them before, with spirv-link");
+    program.count = static_cast<std::uint32_t>(inputs.size());
+    program.inputSizes = sizes.data();
+    program.pInputModules = codes.data();
+    program.pBuildFlags = flags.data();
+    program.pConstants = lists.data();
+    chain(description, program);
+  }
   const std::string before = driver.last_error_description();
   ze_module_build_log_handle_t log = nullptr;
-  Handle handle = nullptr;
+  ze_module_handle_t handle = nullptr;
   ModuleBuild build;
   build.code = api().zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
   build.log = build.code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log(log);

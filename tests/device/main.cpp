@@ -46,7 +46,8 @@ KernelFile sample_kernel(const char* name) {
 }
 
 ModuleBuild build(ModuleFormat format, std::span<const std::byte> bytes, const char* flags) {
-  return ModuleRef::build(device().driver, context(), device().device, format, bytes, flags);
+  const ModuleInput input{format, bytes, flags, {}};
+  return build_module(device().driver, context(), device().device, {&input, 1});
 }
 
 CommandList immediate_list() {

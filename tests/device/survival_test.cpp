@@ -3,9 +3,12 @@
 // Which of them kill was tried by the raw calls on drivers 22.43 and 26.27 without a GPU.
 #include <elf.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <random>
 
 #include "device_test.hpp"
 
@@ -119,8 +122,10 @@ TEST_CASE("empty handles come back") {
   CHECK(DeviceRef().status() == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
   CHECK(DriverRef().last_error_description().empty());
   const auto code = test_kernel("limits.spv");
-  CHECK(ModuleRef::build({}, context(), {}, ModuleFormat::spirv, code.bytes).code ==
-        ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  const ModuleInput input{ModuleFormat::spirv, code.bytes};
+  CHECK(build_module({}, context(), {}, {&input, 1}).code == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  CHECK(build_module(device().driver, {}, here, {&input, 1}).code == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  CHECK(build_module(device().driver, context(), here, {}).code == ZE_RESULT_ERROR_INVALID_SIZE);
 
   const CommandList list = immediate_list();
   const HostBuffer buffer = need(context().allocate_shared(here, 64));
@@ -254,6 +259,88 @@ TEST_CASE("native binaries that end the process inside drivers never reach one")
   refused("K0202", with_info(good, "arg_index:       0", "arg_index:       -1"));
   refused("K0202", with_info(good, "arg_index:       0", "arg_index:       2147483647"));
   refused("K0113", with_constants(good, std::uint64_t{1} << 60));
+}
+
+TEST_CASE("damaged native code comes back, and so do the kernels of what the driver takes") {
+  std::vector<KernelFile> files{native_file()};
+  files.push_back(need(read_kernel_file(std::filesystem::path(KILN_TEST_DATA) / "saxpy.ocloc-26.27.ar")));
+  for (const char* family : {"saxpy", "matmul", "slm_table"})
+    for (KernelFile& file : need(find_kernel_files(KILN_NATIVE_KERNELS, family)))
+      if (!file.name.ends_with(".spv")) files.push_back(std::move(file));
+  int refused = 0;
+  for (const KernelFile& file : files) {
+    CAPTURE(file.name);
+    CHECK(build(ModuleFormat::native, file.bytes).log.find("malformed") == std::string::npos);
+    std::mt19937 random(5);
+    for (int i = 0; i < 60; ++i) {
+      // The second half strikes the end, where the text and the section headers are.
+      const std::size_t first = i < 30 ? 0 : file.bytes.size() / 4 * 3;
+      KernelFile bad = file;
+      bad.bytes[first + random() % (bad.bytes.size() - first)] ^= static_cast<std::byte>(1u << random() % 8);
+      const ModuleBuild built = build(ModuleFormat::native, bad.bytes);
+      refused += built.code != ZE_RESULT_SUCCESS;
+      if (built.code != ZE_RESULT_SUCCESS) continue;
+      for (const std::string& name : need(built.module->kernel_names())) {
+        const auto kernel = built.module->kernel(name.c_str());
+        if (kernel) CHECK(kernel->get().properties());
+      }
+    }
+    for (std::size_t size = 0; size < file.bytes.size(); size += file.bytes.size() / 29 + 1)
+      CHECK(build(ModuleFormat::native, std::span(file.bytes).first(size)).code != ZE_RESULT_SUCCESS);
+  }
+  CHECK(refused > 0);
+}
+
+TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process") {
+  std::vector<KernelFile> files{test_kernel("limits.spv"), test_kernel("over_static.spv")};
+  for (const char* name : {"saxpy.spv", "matmul.spv", "slm_limit.spv", "slm_table.spv"})
+    files.push_back(sample_kernel(name));
+  int refused = 0, died = 0;
+  std::mt19937 random(3);
+  const int times = device().kind == DeviceKind::cpu ? 40 : 15;  // each a process and a driver's start there
+  for (const KernelFile& file : files)
+    for (int i = 0; i < times; ++i) {
+      CAPTURE(file.name);
+      CAPTURE(i);
+      KernelFile bad = file;
+      bad.bytes[random() % bad.bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
+      const ModuleBuild built = build(ModuleFormat::spirv, bad.bytes);
+      refused += built.code != ZE_RESULT_SUCCESS;
+      died += built.compiler_died;
+      CHECK(static_cast<bool>(built.module) == (built.code == ZE_RESULT_SUCCESS));
+      if (built.compiler_died) CHECK(!built.log.empty());
+    }
+  CHECK(refused > 0);
+  MESSAGE("refused " << refused << ", the compiler ended its process " << died << " times");
+}
+
+TEST_CASE("the compiler's process: what it says at its end, and doing without it") {
+  if (device().kind == DeviceKind::cpu) return;  // which compiles in a process of its own
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("kiln-fake-compiler-" + std::to_string(std::random_device()()));
+  const auto with = [&](const char* script) {
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    setenv("KILN_COMPILER", path.c_str(), 1);
+    return build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);
+  };
+  const ModuleBuild crashed = with("echo start; echo last words >&2; kill -SEGV $$");
+  CHECK(crashed.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  CHECK(crashed.compiler_died);
+  CHECK(crashed.log.find("SIGSEGV") != std::string::npos);
+  CHECK(crashed.log.find("last words") != std::string::npos);
+  CHECK(code_of(Bundle::load(device(), {sample_kernel("saxpy.spv")})) == "K0227");
+  CHECK(with("echo start; exit 3").compiler_died);
+  CHECK(with("echo start; echo kiln-compile answer; head -c 1000 /dev/urandom").compiler_died);
+  // One that never starts to compile is as good as none: this process does it.
+  CHECK(with("exit 1").module);
+  CHECK(with("cat").module);
+  std::filesystem::remove(path);
+  CHECK(build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes).module);
+  unsetenv("KILN_COMPILER");
+  const ModuleBuild apart = build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);
+  CHECK(apart.module);
+  CHECK(!apart.native.empty());  // so it was made in a process of its own
 }
 
 }  // namespace kiln::test

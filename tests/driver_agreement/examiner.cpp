@@ -9,6 +9,7 @@
 
 #include "driver_agreement/allocations.hpp"
 #include "driver_agreement/ocloc.hpp"
+#include "level_zero/create_module.hpp"
 
 namespace kiln::agreement {
 namespace {
@@ -143,9 +144,9 @@ Examiner::Made Examiner::make(const ModulePlan& plan, bool native) const {
     made.file = {"module.bin", *std::move(compiled.binary)};
   }
   const OpenDevice& device = *setting_.device;
-  made.build =
-      ModuleRef::build(device.driver, device.context.get(), device.device,
-                       native ? ModuleFormat::native : ModuleFormat::spirv, made.file.bytes, flags(plan));
+  const ModuleInput input{
+      native ? ModuleFormat::native : ModuleFormat::spirv, made.file.bytes, flags(plan), {}};
+  made.build = detail::create_module(device.driver, device.context.get(), device.device, {&input, 1});
   made.answer = result_name(made.build.code);
   return made;
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "kiln/bundle.hpp"
+#include "level_zero/create_module.hpp"
 #include "support/stub_driver.hpp"
 #include "unit/test_file.hpp"
 
@@ -54,7 +55,8 @@ TEST_CASE("module builds") {
   const std::uint32_t header[5] = {0x07230203, 0x00010000};
   const auto code = std::as_bytes(std::span(header));
   const auto build = [&] {
-    return ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::spirv, code);
+    const ModuleInput input{ModuleFormat::spirv, code};
+    return detail::create_module(stub.driver, context, stub.device, {&input, 1});
   };
 
   SUBCASE("the log comes back after success and is destroyed") {
@@ -97,8 +99,8 @@ TEST_CASE("module builds") {
     for (const std::span<const std::byte> bad : std::initializer_list<std::span<const std::byte>>{
              std::as_bytes(std::span(future)), std::as_bytes(std::span(other)), code.first(4), code.first(19),
              code.first(0)}) {
-      const ModuleBuild result =
-          ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::spirv, bad);
+      const ModuleInput input{ModuleFormat::spirv, bad};
+      const ModuleBuild result = detail::create_module(stub.driver, context, stub.device, {&input, 1});
       CHECK(result.code != ZE_RESULT_SUCCESS);
       CHECK_FALSE(result.log.empty());
     }
@@ -120,7 +122,8 @@ TEST_CASE("without the optional entry points") {
   const std::byte code[4]{};
   stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
   const ContextRef context = stub.new_handle<ze_context_handle_t>();
-  CHECK(ModuleRef::build(stub.driver, context, stub.device, ModuleFormat::native, code).last_error.empty());
+  const ModuleInput input{ModuleFormat::native, code};
+  CHECK(detail::create_module(stub.driver, context, stub.device, {&input, 1}).last_error.empty());
   const CommandListRef list = stub.new_handle<ze_command_list_handle_t>();
   CHECK(list.synchronize().error().code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `kiln check` is made of: processes, what ocloc says, the lines of the driver child, and the matrix.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <thread>
@@ -53,6 +54,26 @@ TEST_CASE("a process: status, both streams, signal, and what is not there") {
   const auto missing = run_process({{"kiln-no-such-program"}, {}, 1s});
   CHECK(missing.end == End::not_started);
   CHECK(missing.number == ENOENT);
+}
+
+TEST_CASE("a process reads what it is given, keeps its last words, and may be reaped by others") {
+  const std::string text(300'000, 'x');
+  ProcessOptions options;
+  options.arguments = {"sh", "-c", "wc -c; echo first >&2; echo last >&2; ls /proc/self/fd | wc -l"};
+  options.input = std::as_bytes(std::span(text));
+  options.error_tail = 5;
+  options.only_standard = true;
+  const int open_here = dup(0);  // not to be inherited
+  const auto result = run_process(options);
+  close(open_here);
+  CHECK(result.succeeded());
+  CHECK(result.out == "300000\n4\n");  // three, and that of the folder
+  CHECK(result.err == "last\n");
+  const auto former = std::signal(SIGCHLD, SIG_IGN);
+  const auto unseen = shell("echo out; exit 3");
+  std::signal(SIGCHLD, former);
+  CHECK(unseen.end == End::not_known);
+  CHECK(unseen.out == "out\n");
 }
 
 TEST_CASE("a process that writes without end, or hangs, ends with its own children") {

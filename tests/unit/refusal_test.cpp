@@ -276,6 +276,13 @@ TEST_CASE_FIXTURE(Fixture, "K0220, K0221: submission and waiting") {
   lost(zeCommandQueueExecuteCommandLists, [&] { return queue.execute(list); });
 }
 
+TEST_CASE("K0227: a compiler that crashed") {
+  check_diagnostic("K0227",
+                   explain_dead_compiler("gemm.spv", "SPIR-V",
+                                         "the compiler ended its process (SIGSEGV); the last that it "
+                                         "printed:\nunhandled instruction"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "K0222, K0226: what never reaches the driver") {
   const std::byte bytes[64]{};
   void* to = const_cast<std::byte*>(bytes);

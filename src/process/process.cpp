@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // posix_spawn with two pipes, polled together with the news of an interrupt.
-#include "cli/process.hpp"
+#include "process/process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@
 
 extern char** environ;
 
-namespace kiln::cli {
+namespace kiln {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -67,16 +69,17 @@ struct Stream {
     to.reset(ends[1]);
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
   }
-  /// Takes what is there; closes at the end.
-  void read_some(std::size_t limit) {
+  /// Takes what is there; closes at the end. Keeps the first `limit` bytes, or the last `tail`.
+  void read_some(std::size_t limit, std::size_t tail = 0) {
     std::array<char, 1 << 16> part;
     while (from.get() >= 0) {
       const ssize_t count = read(from.get(), part.data(), part.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) return;
       if (count <= 0) return from.reset();
-      text.append(part.data(),
-                  std::min(static_cast<std::size_t>(count), limit - std::min(limit, text.size())));
+      const auto got = static_cast<std::size_t>(count);
+      text.append(part.data(), tail != 0 ? got : std::min(got, limit - std::min(limit, text.size())));
+      if (tail != 0 && text.size() > tail) text.erase(0, text.size() - tail);
     }
   }
 };
@@ -96,15 +99,34 @@ class SpawnSettings {
   posix_spawnattr_t attributes;
 };
 
-int spawn(const ProcessOptions& options, int out, int err, pid_t& child) {
+/// A file in memory, so that neither side waits for the other.
+bool open_input(Descriptor& file, std::span<const std::byte> input) {
+  file.reset(memfd_create("kiln-input", MFD_CLOEXEC));
+  while (!input.empty()) {
+    const ssize_t count = write(file.get(), input.data(), input.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    input = input.subspan(static_cast<std::size_t>(count));
+  }
+  return lseek(file.get(), 0, SEEK_SET) == 0;
+}
+
+int spawn(const ProcessOptions& options, int in, int out, int err, pid_t& child) {
   SpawnSettings settings;
-  posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (in >= 0)
+    posix_spawn_file_actions_adddup2(&settings.actions, in, STDIN_FILENO);
+  else
+    posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&settings.actions, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&settings.actions, err, STDERR_FILENO);
+  if (options.only_standard) posix_spawn_file_actions_addclosefrom_np(&settings.actions, STDERR_FILENO + 1);
   if (!options.folder.empty())
     posix_spawn_file_actions_addchdir_np(&settings.actions, options.folder.c_str());
   posix_spawnattr_setpgroup(&settings.attributes, 0);
-  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP);
+  sigset_t none;
+  sigemptyset(&none);  // whatever this thread blocks
+  posix_spawnattr_setsigmask(&settings.attributes, &none);
+  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   std::vector<char*> arguments;
   for (const std::string& argument : options.arguments)
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -113,11 +135,14 @@ int spawn(const ProcessOptions& options, int out, int err, pid_t& child) {
                       environ);
 }
 
-/// Has the child ended? It is left to be reaped: until then nobody else can get its group's number.
-bool has_ended(pid_t child) {
+/// Has the child ended? It is left to be reaped: until then nobody else can get its group's number. Unless
+/// the application ignores SIGCHLD or waits for any child, and so has reaped it already.
+enum class Life : std::uint8_t { lives, ended, reaped };
+Life look_at(pid_t child) {
   siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == child;
+  if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return errno == ECHILD ? Life::reaped : Life::lives;
+  return info.si_pid == child ? Life::ended : Life::lives;
 }
 
 }  // namespace
@@ -126,39 +151,54 @@ ProcessResult run_process(const ProcessOptions& options) {
   using End = ProcessResult::End;
   if (InterruptGuard::interrupted()) return {End::interrupted, 0, {}, {}};
   Stream out, err;
-  if (!out.open() || !err.open()) return {End::not_started, errno, {}, {}};
+  Descriptor in;
+  if (!out.open() || !err.open() || (!options.input.empty() && !open_input(in, options.input)))
+    return {End::not_started, errno, {}, {}};
   pid_t child = 0;
-  if (const int error = spawn(options, out.to.get(), err.to.get(), child); error != 0)
+  if (const int error = spawn(options, in.get(), out.to.get(), err.to.get(), child); error != 0)
     return {End::not_started, error, {}, {}};
+  // Readable when the child ends; Linux before 5.3 has it not.
+  const Descriptor life(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   out.to.reset();
   err.to.reset();
 
   ProcessResult result{End::exited, 0, {}, {}};
   const auto deadline = Clock::now() + options.time_limit;
-  while (!has_ended(child)) {
+  Life now = Life::lives;
+  while ((now = look_at(child)) == Life::lives) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
     if (InterruptGuard::interrupted()) result.end = End::interrupted;
     if (left <= milliseconds(0)) result.end = End::timed_out;
     if (result.end != End::exited) break;
     // A child that closes both pipes and goes on, or whose own children keep them open, is looked at now and
     // then.
-    const bool quiet = out.from.get() < 0 && err.from.get() < 0;
-    std::array<pollfd, 3> waiting{
-        {{out.from.get(), POLLIN, 0}, {err.from.get(), POLLIN, 0}, {interrupt_event, POLLIN, 0}}};
+    const bool quiet = out.from.get() < 0 && err.from.get() < 0 && life.get() < 0;
+    std::array<pollfd, 4> waiting{{{out.from.get(), POLLIN, 0},
+                                   {err.from.get(), POLLIN, 0},
+                                   {interrupt_event, POLLIN, 0},
+                                   {life.get(), POLLIN, 0}}};
     poll(waiting.data(), waiting.size(),
          static_cast<int>(std::min(left, milliseconds(quiet ? 2 : 50)).count()));
     out.read_some(options.output_limit);
-    err.read_some(options.output_limit);
+    err.read_some(options.output_limit, options.error_tail);
   }
-  kill(-child, SIGKILL);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  if (now != Life::reaped) {
+    kill(-child, SIGKILL);
+    pid_t reaped = 0;
+    while ((reaped = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+    }
+    if (reaped != child) now = Life::reaped;
   }
   out.read_some(options.output_limit);
-  err.read_some(options.output_limit);
+  err.read_some(options.output_limit, options.error_tail);
   result.out = std::move(out.text);
   result.err = std::move(err.text);
   if (result.end != End::exited) return result;
+  if (now == Life::reaped) {
+    result.end = End::not_known;
+    return result;
+  }
   if (WIFSIGNALED(status)) result.end = End::signalled;
   result.number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
   return result;
@@ -180,6 +220,8 @@ std::string ProcessResult::ended_by(milliseconds time_limit) const {
     }
     case End::interrupted:
       return "an interrupt";
+    case End::not_known:
+      return "an end that nobody saw";
     case End::not_started:
       break;
   }
@@ -205,4 +247,4 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return interrupt_signal != 0; }
 
-}  // namespace kiln::cli
+}  // namespace kiln

@@ -4,18 +4,23 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
-namespace kiln::cli {
+namespace kiln {
 
 struct ProcessOptions {
   std::vector<std::string> arguments;  ///< the program first, looked up in PATH
   std::filesystem::path folder;        ///< to run in; empty: this process's
   std::chrono::milliseconds time_limit{120'000};
   std::size_t output_limit = 1 << 20;  ///< bytes that are kept of stdout and of stderr; the rest is dropped
+  std::span<const std::byte> input{};  ///< what it reads on stdin
+  std::size_t error_tail = 0;          ///< bytes: not 0, and the last ones of stderr are kept, not the first
+  bool only_standard = false;          ///< it inherits no descriptor of this process but the three
 };
 
 /// How a program ended, and what it wrote.
@@ -26,6 +31,7 @@ struct ProcessResult {
     timed_out,    ///< killed at the time limit
     interrupted,  ///< killed since this process was told to end
     not_started,  ///< `number` is errno
+    not_known,    ///< this process reaps its children itself, or lets nobody do it: look at what it wrote
   } end = End::not_started;
   int number = 0;
   std::string out, err;
@@ -36,7 +42,7 @@ struct ProcessResult {
 };
 
 /// Runs a program without a shell, in a process group of its own, which is killed as a whole and reaped
-/// before this returns. stdin is empty. Thread-safe.
+/// before this returns. Thread-safe.
 [[nodiscard]] ProcessResult run_process(const ProcessOptions& options);
 
 /// Until it goes out of scope, SIGINT, SIGTERM and SIGHUP end what run_process has running instead of this
@@ -49,4 +55,4 @@ class InterruptGuard {
   [[nodiscard]] static bool interrupted();
 };
 
-}  // namespace kiln::cli
+}  // namespace kiln

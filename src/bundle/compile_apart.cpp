@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Finds kiln-compile, asks it, and tells how it ended where it does not answer.
+#include "bundle/compile_apart.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "bundle/compile_message.hpp"
+#include "diagnose/printable.hpp"
+#include "kiln/log.hpp"
+#include "level_zero/install_paths.hpp"
+#include "process/process.hpp"
+
+namespace kiln::detail {
+namespace {
+
+constexpr std::size_t kLargestAnswer = std::size_t{1} << 30;  // bytes
+constexpr std::size_t kPrinted = 4096;                        // bytes that are shown of what it printed
+
+std::string compiler_path() {
+  if (const char* chosen = secure_getenv("KILN_COMPILER"); chosen && *chosen) return chosen;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&compiler_path), &self) && self.dli_fname) {
+    const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
+    // An installed tree may have been moved as a whole.
+    const auto installed = std::filesystem::path(kCompilerFolder).lexically_relative(kLibraryFolder);
+    std::error_code ignored;
+    for (const auto& place : {here / kCompilerInBuildTree, here / installed / kCompilerName})
+      if (std::filesystem::exists(place, ignored)) return place.string();
+  }
+  return std::string(kCompilerFolder) + "/" + kCompilerName;
+}
+
+std::nullopt_t not_apart(const std::string& why) {
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true))
+    log(LogLevel::warning, "modules are compiled in this process, which damaged SPIR-V can end: " + why);
+  return std::nullopt;
+}
+
+ModuleBuild failed(std::string log, bool died) {
+  ModuleBuild build;
+  build.code = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+  build.log = std::move(log);
+  build.compiler_died = died;
+  return build;
+}
+
+ModuleBuild explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
+  std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
+  if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
+  return failed(std::move(text), true);
+}
+
+}  // namespace
+
+std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
+                                         std::span<const ModuleInput> inputs, const BuildOptions& options) {
+  auto place = place_of(driver, device);
+  if (!place) return not_apart("another process cannot find this device");
+  const auto message = encode(CompileRequest{*std::move(place), {inputs.begin(), inputs.end()}});
+  const std::string path = compiler_path();
+  ProcessOptions process;
+  process.arguments = {path};
+  process.time_limit = options.time_limit;
+  process.output_limit = kLargestAnswer;
+  process.input = message;
+  process.error_tail = kPrinted;
+  process.only_standard = true;
+  const ProcessResult result = run_process(process);
+
+  using End = ProcessResult::End;
+  if (result.end == End::interrupted) return failed("interrupted", false);
+  if (result.end == End::not_started) return not_apart(path + ": " + std::strerror(result.number));
+  const bool started = result.out.starts_with(kCompilerStarts);
+  const auto said = std::as_bytes(std::span(result.out));
+  auto answer = decode_answer(started ? said.subspan(kCompilerStarts.size()) : said);
+  if (answer && !answer->found) return not_apart(path + ": " + answer->log);
+  if (!started) return not_apart(path + " ended by " + result.ended_by(options.time_limit));
+  if (!answer) return explain_end(result, options.time_limit);
+  if (!result.err.empty())
+    log(LogLevel::debug, "printed while a module was compiled: " + printable(result.err, "\n\t"));
+  ModuleBuild build;
+  build.code = answer->code;
+  build.log = std::move(answer->log);
+  build.last_error = std::move(answer->last_error);
+  build.native = std::move(answer->native);
+  if (build.code == ZE_RESULT_SUCCESS && build.native.empty())
+    return failed("the compiler made no native binary", false);
+  return build;
+}
+
+}  // namespace kiln::detail
