@@ -4,6 +4,7 @@
 
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <random>
 
 #include "cache/maintenance.hpp"
