@@ -99,6 +99,15 @@ TEST_CASE("above its cap a folder is pruned to 80%, the longest unused first") {
   for (const int kept : {0, 4, 9, 10}) CHECK(fs::exists(entry_path(folder.path(), kept)));
 }
 
+TEST_CASE("what is larger than the cap is not stored") {
+  const TestFolder folder;
+  CacheOptions options = options_in(folder.path());
+  options.max_size = 2000;
+  Store store(options);
+  CHECK((ask(store, 1, 3000).right && ask(store, 1, 3000).compiled));
+  CHECK_FALSE(fs::exists(entry_path(folder.path(), 1)));
+}
+
 TEST_CASE("a wrong estimate of the size heals") {
   const TestFolder folder;
   TestClock clock;
@@ -124,6 +133,11 @@ TEST_CASE("a wrong estimate of the size heals") {
   fs::remove(usage);
   fs::create_symlink("/nowhere", usage);
   check_healed(0.5);
+  std::ofstream(folder / "mine") << "mine";
+  fs::remove(usage);
+  fs::create_hard_link(folder / "mine", usage);
+  check_healed(0.5);
+  CHECK(read_file(folder / "mine") == bytes_of("mine"));
   fs::resize_file(usage, 1);
   check_healed(0.001);  // too little: found by one of 256 stores
 }
