@@ -9,7 +9,6 @@
 namespace kiln::cache {
 namespace {
 
-constexpr std::uint64_t kLargestEntry = std::uint64_t{1} << 30;
 constexpr off_t kLargestKept = 4 << 20;  // bytes of one damaged entry
 constexpr int kMostKept = 16;            // damaged entries
 

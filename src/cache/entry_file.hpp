@@ -18,6 +18,9 @@ struct FileBytes {
   Entry entry;
 };
 
+/// A larger one is neither stored nor read.
+constexpr std::uint64_t kLargestEntry = std::uint64_t{1} << 30;
+
 struct ReadFailure {
   enum class Kind : std::uint8_t {
     absent,

@@ -19,8 +19,10 @@ std::optional<CacheAnswer> Flights::join(const CacheKey& key) {
 void Flights::land(const CacheKey& key, const CacheAnswer& answer) {
   const std::lock_guard lock(mutex_);
   const auto place = flights_.find(key);
-  place->second->answer = answer;
-  place->second->landed.notify_all();
+  if (place->second.use_count() > 1) {  // somebody waits
+    place->second->answer = answer;
+    place->second->landed.notify_all();
+  }
   flights_.erase(place);
 }
 

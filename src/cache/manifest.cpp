@@ -64,7 +64,12 @@ const std::string* Manifest::find(std::string_view name) const {
 }
 
 std::string encode(const Manifest& manifest) {
-  std::string bytes(kMagic);
+  std::size_t size = kMagic.size();
+  for (const ManifestField& field : manifest.fields())
+    size += 2 * sizeof(std::uint32_t) + field.name.size() + field.value.size();
+  std::string bytes;
+  bytes.reserve(size);
+  bytes = kMagic;
   for (const ManifestField& field : manifest.fields()) {
     append(bytes, field.name);
     append(bytes, field.value);
@@ -92,10 +97,10 @@ tl::expected<Manifest, BinaryError> decode_manifest(std::string_view bytes) {
 
 std::string CacheKey::hex() const {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
+  std::string text(2 * bytes.size(), '0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    text[2 * i] = kDigits[bytes[i] >> 4];
+    text[2 * i + 1] = kDigits[bytes[i] & 15];
   }
   return text;
 }

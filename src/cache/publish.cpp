@@ -86,6 +86,7 @@ int publish_named(const Folder& folder, const EntryName& name, int place, std::s
 }  // namespace
 
 int publish_bytes(const Folder& folder, const CacheKey& key, std::span<const std::byte> bytes, bool replace) {
+  if (bytes.size() > kLargestEntry) return EFBIG;
   const EntryName name(key);
   const auto place = folder.subfolder(name.folder().c_str(), true);
   if (!place) return place.error();

@@ -4,6 +4,7 @@
 
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <random>
 
 #include "cache/maintenance.hpp"
@@ -279,7 +280,7 @@ CacheAnswer Store::compile_unstored(const Compile& compile, std::string missed) 
 
 void Store::keep(Request& request, const FileBytes& file) {
   memory_.put(request.key, file, request.now);
-  if (!user_ || user_->access() != Access::write) return;
+  if (!user_ || user_->access() != Access::write || file.bytes.size() > options_.max_size) return;
   const int error = publish_bytes(*user_, request.key, file.bytes, request.supersede);
   storing_ = error == 0 || error == EEXIST;
   if (error == 0) {

@@ -7,20 +7,24 @@ namespace {
 
 constexpr const char* kName = "usage";
 
+/// Ours, and no second name of another file: what is written here must hurt nobody.
+bool is_usage(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1;
+}
+
 std::optional<std::uint64_t> length(const Folder& folder) {
   struct stat status {};
   if (fstatat(folder.descriptor(), kName, &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  if (!S_ISREG(status.st_mode)) {
-    // Not ours: out of the way, so that a new one can be made.
-    unlinkat(folder.descriptor(), kName, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
-    return std::nullopt;
-  }
-  return static_cast<std::uint64_t>(status.st_size);
+  if (is_usage(status)) return static_cast<std::uint64_t>(status.st_size);
+  // Out of the way, so that a new one can be made.
+  unlinkat(folder.descriptor(), kName, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
+  return std::nullopt;
 }
 
 File open_usage(const Folder& folder, int flags) {
-  return File(
-      openat(folder.descriptor(), kName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600));
+  File file(openat(folder.descriptor(), kName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600));
+  struct stat status {};
+  return file && fstat(file.get(), &status) == 0 && is_usage(status) ? std::move(file) : File();
 }
 
 }  // namespace

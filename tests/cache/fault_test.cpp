@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// A disk that fails at every single call: the calls of the library are caught on their way to the C library.
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+#include "cache/fixture.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+using cache::Store;
+
+namespace {
+
+/// Which of the calls that change the disk fails, and how.
+struct Fault {
+  int at = -1;           ///< the first call that fails; -1: none
+  bool lasting = false;  ///< all after it too
+  int error = 0;         ///< errno; 0: writes take half of the bytes
+  int calls = 0;
+  [[nodiscard]] bool strikes() {
+    const int call = calls++;
+    return at >= 0 && (call == at || (lasting && call > at));
+  }
+};
+Fault fault;
+bool watching = false;       // only while the store works
+bool nameless_files = true;  // O_TMPFILE
+
+/// Sets errno and says true when this call is to fail.
+bool fails() {
+  if (!watching || !fault.strikes() || fault.error == 0) return false;
+  errno = fault.error;
+  return true;
+}
+
+template <class Function>
+Function real(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+ssize_t write(int file, const void* bytes, size_t size) {
+  static const auto next = real<ssize_t (*)(int, const void*, size_t)>("write");
+  if (!watching) return next(file, bytes, size);
+  const bool strikes = fault.strikes();
+  if (strikes && fault.error != 0) {
+    errno = fault.error;
+    return -1;
+  }
+  return next(file, bytes, strikes && size > 1 ? size / 2 : size);
+}
+
+int close(int file) {
+  static const auto next = real<int (*)(int)>("close");
+  const int result = next(file);  // also when it fails
+  return fails() ? -1 : result;
+}
+
+int openat64(int folder, const char* path, int flags, ...) {
+  static const auto next = real<int (*)(int, const char*, int, ...)>("openat64");
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  if (!nameless_files && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return fails() ? -1 : next(folder, path, flags, mode);
+}
+
+int linkat(int from, const char* old_path, int to, const char* path, int flags) noexcept {
+  static const auto next = real<decltype(&linkat)>("linkat");
+  return fails() ? -1 : next(from, old_path, to, path, flags);
+}
+
+int renameat2(int from, const char* old_path, int to, const char* path, unsigned flags) noexcept {
+  static const auto next = real<decltype(&renameat2)>("renameat2");
+  return fails() ? -1 : next(from, old_path, to, path, flags);
+}
+
+int mkdirat(int folder, const char* path, mode_t mode) noexcept {
+  static const auto next = real<decltype(&mkdirat)>("mkdirat");
+  return fails() ? -1 : next(folder, path, mode);
+}
+
+int ftruncate64(int file, off64_t size) noexcept {
+  static const auto next = real<decltype(&ftruncate64)>("ftruncate64");
+  return fails() ? -1 : next(file, size);
+}
+
+ssize_t read(int file, void* bytes, size_t size) {
+  static const auto next = real<ssize_t (*)(int, void*, size_t)>("read");
+  if (!watching) return next(file, bytes, size);
+  const bool strikes = fault.strikes();
+  if (strikes && fault.error != 0) {
+    errno = fault.error;
+    return -1;
+  }
+  return next(file, bytes, strikes && size > 1 ? size / 2 : size);
+}
+
+}  // extern "C"
+
+namespace {
+
+/// Two misses, a failure that is superseded, hits: all that a store does to a disk. False when an answer is
+/// wrong.
+bool work(Store& store) {
+  bool right = true;
+  watching = true;
+  for (const int number : {1, 2, 1, 2}) {
+    const CacheAnswer answer = store.get(manifest(number), true, [&] {
+      watching = false;
+      Compilation compiled = built(number);
+      watching = true;
+      return compiled;
+    });
+    right = right && same(answer.payload, payload(number));
+  }
+  const CacheAnswer replaced = store.replace(
+      manifest(1), [] { return built(1); }, "false");
+  watching = false;
+  return right && same(replaced.payload, payload(1));
+}
+
+void check_sound(const fs::path& folder) {
+  const auto opened = cache::open_folder(folder, cache::Access::write);
+  REQUIRE(opened);
+  CHECK(cache::verify(*opened, [](const auto&, const auto&) { return true; }).value_or(1000) == 0);
+}
+
+/// Gives the number of calls that there were to fail.
+int check_faults(bool lasting, int error) {
+  CAPTURE(lasting);
+  CAPTURE(error);
+  for (int at = 0;; ++at) {
+    CAPTURE(at);
+    const TestFolder folder;
+    LogLines lines;
+    {
+      Store store(options_in(folder / "kiln"));
+      fault = {at, lasting, error, 0};
+      CHECK(work(store));
+      if (fault.calls <= at) return at;
+      CHECK(lines.take().size() <= 2);  // it cannot read, it cannot store
+      check_sound(folder / "kiln");
+      fault = {};
+      CHECK(work(store));  // space is there again
+      CHECK((ask(store, 1).answer.source == CacheSource::user &&
+             ask(store, 2).answer.source == CacheSource::user));
+      check_sound(folder / "kiln");
+    }
+    const auto opened = cache::open_folder(folder / "kiln", cache::Access::write);
+    REQUIRE((opened && cache::prune(*opened, std::uint64_t{1} << 40, {}, std::chrono::sys_seconds())));
+    CHECK(files_in(folder / "kiln/v1/temporary") == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no space, no quota, a failing or lost disk, at every call") {
+  for (const bool named : {false, true}) {
+    CAPTURE(named);
+    nameless_files = !named;
+    for (const bool lasting : {false, true})
+      for (const int error : {ENOSPC, EDQUOT, EIO, EROFS, ESTALE, EACCES})
+        CHECK(check_faults(lasting, error) > 30);
+  }
+  nameless_files = true;
+}
+
+TEST_CASE("short reads and writes at every call") {
+  for (const bool named : {false, true}) {
+    nameless_files = !named;
+    CHECK(check_faults(false, 0) > 30);
+    CHECK(check_faults(true, 0) > 30);
+  }
+  nameless_files = true;
+}
+
+TEST_CASE("a disk that cannot be read or has lost the file: a miss, and the entry stays") {
+  const TestFolder folder;
+  Store store(options_in(folder.path()));
+  ask(store, 1);
+  for (const int error : {ESTALE, EIO}) {
+    fault = {0, true, error, 0};
+    watching = true;
+    const Asked asked = ask(store, 1);
+    watching = false;
+    fault = {};
+    CHECK((asked.compiled && asked.right));
+    CHECK(asked.answer.missed == cache::words(error));
+    CHECK(store.counts().damaged == 0);
+    CHECK(ask(store, 1).answer.source == CacheSource::user);
+  }
+}
