@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kiln/build.hpp"
+#include "kiln/cache.hpp"
 #include "kiln/launch.hpp"
 #include "kiln/module.hpp"
 #include "kiln/open.hpp"
@@ -39,9 +40,26 @@ struct KernelFile {
                                                                 const std::string& family);
 
 struct BundleOptions {
-  std::string flags;  ///< OpenCL build options for a build from SPIR-V
+  std::string flags{};  ///< OpenCL build options for a build from SPIR-V
   Isolation isolation = Isolation::automatic;
+  std::vector<SpecializationConstant> constants{};  ///< for a build from SPIR-V
 };
+
+/// Under what a build from SPIR-V is looked up in the cache.
+struct CacheQuestion {
+  Manifest manifest;
+  /// Not empty: the cache is not asked, and why: a hit would not do what was asked for, or the manifest does
+  /// not tell everything.
+  std::string unusable;
+};
+
+/// The question that Bundle::load and Bundle::link ask. Thread-safe; as the environment is read, no thread
+/// may change it meanwhile. Fields: docs/cache.md.
+[[nodiscard]] CacheQuestion cache_question(const OpenDevice& device, std::span<const ModuleInput> inputs);
+
+namespace detail {
+struct CachedBuild;
+}
 
 /// Owns a module and its kernels, in that order. The open device must outlive it. Movable; one thread at a
 /// time.
@@ -62,8 +80,18 @@ class Bundle {
   /// with its reason. Errors: K0202 nothing fits (INVALID_NATIVE_BINARY), K0203 build failure with the log,
   /// K0109 static SLM, K0210 refused without a word, K0227 the compiler crashed. A native binary that could
   /// end the process inside a driver (K0113, K0114) is never given to it.
+  ///
+  /// With a cache, SPIR-V that was compiled before comes from there, whatever the process
+  /// (BinaryOrigin::cache); what the cache does never makes a load fail. A failure that is remembered has the
+  /// log of then.
   [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, std::vector<KernelFile> files,
-                                           const BundleOptions& options = {});
+                                           const BundleOptions& options = {}, Cache* cache = nullptr);
+
+  /// Links SPIR-V files into one module, in this order; one may call what another defines. Errors: K0209 a
+  /// file that cannot be read, K0203 the driver's refusal (it needs ZE_experimental_module_program), as
+  /// load().
+  [[nodiscard]] static Result<Bundle> link(const OpenDevice& device, std::vector<KernelFile> files,
+                                           const BundleOptions& options = {}, Cache* cache = nullptr);
 
   /// The kernel of that name; made once, valid as long as the bundle.
   /// Errors: INVALID_KERNEL_NAME (K0208) with the names there are; OUT_OF_DEVICE_MEMORY (K0115) when its
@@ -84,6 +112,9 @@ class Bundle {
   [[nodiscard]] const std::vector<DiagnosticRow>& passed_over() const { return passed_over_; }
 
  private:
+  Bundle(const OpenDevice& device, const BundleOptions& options);
+  void take(detail::CachedBuild built, std::string file);
+
   struct Entry {
     Entry(Kernel owner, CheckedKernel facts) : kernel(std::move(owner)), checked(std::move(facts)) {}
     Kernel kernel;

@@ -157,7 +157,10 @@ int run(const RunOptions& options) {
   if (!device) return fail(options, device.error());
   auto files = find_kernel_files(kernel_folder(), sample->family);
   if (!files) return fail(options, files.error());
-  auto bundle = Bundle::load(*device, *std::move(files));
+  const auto settings = cache_options();
+  if (!settings) return fail(options, settings.error());
+  Cache cache = Cache::open(*settings);
+  auto bundle = Bundle::load(*device, *std::move(files), {}, &cache);
   if (!bundle) return fail(options, bundle.error());
   const auto kernel = bundle->kernel(sample->kernel);
   if (!kernel) return fail(options, kernel.error());

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// `cache_module DEVICE FILE.spv [FOLDER]`: how long a module takes to be made from SPIR-V in this process,
+// with the kernel cache in FOLDER or without one. Prints JSON.
+#include <cstdio>
+#include <cstdlib>
+
+#include "kiln/kiln.hpp"
+
+namespace {
+
+int fail(const kiln::Error& error) {
+  std::fputs(error.text().c_str(), stderr);
+  return error.diagnostic() && error.diagnostic()->code.starts_with("K03") ? 77 : 1;  // 77: no such device
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3 || argc > 4) {
+    std::fprintf(stderr, "usage: cache_module DEVICE FILE.spv [FOLDER]\n");
+    return 2;
+  }
+  const auto request = kiln::parse_device_request(argv[1]);
+  if (!request) return fail(request.error());
+  const auto device = kiln::open_device(*request);
+  if (!device) return fail(device.error());
+  auto file = kiln::read_kernel_file(argv[2]);
+  if (!file) return fail(file.error());
+  kiln::CacheOptions settings;
+  if (argc == 4)
+    settings.folder = argv[3];
+  else
+    settings.mode = kiln::CacheMode::off;
+  kiln::Cache cache = kiln::Cache::open(settings);
+  kiln::BundleOptions options;
+  options.isolation = kiln::Isolation::never;  // the time of the compiler alone
+  auto bundle = kiln::Bundle::load(*device, {*file}, options, argc == 4 ? &cache : nullptr);
+  if (!bundle) return fail(bundle.error());
+  std::printf("{\"ms\": %.6f, \"origin\": \"%s\"}\n",
+              std::chrono::duration<double, std::milli>(bundle->build_time()).count(),
+              kiln::to_string(bundle->origin()));
+  return 0;
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""A module of 50 kernels made in fresh processes: compiled, from the driver's own cache, from Kiln's cache.
+modules.py CACHE_MODULE FIFTY_SPV DEVICE..."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+RUNS = 9
+
+program, spirv, *devices = sys.argv[1:]
+
+
+def make(device, folder, cache=None, driver_cache=False):
+    """Milliseconds of one process, and where its binary came from; nothing where the device does not exist."""
+    environment = {**os.environ, 'NEO_CACHE_PERSISTENT': '1' if driver_cache else '0', 'NEO_CACHE_DIR': os.path.join(folder, 'l0_cache')}
+    result = subprocess.run([program, device, spirv] + ([cache] if cache else []), cwd=folder, env=environment,
+                            capture_output=True, text=True, check=False)
+    if result.returncode == 77:
+        return None
+    if result.returncode != 0:
+        sys.exit(f'{device}: {result.stdout}{result.stderr}')
+    answer = json.loads(result.stdout)
+    return answer['ms'], answer['origin']
+
+
+print(f'{"50 kernels, fresh process":26} {"JIT ms":>9} {"driver cache ms":>16} {"kiln cache ms":>14} {"JIT / kiln":>11} {"driver / kiln":>14}')
+for device in devices:
+    with tempfile.TemporaryDirectory() as top:
+        plain, with_driver_cache, cache = (os.path.join(top, name) for name in ('plain', 'driver', 'kiln'))
+        os.mkdir(plain)
+        # Drivers of 2022 keep a cache only where this folder is, later ones where NEO_CACHE_DIR says.
+        os.makedirs(os.path.join(with_driver_cache, 'l0_cache'))
+        first = make(device, plain, cache)
+        if not first:
+            print(f'{device:26} no such device here')
+            continue
+        make(device, with_driver_cache, driver_cache=True)
+        cached_by_driver = bool(os.listdir(os.path.join(with_driver_cache, 'l0_cache')))
+        times = {'jit': [], 'driver': [], 'kiln': []}
+        for _ in range(RUNS):
+            times['jit'].append(make(device, plain)[0])
+            if cached_by_driver:
+                times['driver'].append(make(device, with_driver_cache, driver_cache=True)[0])
+            milliseconds, origin = make(device, plain, cache)
+            if origin != 'cache':
+                sys.exit(f'{device}: the binary should come from the cache, it is {origin}')
+            times['kiln'].append(milliseconds)
+    jit, kiln = statistics.median(times['jit']), statistics.median(times['kiln'])
+    driver = statistics.median(times['driver']) if cached_by_driver else None
+    print(f'{device:26} {jit:9.1f} {driver or "none":>16.2f} {kiln:14.2f} {jit / kiln:11.0f} {driver / kiln:14.2f}'
+          if driver else f'{device:26} {jit:9.1f} {"none":>16} {kiln:14.2f} {jit / kiln:11.0f} {"":>14}')

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Asks the cache, and tells it what a compilation gave and whether that may be kept.
+#include "bundle/cached_build.hpp"
+
+#include <algorithm>
+
+#include "cache/facts.hpp"
+#include "cache/identity.hpp"
+#include "kiln/bundle.hpp"
+#include "kiln/log.hpp"
+#include "level_zero/create_module.hpp"
+
+namespace kiln {
+namespace detail {
+namespace {
+
+/// The driver's word for native code that it did not take as it is. Source: module_imp.cpp of Intel's driver.
+constexpr std::string_view kRecompiled = "-Wrecompiled-from-ir";
+
+CompilationEnd end_of(const ModuleBuild& build) {
+  if (build.compiler_died) return CompilationEnd::died;
+  const bool refused =
+      build.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || build.code == ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+  return refused ? CompilationEnd::failed : CompilationEnd::transient;
+}
+
+/// What a successful build leaves for the next process.
+Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleFacts& facts) {
+  Compilation result;
+  result.log = build.log;
+  result.payload = build.native;
+  if (result.payload.empty())
+    if (auto binary = build.module->native_binary()) result.payload = *std::move(binary);
+  facts = compiled_facts(result.payload, source);
+  if (result.payload.empty()) return result;  // transient: there is nothing to keep
+  result.facts = cache::encode_facts(facts);
+  result.end = CompilationEnd::built;
+  return result;
+}
+
+class Build {
+ public:
+  Build(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
+        const ModuleFacts& source, const BuildOptions& options)
+      : cache_(cache), device_(device), inputs_(inputs), source_(source), options_(options) {}
+
+  CachedBuild run() {
+    const CacheQuestion question = cache_question(device_, inputs_);
+    if (!question.unusable.empty()) log(LogLevel::info, "kernel cache: " + question.unusable);
+    const auto compile = [this] { return this->compile(); };
+    CacheAnswer answer = cache_.get(question.manifest, question.unusable.empty(), compile);
+    std::string wrong = take(answer);
+    if (wrong.empty()) return std::move(result_);
+    log(LogLevel::warning, "kernel cache: " + wrong + "; compiled anew");
+    answer = cache_.replace(question.manifest, compile, wrong);
+    // Another thread's or process's compilation of this very moment is as good as ours, or we do without.
+    if (take(answer).empty()) return std::move(result_);
+    (void)this->compile();
+    return std::move(result_);
+  }
+
+ private:
+  Compilation compile() {
+    const cache::Identity& before = cache::identity();
+    result_ = {};
+    result_.build = build_module(device_.driver, device_.context.get(), device_.device, inputs_, options_);
+    Compilation compilation;
+    if (result_.build.code == ZE_RESULT_SUCCESS) {
+      compilation = harvest(result_.build, source_, result_.facts);
+    } else {
+      compilation.end = end_of(result_.build);
+      compilation.log = result_.build.log;
+    }
+    compilation.code = result_.build.code;
+    // The key named the compiler of before.
+    if (cache::identity().fields != before.fields || !cache::changed_since(before).empty())
+      compilation.end = CompilationEnd::transient;
+    return compilation;
+  }
+
+  /// Makes the module of a hit. Not empty: why the answer is of no use.
+  std::string take(const CacheAnswer& answer) {
+    if (answer.source == CacheSource::compiled) return {};
+    result_ = {};
+    result_.from_cache = true;
+    if (answer.end != CompilationEnd::built) {
+      result_.build.code = answer.code;
+      result_.build.log = answer.log;
+      result_.build.compiler_died = answer.end == CompilationEnd::died;
+      return {};
+    }
+    auto facts = cache::decode_facts(answer.facts);
+    if (!facts) return "the facts of an entry cannot be read: " + facts.error().message;
+    // The compiler's own output behind a checksum: it need not be read again before the driver sees it.
+    const ModuleInput input{ModuleFormat::native, answer.payload};
+    ModuleBuild build =
+        create_module(device_.driver, device_.context.get(), device_.device, std::span(&input, 1));
+    if (build.code != ZE_RESULT_SUCCESS) return "the driver refuses an entry: " + result_name(build.code);
+    if (build.log.find(kRecompiled) != build.log.npos) return "the driver compiled an entry again";
+    result_.build = std::move(build);
+    result_.build.log = answer.log;
+    result_.facts = *std::move(facts);
+    return {};
+  }
+
+  Cache& cache_;
+  const OpenDevice& device_;
+  std::span<const ModuleInput> inputs_;
+  const ModuleFacts& source_;
+  const BuildOptions& options_;
+  CachedBuild result_;
+};
+
+}  // namespace
+
+void complete(ModuleFacts& facts, const ModuleFacts& source) {
+  for (const KernelFacts& known : source.kernels) {
+    const auto kernel = std::ranges::find(facts.kernels, known.name, &KernelFacts::name);
+    if (kernel == facts.kernels.end()) {
+      facts.kernels.push_back(known);
+      continue;
+    }
+    if (!known.arguments_known || known.arguments.size() < kernel->arguments.size()) continue;
+    const std::size_t have = kernel->arguments.size();
+    kernel->arguments.resize(known.arguments.size());
+    for (std::size_t i = 0; i < known.arguments.size(); ++i) {
+      const std::uint32_t alignment = kernel->arguments[i].local_alignment;
+      const bool laid_out = i < have && kernel->arguments[i].kind == ArgumentKind::local_pointer;
+      kernel->arguments[i] = known.arguments[i];
+      if (laid_out) kernel->arguments[i].local_alignment = alignment;
+    }
+    kernel->arguments_known = true;
+  }
+}
+
+ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts& source) {
+  if (identify(binary) != BinaryFormat::elf) return source;
+  auto compiled = read_zebin(binary);
+  if (!compiled) return source;
+  complete(*compiled, source);
+  return *std::move(compiled);
+}
+
+CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
+                         const ModuleFacts& source, const BuildOptions& options) {
+  return Build(cache, device, inputs, source, options).run();
+}
+
+}  // namespace detail
+
+CacheQuestion cache_question(const OpenDevice& device, std::span<const ModuleInput> inputs) {
+  std::vector<cache::InputFacts> facts;
+  for (const ModuleInput& input : inputs) {
+    cache::InputFacts each{"spirv", input.code, input.flags, {}};
+    for (const SpecializationConstant& constant : input.constants)
+      each.constants.emplace_back(constant.id, constant.value);
+    facts.push_back(std::move(each));
+  }
+  const cache::Identity& identity = cache::identity();
+  CacheQuestion question{cache::input_fields(facts),
+                         identity.bypass.empty() ? identity.unknown : identity.bypass};
+  question.manifest.merge(cache::device_fields(device.driver, device.device, device.properties));
+  question.manifest.merge(identity.fields);
+  return question;
+}
+
+}  // namespace kiln

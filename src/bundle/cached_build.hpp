@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// build_module behind the kernel cache.
+#pragma once
+
+#include <span>
+
+#include "kiln/build.hpp"
+#include "kiln/cache.hpp"
+#include "kiln/open.hpp"
+
+namespace kiln::detail {
+
+struct CachedBuild {
+  ModuleBuild build;
+  ModuleFacts facts;        ///< of what the module was made from, where `build` succeeded
+  bool from_cache = false;  ///< nothing was compiled in this call
+};
+
+/// A module of SPIR-V inputs: from the cache, else compiled and stored. `source` is what the inputs say. The
+/// result is that of build_module, but for its time. Thread-safe.
+[[nodiscard]] CachedBuild build_cached(Cache& cache, const OpenDevice& device,
+                                       std::span<const ModuleInput> inputs, const ModuleFacts& source,
+                                       const BuildOptions& options);
+
+/// What the compiled module says, with the names and sizes of arguments that only the source knows.
+[[nodiscard]] ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts& source);
+
+/// Adds to `facts` what the SPIR-V beside it knows.
+void complete(ModuleFacts& facts, const ModuleFacts& source);
+
+}  // namespace kiln::detail

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Makes a module for the device at hand out of several kernel files.
+#include <algorithm>
+#include <optional>
+
+#include "bundle/cached_build.hpp"
+#include "kiln/bundle.hpp"
+#include "kiln/log.hpp"
+#include "kiln/refusal.hpp"
+#include "level_zero/call.hpp"
+#include "level_zero/survey.hpp"
+
+namespace kiln {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const char* format_name(BinaryFormat format) {
+  switch (format) {
+    case BinaryFormat::spirv:
+      return "SPIR-V";
+    case BinaryFormat::elf:
+      return "native binary";
+    case BinaryFormat::archive:
+      return "fat binary";
+    case BinaryFormat::patch_tokens:
+      return "native binary in the old patch-token format";
+    case BinaryFormat::unknown:
+      break;
+  }
+  return "neither SPIR-V nor a native binary";
+}
+
+/// Facts of a native file; an archive and the old format are left to the driver.
+tl::expected<ModuleFacts, BinaryError> read_facts(BinaryFormat format, std::span<const std::byte> bytes) {
+  switch (format) {
+    case BinaryFormat::spirv:
+      return read_spirv(bytes);
+    case BinaryFormat::elf:
+      return read_zebin(bytes);
+    case BinaryFormat::archive:
+    case BinaryFormat::patch_tokens:
+      return ModuleFacts{};
+    case BinaryFormat::unknown:
+      break;
+  }
+  return tl::unexpected(
+      BinaryError{bytes.empty() ? "file is empty" : "neither SPIR-V nor a native binary", 0});
+}
+
+Error build_failure(const ModuleBuild& build, const KernelFile& file, BinaryFormat format,
+                    const ModuleFacts& facts, const OpenDevice& device) {
+  const std::uint64_t slm_per_group = device.compute.slm_per_group;
+  const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
+  if (kernel && !build.compiler_died)
+    return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate",
+                 explain_static_slm(*kernel, slm_per_group));
+  if (build.compiler_died)
+    return Error(build.code, "zeModuleCreate",
+                 explain_dead_compiler(file.name, format_name(format), build.log));
+  const bool silent = build.log.empty() && build.last_error.empty();
+  if (silent && build.code != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
+    const Refusal refusal = detail::survey(build.code, "zeModuleCreate", device.device);
+    return Error(build.code, "zeModuleCreate",
+                 is_lost(refusal) ? explain_lost_device(refusal)
+                                  : explain_silent_build(refusal, file.name, format_name(format)));
+  }
+  Diagnostic diagnostic{"K0203", "the driver cannot build `" + file.name + "`", {}, {}};
+  diagnostic.rows = {{"format", format_name(format)},
+                     {"answer", "zeModuleCreate gave " + result_name(build.code)}};
+  if (!build.log.empty()) diagnostic.rows.push_back({"build log", build.log});
+  if (!build.last_error.empty()) diagnostic.rows.push_back({"driver says", build.last_error});
+  diagnostic.help = {
+      build.code == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE
+          ? "install the compiler library (libigc1 or libigc2), or ship a native binary for this device"
+          : "read the build log, and check that the device has what the kernel needs"};
+  return Error(build.code, "zeModuleCreate", std::move(diagnostic));
+}
+
+struct Candidate {
+  const KernelFile* file;
+  BinaryFormat format;
+  ModuleFacts facts;
+};
+
+/// The order of trying. Which native binary fits is the driver's to judge, but one with SPIR-V inside it
+/// would rather compile in silence than refuse: where its note names another device it comes last.
+int rank(const Candidate& candidate, const OpenDevice& device) {
+  if (candidate.format == BinaryFormat::spirv) return 2;
+  const std::uint32_t built_for = candidate.facts.ip_version, have = device.properties.ip_version.value_or(0);
+  if (built_for == 0 || have == 0) return 1;
+  if (built_for == have) return 0;
+  return candidate.facts.has_ir && built_for >> 14 != have >> 14 ? 3 : 1;
+}
+
+/// Build options, the cache and isolation are for what is compiled; native code goes to the driver as it is.
+detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput> inputs, ModuleFacts facts,
+                          const BundleOptions& options, Cache* cache) {
+  const bool spirv = inputs.front().format == ModuleFormat::spirv;
+  if (spirv && cache) return detail::build_cached(*cache, device, inputs, facts, {options.isolation});
+  detail::CachedBuild result;
+  result.build =
+      build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
+  if (result.build.code == ZE_RESULT_SUCCESS && result.build.compiled)
+    if (const auto binary = result.build.module->native_binary())
+      facts = detail::compiled_facts(*binary, facts);
+  result.facts = std::move(facts);
+  return result;
+}
+
+ModuleInput input_of(const KernelFile& file, BinaryFormat format, const BundleOptions& options) {
+  const bool spirv = format == BinaryFormat::spirv;
+  return {spirv ? ModuleFormat::spirv : ModuleFormat::native, file.bytes, options.flags,
+          spirv ? options.constants : std::vector<SpecializationConstant>()};
+}
+
+}  // namespace
+
+Bundle::Bundle(const OpenDevice& device, const BundleOptions& options)
+    : compute_(device.compute),
+      memory_{device.properties.threads(), detail::memory_of(device.device)},
+      home_{device.driver, device.device, UINT64_MAX},
+      // On the CPU device addresses have 64 bits, whatever the product's limits.
+      largest_allocation_(device.kind == DeviceKind::cpu ? UINT64_MAX : device.properties.largest_allocation),
+      flags_(options.flags) {}
+
+void Bundle::take(detail::CachedBuild built, std::string file) {
+  code_.module = std::move(built.build.module);
+  file_ = std::move(file);
+  build_log_ = std::move(built.build.log);
+  facts_ = std::move(built.facts);
+  if (built.from_cache)
+    origin_ = BinaryOrigin::cache;
+  else
+    origin_ = built.build.compiled ? BinaryOrigin::jit : BinaryOrigin::native;
+}
+
+Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> files,
+                            const BundleOptions& options, Cache* cache) {
+  Bundle bundle(device, options);
+  const std::uint64_t slm = device.compute.slm_per_group;
+  std::optional<Error> refusal;  // the most telling one, should nothing serve
+  std::vector<Candidate> candidates;
+  for (const KernelFile& file : files) {
+    const BinaryFormat format = identify(file.bytes);
+    auto facts = read_facts(format, file.bytes);
+    if (auto hazard = facts ? check_module(*facts, bundle.memory_.bytes) : std::nullopt) {
+      bundle.passed_over_.push_back({file.name, hazard->message});
+      if (!refusal)
+        refusal = Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", *std::move(hazard));
+    } else if (facts) {
+      candidates.push_back({&file, format, *std::move(facts)});
+    } else {
+      bundle.passed_over_.push_back(
+          {file.name, facts.error().message + " (at byte " + std::to_string(facts.error().offset) + ")"});
+      log(LogLevel::warning, file.name + ": " + facts.error().message);
+    }
+  }
+  std::ranges::stable_sort(candidates, {},
+                           [&](const Candidate& candidate) { return rank(candidate, device); });
+
+  for (Candidate& candidate : candidates) {
+    const bool spirv = candidate.format == BinaryFormat::spirv;
+    // A native binary says it for certain, so the driver need not be asked; from SPIR-V the compiler may drop
+    // arrays.
+    const KernelFacts* over = spirv ? nullptr : static_slm_over_limit(candidate.facts, slm);
+    if (over) {
+      Diagnostic reason = explain_static_slm(*over, slm);
+      bundle.passed_over_.push_back({candidate.file->name, reason.message});
+      if (!refusal)
+        refusal = Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate", std::move(reason));
+      continue;
+    }
+    const ModuleInput input = input_of(*candidate.file, candidate.format, options);
+    const auto start = Clock::now();
+    detail::CachedBuild built = build(device, {&input, 1}, candidate.facts, options, cache);
+    bundle.build_time_ = Clock::now() - start;
+    if (built.build.code != ZE_RESULT_SUCCESS) {
+      const std::string why = "zeModuleCreate gave " + result_name(built.build.code);
+      bundle.passed_over_.push_back(
+          {candidate.file->name, why + (built.build.log.empty() ? "" : ": " + built.build.log)});
+      // A native binary for another device is no news.
+      if (!refusal && spirv)
+        refusal = build_failure(built.build, *candidate.file, candidate.format, candidate.facts, device);
+      continue;
+    }
+    bundle.take(std::move(built), candidate.file->name);
+    for (const Candidate& other : candidates)
+      if (&other != &candidate && other.format == BinaryFormat::spirv)
+        detail::complete(bundle.facts_, other.facts);
+    return bundle;
+  }
+  if (refusal) return tl::unexpected(*std::move(refusal));
+  Diagnostic diagnostic{"K0202", "no kernel file fits the device", {}, {}};
+  diagnostic.rows = bundle.passed_over_;
+  diagnostic.rows.push_back({"device", device.properties.name});
+  diagnostic.help = {"give the SPIR-V too, so that it can be built for this device",
+                     "or compile the kernel for this device: ocloc compile -device …"};
+  return tl::unexpected(
+      Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", std::move(diagnostic)));
+}
+
+Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> files,
+                            const BundleOptions& options, Cache* cache) {
+  Bundle bundle(device, options);
+  KernelFile all;  // for messages
+  ModuleFacts facts;
+  std::vector<ModuleInput> inputs;
+  for (const KernelFile& file : files) {
+    all.name += (all.name.empty() ? "" : " + ") + file.name;
+    const BinaryFormat format = identify(file.bytes);
+    inputs.push_back(input_of(file, format, options));
+    if (format != BinaryFormat::spirv) continue;  // refused below
+    auto part = read_spirv(file.bytes, SpirvUse::part);
+    if (!part) return tl::unexpected(unreadable_part(file.name, {{}, format, std::move(part)}));
+    detail::complete(facts, *part);
+  }
+  const auto start = Clock::now();
+  const bool spirv =
+      std::ranges::all_of(inputs, [](const auto& each) { return each.format == ModuleFormat::spirv; });
+  detail::CachedBuild built;
+  if (spirv && !inputs.empty())
+    built = build(device, inputs, facts, options, cache);
+  else  // which says why not
+    built.build =
+        build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
+  bundle.build_time_ = Clock::now() - start;
+  if (built.build.code != ZE_RESULT_SUCCESS)
+    return tl::unexpected(build_failure(built.build, all, BinaryFormat::spirv, facts, device));
+  bundle.take(std::move(built), all.name);
+  return bundle;
+}
+
+}  // namespace kiln
