@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Entry files: reading one, publishing one, setting a damaged one aside.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "cache/entry.hpp"
+#include "cache/folder.hpp"
+
+namespace kiln::cache {
+
+/// The bytes of an entry and what they say. A value; copies share the bytes.
+struct FileBytes {
+  std::shared_ptr<const void> owner;
+  std::span<const std::byte> bytes;
+  Entry entry;
+};
+
+struct ReadFailure {
+  enum class Kind : std::uint8_t {
+    absent,
+    damaged,     ///< whatever lies there is no entry
+    unreadable,  ///< a network file system that lost it, a failing disk, no rights
+  };
+  Kind kind = Kind::absent;
+  std::string reason;
+};
+
+/// Opens, reads and decodes one entry: no lock, no mapping (a file that shrinks would end the process), and
+/// no write but a mark of its use, at most once an hour, when `now` is given.
+[[nodiscard]] tl::expected<FileBytes, ReadFailure> read_entry_file(
+    const Folder& folder, const CacheKey& key, std::optional<std::chrono::sys_seconds> now = {});
+
+/// Marks an entry as used.
+void mark_used(const Folder& folder, const CacheKey& key, std::chrono::sys_seconds now);
+
+/// How much older than a use the mark of it may be.
+constexpr std::chrono::hours kMarkAfter{1};
+
+/// Gives 0 or an errno; EEXIST when there is an entry already and it is not to be replaced. Never leaves a
+/// part of an entry under its name.
+[[nodiscard]] int publish_bytes(const Folder& folder, const CacheKey& key, std::span<const std::byte> bytes,
+                                bool replace);
+
+/// Moves what lies at the place of an entry to v1/damaged, or removes it when that has enough already.
+void set_aside(const Folder& folder, const CacheKey& key);
+
+}  // namespace kiln::cache

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// The order of things: memory, read-only folders, the user's folder, the turn to compile, the compiler.
+#include "cache/store.hpp"
+
+#include <sys/auxv.h>
+
+#include <random>
+
+#include "cache/maintenance.hpp"
+#include "cache/usage.hpp"
+#include "kiln/log.hpp"
+
+namespace kiln::cache {
+namespace {
+
+constexpr std::uint32_t kMostCrashes = 2;
+constexpr double kRecounts = 1.0 / 256;  // of the entries stored: what heals a wrong estimate of the size
+
+StoreOptions with_defaults(StoreOptions edge) {
+  if (!edge.now)
+    edge.now = [] { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); };
+  if (!edge.chance)
+    edge.chance = [] {
+      thread_local std::minstd_rand random{std::random_device{}()};
+      return std::uniform_real_distribution<double>()(random);
+    };
+  return edge;
+}
+
+const std::string& text_of(const Error& error) { return error.diagnostic()->message; }
+
+FileBytes own(std::vector<std::byte> bytes) {
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  FileBytes file{owner, *owner, {}};
+  file.entry = *decode_entry(file.bytes);
+  return file;
+}
+
+EntryKind kind_of(CompilationEnd end) {
+  if (end == CompilationEnd::built) return EntryKind::binary;
+  return end == CompilationEnd::failed ? EntryKind::failure : EntryKind::crash;
+}
+
+}  // namespace
+
+struct Store::Request {
+  const Compile& compile;
+  std::string manifest;
+  CacheKey key;
+  std::chrono::sys_seconds now;
+  std::string missed{};       ///< why it is compiled
+  std::uint32_t crashes = 0;  ///< that the user's folder knows of
+  bool supersede = false;     ///< the user's folder has an entry that no longer counts
+  bool skip_memory = false;
+};
+
+Store::Store(const CacheOptions& options, StoreOptions edge)
+    : options_(options), edge_(with_defaults(std::move(edge))), memory_(options.memory_size) {
+  if (options_.mode == CacheMode::off) {
+    unusable_ = "it is off";
+    return;
+  }
+  open_read_only_folders();
+  open_user_folder();
+}
+
+void Store::open_user_folder() {
+  const auto give_up = [&](const Error& error) {
+    unusable_ = text_of(error);
+    log(LogLevel::warning, "kernel cache: " + unusable_ + (path_.empty() ? "" : ": " + path_.string()));
+  };
+  const auto standard = default_folder();  // also refuses processes with more rights than their user
+  if (!standard && (options_.folder.empty() || getauxval(AT_SECURE) != 0)) return give_up(standard.error());
+  path_ = options_.folder.empty() ? *standard : options_.folder;
+  if (options_.mode == CacheMode::on) {
+    auto opened = open_folder(path_, Access::write);
+    const bool closed = opened && faccessat(opened->descriptor(), ".", W_OK | X_OK, AT_EACCESS) != 0;
+    if (closed) opened = tl::unexpected(unusable_folder(path_, words(errno), errno));
+    if (!opened) {
+      give_up(opened.error());
+    } else {
+      user_ = *std::move(opened);
+      locks_ = KeyLocks::open(*user_);
+      return;
+    }
+  } else {
+    unusable_ = "it is only read";
+  }
+  if (auto opened = open_folder(path_, Access::read)) user_ = *std::move(opened);
+}
+
+void Store::open_read_only_folders() {
+  for (const std::filesystem::path& path : options_.read_only) {
+    if (auto opened = open_folder(path, Access::read))
+      read_only_.push_back(*std::move(opened));
+    else
+      log(LogLevel::warning, "kernel cache: " + text_of(opened.error()) + ": " + path.string());
+  }
+}
+
+CacheAnswer Store::get(const Manifest& manifest, bool storable, const Compile& compile) {
+  if (options_.mode == CacheMode::off) return compile_unstored(compile, "cache is off");
+  if (!storable) return compile_unstored(compile, "not everything that shapes the result is known");
+  std::string bytes = encode(manifest);
+  const CacheKey key = key_of(bytes);
+  Request request{compile, std::move(bytes), key, edge_.now()};
+  if (auto found = from_memory(request)) return *std::move(found);
+  return answer(request);
+}
+
+CacheAnswer Store::replace(const Manifest& manifest, const Compile& compile, std::string_view reason) {
+  if (options_.mode == CacheMode::off) return compile_unstored(compile, "cache is off");
+  std::string bytes = encode(manifest);
+  const CacheKey key = key_of(bytes);
+  Request request{compile, std::move(bytes), key, edge_.now(), std::string(reason)};
+  memory_.drop(key);
+  if (user_ && user_->access() == Access::write) set_aside(*user_, key);
+  {
+    const std::lock_guard lock(mutex_);
+    distrusted_.insert(key);
+  }
+  return answer(request);
+}
+
+CacheAnswer Store::answer(Request& request) {
+  if (auto others = flights_.join(request.key)) {
+    others->source = CacheSource::memory;
+    others->missed.clear();
+    count(&CacheCounts::waited);
+    count(&CacheCounts::memory_hits);
+    return *std::move(others);
+  }
+  CacheAnswer answer = lead(request);
+  flights_.land(request.key, answer);
+  if (answer.source == CacheSource::compiled) prune_when_full();
+  return answer;
+}
+
+CacheAnswer Store::lead(Request& request) {
+  // Another thread may have finished between the first look into memory and now.
+  if (auto found = from_memory(request)) return *std::move(found);
+  if (auto found = from_folders(request)) return *std::move(found);
+  KeyLocks::Wait turn;
+  if (user_ && user_->access() == Access::write && storing_) {
+    std::optional<CacheAnswer> found;
+    const auto look = [&] {
+      found = from_folder(request, *user_, CacheSource::user);
+      return found.has_value();
+    };
+    turn = locks_.lock(request.key, options_.longest_wait, look);
+    if (turn.waited) count(&CacheCounts::waited);
+    if (found || look()) {
+      if (turn.locked) locks_.unlock(request.key);
+      return *std::move(found);
+    }
+  }
+  CacheAnswer compiled = compile(request);
+  if (turn.locked) locks_.unlock(request.key);
+  return compiled;
+}
+
+std::optional<CacheAnswer> Store::from_memory(Request& request) {
+  auto found = memory_.find(request.key, request.now);
+  if (!found || found->file.entry.manifest != request.manifest) return std::nullopt;
+  auto answer = answer_of(request, found->file, CacheSource::memory);
+  if (answer && found->mark && user_ && user_->access() == Access::write)
+    mark_used(*user_, request.key, request.now);
+  return answer;
+}
+
+std::optional<CacheAnswer> Store::from_folders(Request& request) {
+  for (const Folder& folder : read_only_)
+    if (auto found = from_folder(request, folder, CacheSource::read_only)) return found;
+  return user_ ? from_folder(request, *user_, CacheSource::user) : std::nullopt;
+}
+
+std::optional<CacheAnswer> Store::from_folder(Request& request, const Folder& folder, CacheSource source) {
+  const bool writes = folder.access() == Access::write;
+  if (!writes) {
+    const std::lock_guard lock(mutex_);
+    if (distrusted_.contains(request.key)) return std::nullopt;
+  }
+  auto file = read_entry_file(folder, request.key, writes ? std::optional(request.now) : std::nullopt);
+  if (file && file->entry.manifest != request.manifest)
+    file = tl::unexpected(ReadFailure{ReadFailure::Kind::damaged, "it is the entry of another key"});
+  if (!file) {
+    const ReadFailure& failure = file.error();
+    if (failure.kind == ReadFailure::Kind::damaged) {
+      count(&CacheCounts::damaged);
+      say_once("damaged entry in " + folder.path().string() + ": " + failure.reason);
+      if (writes) set_aside(folder, request.key);
+      request.missed = "damaged: " + failure.reason;
+    } else if (failure.kind == ReadFailure::Kind::unreadable) {
+      say_once("cannot read from " + folder.path().string() + ": " + failure.reason);
+      request.missed = failure.reason;
+    }
+    return std::nullopt;
+  }
+  auto answer = answer_of(request, *file, source);
+  if (!answer) return std::nullopt;
+  memory_.put(request.key, *file, request.now);
+  if (file->entry.kind == EntryKind::binary && options_.verify > 0 && edge_.chance() < options_.verify)
+    verify(request, *file);
+  return answer;
+}
+
+std::optional<CacheAnswer> Store::answer_of(Request& request, const FileBytes& file, CacheSource source) {
+  const Entry& entry = file.entry;
+  CacheAnswer answer{source,
+                     CompilationEnd::built,
+                     static_cast<ze_result_t>(entry.code),
+                     entry.log,
+                     entry.facts,
+                     entry.payload,
+                     file.owner,
+                     {}};
+  if (entry.kind == EntryKind::failure) {
+    const std::chrono::sys_seconds created{std::chrono::seconds(entry.created)};
+    if (created > request.now || request.now - created >= options_.remember_failures) {
+      request.supersede |= source == CacheSource::user;
+      request.missed = "it failed before, too long ago";
+      return std::nullopt;
+    }
+    answer.end = CompilationEnd::failed;
+    count(&CacheCounts::remembered_failures);
+  } else if (entry.kind == EntryKind::crash) {
+    if (entry.attempts < kMostCrashes) {
+      request.supersede |= source == CacheSource::user;
+      request.crashes = entry.attempts;
+      request.missed = "the compiler ended by itself once";
+      return std::nullopt;
+    }
+    answer.end = CompilationEnd::died;
+    const auto log = std::make_shared<const std::string>(
+        std::string(entry.log) + (entry.log.empty() || entry.log.ends_with('\n') ? "" : "\n") +
+        "not compiled again, since the compiler ended by itself " + std::to_string(entry.attempts) +
+        " times on this input; `kiln cache clear` makes it try again\n");
+    answer.log = *log;
+    answer.owner = log;
+    answer.facts = answer.payload = {};
+    count(&CacheCounts::remembered_failures);
+  }
+  count(source == CacheSource::memory      ? &CacheCounts::memory_hits
+        : source == CacheSource::read_only ? &CacheCounts::read_only_hits
+                                           : &CacheCounts::user_hits);
+  return answer;
+}
+
+CacheAnswer Store::compile(Request& request) {
+  count(&CacheCounts::compilations);
+  const auto result = std::make_shared<const Compilation>(request.compile());
+  CacheAnswer answer{CacheSource::compiled,
+                     result->end,
+                     result->code,
+                     result->log,
+                     result->facts,
+                     result->payload,
+                     result,
+                     request.missed.empty() ? "not there" : request.missed};
+  if (result->end == CompilationEnd::transient) return answer;
+  Entry entry{kind_of(result->end),
+              static_cast<std::uint32_t>(result->code),
+              result->end == CompilationEnd::died ? request.crashes + 1 : 1,
+              static_cast<std::uint64_t>(request.now.time_since_epoch().count()),
+              request.manifest,
+              result->log,
+              result->facts,
+              result->payload};
+  keep(request, own(encode_entry(entry)));
+  return answer;
+}
+
+CacheAnswer Store::compile_unstored(const Compile& compile, std::string missed) {
+  count(&CacheCounts::compilations);
+  const auto result = std::make_shared<const Compilation>(compile());
+  return {CacheSource::compiled, result->end,     result->code, result->log,
+          result->facts,         result->payload, result,       std::move(missed)};
+}
+
+void Store::keep(Request& request, const FileBytes& file) {
+  memory_.put(request.key, file, request.now);
+  if (!user_ || user_->access() != Access::write) return;
+  const int error = publish_bytes(*user_, request.key, file.bytes, request.supersede);
+  storing_ = error == 0 || error == EEXIST;
+  if (error == 0) {
+    count(&CacheCounts::stored);
+    add_usage(*user_, file.bytes.size());
+    mark_used(*user_, request.key, request.now);
+  } else if (error != EEXIST) {
+    count(&CacheCounts::store_failures);
+    say_once("cannot store in " + path_.string() + ": " + words(error));
+  }
+}
+
+void Store::verify(Request& request, const FileBytes& file) {
+  const Compilation again = request.compile();
+  if (again.end == CompilationEnd::transient) return;
+  count(&CacheCounts::verified);
+  if (again.end == CompilationEnd::built && std::ranges::equal(again.payload, file.entry.payload)) return;
+  count(&CacheCounts::verify_differences);
+  log(LogLevel::warning, "kernel cache: compiled again, entry " + request.key.hex() + " differs");
+}
+
+void Store::prune_when_full() {
+  if (!user_ || user_->access() != Access::write || !storing_) return;
+  const auto usage = estimated_usage(*user_);
+  if (usage && *usage <= options_.max_size && edge_.chance() >= kRecounts) return;
+  const auto turn = locks_.try_lock_pruning();
+  if (turn == KeyLocks::Answer::busy) return;
+  (void)shrink(*user_, {options_.max_size, options_.max_size - options_.max_size / 5, {}}, edge_.now());
+  if (turn == KeyLocks::Answer::locked) locks_.unlock_pruning();
+}
+
+CacheCounts Store::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+void Store::count(std::uint64_t CacheCounts::*number) {
+  const std::lock_guard lock(mutex_);
+  ++(counts_.*number);
+}
+
+void Store::say_once(const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!said_.insert(text).second) return;
+  }
+  log(LogLevel::warning, "kernel cache: " + text);
+}
+
+}  // namespace kiln::cache

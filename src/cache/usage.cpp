@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The estimate of a folder's size, as the length of a file.
+#include "cache/usage.hpp"
+
+namespace kiln::cache {
+namespace {
+
+constexpr const char* kName = "usage";
+
+std::optional<std::uint64_t> length(const Folder& folder) {
+  struct stat status {};
+  if (fstatat(folder.descriptor(), kName, &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  if (!S_ISREG(status.st_mode)) {
+    // Not ours: out of the way, so that a new one can be made.
+    unlinkat(folder.descriptor(), kName, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+File open_usage(const Folder& folder, int flags) {
+  return File(
+      openat(folder.descriptor(), kName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> estimated_usage(const Folder& folder) {
+  const auto blocks = length(folder);
+  return blocks ? std::optional(*blocks * kBlock) : std::nullopt;
+}
+
+void add_usage(const Folder& folder, std::uint64_t bytes) {
+  if (const File file = open_usage(folder, O_APPEND)) {
+    const std::string added(blocks_of(bytes), '.');
+    // Without effect where there is no space: then nothing was stored either.
+    [[maybe_unused]] const ssize_t count = write(file.get(), added.data(), added.size());
+  }
+}
+
+void set_usage(const Folder& folder, std::optional<std::uint64_t> before, std::uint64_t blocks) {
+  const std::uint64_t now = length(folder).value_or(0), then = before.value_or(0) / kBlock;
+  if (const File file = open_usage(folder, O_CREAT)) [[maybe_unused]]
+    const int error = ftruncate(file.get(), static_cast<off_t>(blocks + (now > then ? now - then : 0)));
+}
+
+}  // namespace kiln::cache
