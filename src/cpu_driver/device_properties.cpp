@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 #include "api.hpp"
 #include "clock.hpp"
+#include "cpu_driver/program/native_binary.hpp"
 #include "device.hpp"
 #include "usm.hpp"
 
@@ -98,7 +100,9 @@ ze_result_t device_get_module_properties(ze_device_handle_t device_handle,
   properties->fp64flags = fp64 ? kFloat : 0;
   properties->maxArgumentsSize = kMaxArgumentsSize;
   properties->printfBufferSize = kPrintfBufferSize;
-  properties->nativeKernelSupported = {};
+  const auto format = host_format();
+  static_assert(sizeof format == sizeof properties->nativeKernelSupported.id);
+  std::memcpy(properties->nativeKernelSupported.id, format.data(), format.size());
   return ZE_RESULT_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include "kiln/log.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
+#include "level_zero/load_moment.hpp"
 
 namespace kiln {
 namespace detail {
@@ -101,6 +102,7 @@ Result<void> start(Api api, const std::string& source) {
   std::atexit([] { detail::tearing_down = true; });
   detail::table = api;
   current_source() = source;
+  detail::use_moment(source);
   return {};
 }
 
@@ -108,6 +110,7 @@ Result<void> start(Api api, const std::string& source) {
 
 Result<void> load_loader() {
   if (current_source() == kLoader) return {};
+  detail::remember_moment(kLoader);
   void* library = dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);  // never closed: handles call into it until exit
   if (!library) return tl::unexpected(detail::explain_missing_loader(dlerror()));
   Api api;
@@ -126,6 +129,7 @@ Result<void> load_loader() {
 
 Result<void> load_driver(const std::string& path) {
   if (current_source() == path) return {};
+  detail::remember_moment(path);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return tl::unexpected(broken_library(path, dlerror()));
   DriverTables tables{};
@@ -162,6 +166,8 @@ Result<void> load_driver(const std::string& path) {
 void load_table(const Api& table) {
   detail::table = table;
   current_source() = "(the caller's table)";
+  detail::remember_moment(current_source());
+  detail::use_moment(current_source());
 }
 
 }  // namespace kiln

@@ -133,6 +133,14 @@ Identity host_identity() {
   return identity;
 }
 
+std::array<std::uint8_t, 16> host_format() {
+  const Identity identity = host_identity();
+  const XXH128_hash_t sum = XXH3_128bits(&identity, sizeof identity);
+  std::array<std::uint8_t, 16> format;
+  std::memcpy(format.data(), &sum, sizeof format);
+  return format;
+}
+
 std::vector<std::byte> seal(std::span<const char> object) {
   std::vector<std::byte> out(object.size() + sizeof(Trailer));
   std::memcpy(out.data(), object.data(), object.size());

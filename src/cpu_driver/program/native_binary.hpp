@@ -2,6 +2,7 @@
 // What surrounds the object code in a native binary: `.ze_info` inside, identity and checksum behind.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,8 @@ struct Identity {
   std::uint64_t cpu;       ///< host CPU name and features
 };
 Identity host_identity();
+/// The same in one: what devices of this process take, and no others.
+std::array<std::uint8_t, 16> host_format();
 
 /// `object` with the trailer behind it.
 std::vector<std::byte> seal(std::span<const char> object);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Sorts environment variables into inputs of a compilation, requests for side effects, and all others.
+#include "cache/environment.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+
+namespace kiln::cache {
+namespace {
+
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::string_view kField = "env.";
+constexpr std::string_view kCompiler = "IGC_";
+
+// Read by the driver without NEOReadDebugKeys: getenv() of 22.43 and 26.27 was listed.
+constexpr std::string_view kPlain[] = {"NEO_FP64_EMULATION", "ONEAPI_PVC_SEND_WAR_WA",
+                                       "ZET_ENABLE_PROGRAM_DEBUGGING"};
+constexpr std::string_view kUngatedKeys[] = {"EnableLEO", "OverrideDefaultFP64Settings"};
+
+// Keys that load other code; what that is, no field tells.
+constexpr std::string_view kOtherCode[] = {"IgcLibraryName", "FinalizerLibraryName", "LoadBinarySipFromFile"};
+
+Variables read(std::span<const std::string> environment) {
+  Variables variables;
+  for (const std::string& entry : environment)
+    if (const auto equals = entry.find('=', 1); equals != entry.npos)
+      variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  return variables;
+}
+
+bool is_off(std::string_view value) { return value.empty() || value == "0"; }
+
+bool is_one_of(std::span<const std::string_view> list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+/// The key behind NEO_L0_Key or NEO_Key, which drivers since 2023 take too.
+std::string_view bare(std::string_view name) {
+  for (const std::string_view prefix : {"NEO_L0_", "NEO_"})
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  return name;
+}
+
+/// The driver's some 750 keys all have the shape of `Enable64kbpages`; what has it is taken for one.
+bool is_key(std::string_view name) {
+  const auto is = [](auto test) { return [test](unsigned char each) { return test(each) != 0; }; };
+  return name.size() > 2 && is(isupper)(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name, is(isalnum)) && std::ranges::any_of(name, is(islower));
+}
+
+bool gate_is_open(const Variables& variables) {
+  return std::ranges::any_of(variables, [](const auto& variable) {
+    return bare(variable.first) == "NEOReadDebugKeys" &&
+           std::strtol(variable.second.c_str(), nullptr, 0) != 0;
+  });
+}
+
+/// IGC's keys that write files or text, or read other shaders. `Printf…` is about kernels' printf.
+bool has_side_effect(std::string_view key) {
+  const auto has = [&](std::string_view part) { return key.find(part) != key.npos; };
+  return has("Dump") || has("ShaderOverride") || has("SIPOverride") || has("ShaderDataBase") ||
+         (key.starts_with("Print") && !key.starts_with("Printf"));
+}
+
+}  // namespace
+
+EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
+  const Variables variables = read(environment);
+  const bool debug_keys = gate_is_open(variables);
+  EnvironmentInputs inputs;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    inputs.fields.set(std::string(kField).append(name), value);
+  };
+  for (const auto& [name, value] : variables) {
+    const std::string_view key = bare(name);
+    if (name.starts_with(kCompiler)) {
+      if (!has_side_effect(std::string_view(name).substr(kCompiler.size())))
+        add(name, value);
+      else if (!is_off(value))
+        inputs.bypass = name + " asks the compiler for more than a binary";
+    } else if ((name == "ZET_ENABLE_PROGRAM_INSTRUMENTATION" || name == "KILN_CPU_FAULT") && !is_off(value)) {
+      inputs.bypass = name + " changes what building does";
+    } else if (is_one_of(kPlain, name) || is_one_of(kUngatedKeys, key)) {
+      add(name, value);
+    } else if (debug_keys && is_key(key)) {
+      add(name, value);
+      if (is_one_of(kOtherCode, key)) inputs.unknown = name + " names code that is not in the key";
+    }
+  }
+  return inputs;
+}
+
+bool read_at_first_build(std::string_view field) {
+  return field.starts_with(kField) && field.substr(kField.size()).starts_with(kCompiler);
+}
+
+}  // namespace kiln::cache

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Puts libraries, environment and files together, and samples them once a driver.
+#include "cache/identity.hpp"
+
+#include <deque>
+#include <mutex>
+
+namespace kiln::cache {
+namespace {
+
+using detail::LoadMoment;
+using detail::SettingsFile;
+
+std::string digest_of_text(std::string_view text) {
+  return digest(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+Diagnostic distrusted(const SettingsFile& file) {
+  return {"K0720",
+          "`" + file.path + "` changes what kernels are compiled to and is not to be trusted",
+          {{"why", "it " + file.distrust}, {"effect", "the kernel cache is not used"}},
+          {"remove it, unless it is meant; then make it a regular file of your own"},
+          Severity::warning};
+}
+
+void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
+  for (const SettingsFile& file : files) {
+    identity.fields.set("file." + file.name, digest_of_text(file.content));
+    if (file.distrust.empty()) continue;
+    identity.warnings.push_back(distrusted(file));
+    identity.bypass = file.path + " " + file.distrust;
+  }
+}
+
+/// What Intel's compiler reads at the first build of the process.
+Manifest late_fields(const LoadMoment& moment) {
+  const EnvironmentInputs environment = environment_inputs(moment.environment);
+  Manifest fields;
+  for (const ManifestField& field : environment.fields.fields())
+    if (read_at_first_build(field.name)) fields.set(field.name, field.value);
+  for (const SettingsFile& file : moment.compiler_files)
+    fields.set("file." + file.name, digest_of_text(file.content) + file.distrust);
+  return fields;
+}
+
+std::string first_difference(const Manifest& wanted, const Manifest& found) {
+  const auto list = differences(wanted, found);
+  return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
+}
+
+const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreate); }
+
+/// Sampled identities. References to them stay valid: they are never removed.
+struct Samples {
+  std::mutex mutex;
+  std::deque<Identity> all;
+  const Identity* latest = nullptr;
+  std::uint64_t mappings = 0;
+  const void* builder = nullptr;
+  const LoadMoment* loaded = nullptr;
+  LoadMoment first_use;
+};
+
+Samples& samples() {
+  static auto* kept = new Samples;  // outlives whoever asks while the process ends
+  return *kept;
+}
+
+}  // namespace
+
+Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
+                       const LoadMoment& first_use) {
+  const EnvironmentInputs environment = environment_inputs(loaded.environment);
+  Identity identity{libraries.fields, {}, environment.bypass, libraries.unknown};
+  identity.fields.merge(environment.fields);
+  add_files(loaded.driver_files, identity);
+  add_files(loaded.compiler_files, identity);
+  if (identity.unknown.empty()) identity.unknown = environment.unknown;
+  if (identity.unknown.empty())
+    identity.unknown = first_difference(late_fields(loaded), late_fields(first_use));
+  if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use.environment).bypass;
+  return identity;
+}
+
+const Identity& identity() {
+  Samples& kept = samples();
+  const std::lock_guard lock(kept.mutex);
+  const LoadMoment* loaded = detail::load_moment();
+  const std::uint64_t mappings = mapping_count();
+  if (kept.latest && kept.mappings == mappings && kept.loaded == loaded && kept.builder == builder())
+    return *kept.latest;
+  static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
+  if (!loaded) return *never;
+  if (kept.loaded != loaded) kept.first_use = detail::sample_moment();
+  Identity sampled =
+      make_identity(library_inputs(mapped_libraries(builder()), &digest_of_mapped), *loaded, kept.first_use);
+  kept.loaded = loaded;
+  kept.mappings = mappings;
+  kept.builder = builder();
+  // Libraries that have nothing to do with compiling come and go.
+  for (const Identity& known : kept.all)
+    if (known.fields == sampled.fields && known.bypass == sampled.bypass && known.unknown == sampled.unknown)
+      return *(kept.latest = &known);
+  return *(kept.latest = &kept.all.emplace_back(std::move(sampled)));
+}
+
+std::string changed_since(const Identity& identity) {
+  const LoadMoment now = detail::sample_moment();
+  Manifest sampled;
+  for (const ManifestField& field : identity.fields.fields())
+    if (read_at_first_build(field.name) || field.name == "file.Options.txt")
+      sampled.set(field.name, field.value);
+  return first_difference(sampled, late_fields(now));
+}
+
+std::string digest_of(const Identity& identity) {
+  return digest_of_text(encode(identity.fields) + '\0' + identity.bypass + '\0' + identity.unknown);
+}
+
+}  // namespace kiln::cache

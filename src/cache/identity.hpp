@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Everything that shapes a compiled binary besides Kiln's own decisions: compiler, environment, files,
+// device, inputs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cache/environment.hpp"
+#include "cache/libraries.hpp"
+#include "kiln/device.hpp"
+#include "kiln/diagnostic.hpp"
+#include "level_zero/load_moment.hpp"
+
+namespace kiln::cache {
+
+/// The compiler of this process.
+struct Identity {
+  Manifest fields;                   ///< "library.…", "env.…", "file.…"
+  std::vector<Diagnostic> warnings;  ///< settings files that are not to be trusted (K0720)
+  /// Not empty: the cache must not be used at all, since a hit would not do what was asked for, and why.
+  std::string bypass;
+  /// Not empty: the fields do not tell everything, so nothing may be looked up or stored, and why.
+  std::string unknown;
+
+  [[nodiscard]] bool usable() const { return bypass.empty() && unknown.empty(); }
+};
+
+/// From what was sampled: `loaded` is the moment when the driver was loaded, `first_use` that of the first
+/// question to the cache. Intel's compiler reads its own settings at the first build, somewhere between
+/// `loaded` and later: where the two moments differ in those, the identity is unknown. Pure.
+[[nodiscard]] Identity make_identity(const LibraryInputs& libraries, const detail::LoadMoment& loaded,
+                                     const detail::LoadMoment& first_use);
+
+/// This process's, for the driver behind the table. Environment and files are sampled once for a driver,
+/// libraries again whenever some were mapped. Valid until the process ends. Thread-safe; as the environment
+/// is read, no thread may change it during the first call.
+[[nodiscard]] const Identity& identity();
+
+/// Ask after a compilation and before storing its result: empty when a compiler that read its settings only
+/// now would have read the same, else what changed. Opens up to three files. As identity().
+[[nodiscard]] std::string changed_since(const Identity& identity);
+
+/// One word for all of it, for a helper process to report: only when it has the same did it compile what the
+/// parent's fields say. Pure.
+[[nodiscard]] std::string digest_of(const Identity& identity);
+
+/// The device and its driver. Not its name, its place or its UUID, none of which shape code.
+[[nodiscard]] Manifest device_fields(DriverRef driver, DeviceRef device, const DeviceProperties& properties);
+
+/// The part of it that needs no driver. Pure.
+[[nodiscard]] Manifest device_fields(std::uint32_t driver_version,
+                                     std::span<const std::uint8_t> native_format,
+                                     const DeviceProperties& properties);
+
+/// One input of a build, in the order of linking.
+struct InputFacts {
+  std::string_view format;  ///< "spirv"
+  std::span<const std::byte> code;
+  std::string_view flags;                                          ///< exactly as the driver gets them
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> constants;  ///< id and value; their order is no input
+};
+
+/// Several inputs are linked, one is built. Pure.
+[[nodiscard]] Manifest input_fields(std::span<const InputFacts> inputs);
+
+}  // namespace kiln::cache

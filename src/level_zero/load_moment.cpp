@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Samples the environment and the settings files that Intel's driver and compiler read unasked.
+#include "level_zero/load_moment.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace kiln::detail {
+namespace {
+
+constexpr std::size_t kMostRead = std::size_t{1} << 20;
+
+std::mutex mutex;
+std::atomic<const LoadMoment*> current = nullptr;
+
+std::map<std::string, LoadMoment>& moments() {
+  static auto* all = new std::map<std::string, LoadMoment>;  // outlives whoever asks while the process ends
+  return *all;
+}
+
+/// Null when all of it was read.
+const char* read_all(int file, std::string& content) {
+  content.resize(kMostRead + 1);
+  std::size_t size = 0;
+  while (size < content.size()) {
+    const ssize_t count = read(file, content.data() + size, content.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return "cannot be read";
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  content.resize(size);
+  return size > kMostRead ? "is larger than 1 MiB" : nullptr;
+}
+
+const char* examine(int file, std::string& content) {
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return "is no regular file";
+  if (status.st_uid != geteuid() && status.st_uid != 0) return "belongs to neither this user nor root";
+  if (status.st_mode & S_IWOTH) return "can be written by everybody";
+  return read_all(file, content);
+}
+
+std::optional<SettingsFile> look_at(std::string name, const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+  // Who may not open it is not obeyed by a compiler of his own either.
+  if (file < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return std::nullopt;
+  SettingsFile found{std::move(name), path.string(), {}, {}};
+  const char* distrust = file < 0 ? "is a link, or no regular file" : examine(file, found.content);
+  if (file >= 0) close(file);
+  if (distrust) found.distrust = distrust, found.content.clear();
+  return found;
+}
+
+}  // namespace
+
+LoadMoment sample_moment(const SettingsPlaces& places) {
+  LoadMoment moment;
+  for (char** entry = environ; entry && *entry; ++entry) moment.environment.emplace_back(*entry);
+  for (const char* name : {"igdrcl.config", "neo.config"})
+    if (auto file = look_at(name, places.current / name)) moment.driver_files.push_back(*std::move(file));
+  if (auto file = look_at("Options.txt", places.temporary / "IntelIGC" / "debugFlags" / "Options.txt"))
+    moment.compiler_files.push_back(*std::move(file));
+  return moment;
+}
+
+const LoadMoment* load_moment() { return current.load(std::memory_order_acquire); }
+
+void remember_moment(const std::string& source) {
+  const std::lock_guard lock(mutex);
+  if (!moments().contains(source)) moments().emplace(source, sample_moment());
+}
+
+void use_moment(const std::string& source) {
+  const std::lock_guard lock(mutex);
+  current.store(&moments()[source], std::memory_order_release);
+}
+
+}  // namespace kiln::detail

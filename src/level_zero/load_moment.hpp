@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What drivers and compilers read unasked: the environment and settings files, as they were when the driver
+// was loaded.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kiln::detail {
+
+/// A settings file that is there. It has either content or a reason not to trust it.
+struct SettingsFile {
+  std::string name;  ///< "igdrcl.config"
+  std::string path;
+  std::string content;
+  std::string distrust;  ///< "belongs to neither this user nor root"; empty when the content may be believed
+  friend bool operator==(const SettingsFile&, const SettingsFile&) = default;
+};
+
+struct LoadMoment {
+  std::vector<std::string> environment;      ///< "NAME=value", in the order in which getenv() finds them
+  std::vector<SettingsFile> driver_files;    ///< Intel's driver reads them once, when it is loaded
+  std::vector<SettingsFile> compiler_files;  ///< Intel's compiler reads them at the first build
+};
+
+struct SettingsPlaces {
+  std::filesystem::path current = ".";
+  std::filesystem::path temporary = P_tmpdir;  ///< IGC does not ask TMPDIR
+};
+
+/// Looks at the environment and the files now. Follows no link, waits for nothing, reads at most 1 MiB a
+/// file. Must not run while another thread changes the environment.
+[[nodiscard]] LoadMoment sample_moment(const SettingsPlaces& places = {});
+
+/// The moment just before the driver behind the table was first loaded by this process; null before that.
+/// It stays valid until the process ends.
+[[nodiscard]] const LoadMoment* load_moment();
+
+/// Remembers the present moment for that source, unless one is known. For load_…() alone.
+void remember_moment(const std::string& source);
+/// That source is behind the table from now on.
+void use_moment(const std::string& source);
+
+}  // namespace kiln::detail

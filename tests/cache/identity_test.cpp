@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: MIT
+// Changes one input of a compilation at a time: true inputs must change the key, all others must not.
+#include "cache/identity.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "unit/golden.hpp"
+
+namespace kiln::cache {
+namespace {
+
+std::vector<std::byte> bytes(std::string_view text) {
+  const auto view = std::as_bytes(std::span(text.data(), text.size()));
+  return {view.begin(), view.end()};
+}
+
+/// All that the key is made of, as it is sampled at the edge.
+struct World {
+  std::vector<Library> libraries;
+  detail::LoadMoment moment;
+  std::uint32_t driver_version = 0x01036013;
+  std::array<std::uint8_t, 16> native_format{};
+  DeviceProperties device;
+  std::vector<std::byte> code = bytes("first"), second = bytes("second");
+  std::vector<InputFacts> inputs;
+
+  std::string& variable(std::string name) {
+    moment.environment.insert(moment.environment.begin(), std::move(name));
+    return moment.environment.front();
+  }
+};
+
+World make_world() {
+  World world;
+  world.libraries = {
+      {"", "program", "00", {"libkiln.so.0", "libLLVM-17.so.1"}, 1, false, false},
+      {"/usr/lib/libkiln.so.0", "libkiln.so.0", "01", {"libcrypto.so.3"}, 2, true, false},
+      {"/usr/lib/libze_intel_gpu.so.1", "libze_intel_gpu.so.1", "02", {"libigdgmm.so.12"}, 3, false, true},
+      {"/usr/lib/libigc.so.1", "libigc.so.1", "03", {"libLLVM-14.so.1", "libLLVMSPIRVLib.so.14"}, 4},
+      {"/usr/lib/libigdfcl.so.1", "libigdfcl.so.1", "04", {"libopencl-clang.so.14"}, 5},
+      {"/usr/lib/libLLVM-14.so.1", "libLLVM-14.so.1", "05", {"libz.so.1", "libm.so.6"}, 6},
+      {"/usr/lib/libLLVMSPIRVLib.so.14", "libLLVMSPIRVLib.so.14", "06", {}, 7},
+      {"/usr/lib/libopencl-clang.so.14", "libopencl-clang.so.14", "07", {}, 8},
+      {"/usr/lib/libm.so.6", "libm.so.6", "08", {"libc.so.6"}, 9},
+      {"/usr/lib/libz.so.1", "libz.so.1", "09", {}, 10},
+      {"/usr/lib/libLLVM-17.so.1", "libLLVM-17.so.1", "0a", {}, 11},
+      {"/usr/lib/libigdgmm.so.12", "libigdgmm.so.12", "0b", {}, 12},
+  };
+  world.moment.environment = {"HOME=/home/me", "PATH=/usr/bin", "IGC_EnableA=1"};
+  world.device.vendor_id = 0x8086;
+  world.device.device_id = 0x56a0;
+  world.device.ip_version = 0x030dc008;
+  world.device.name = "Arc";
+  world.inputs = {{"spirv", world.code, "-cl-opt-disable", {{1, 10}, {2, 20}}}};
+  return world;
+}
+
+Identity identity_of(const World& world) {
+  const auto no_file = [](const Library&) { return std::optional<std::string>(); };
+  return make_identity(library_inputs(world.libraries, no_file), world.moment, world.moment);
+}
+
+CacheKey key(const World& world) {
+  const Identity identity = identity_of(world);
+  REQUIRE_MESSAGE(identity.usable(), identity.bypass << identity.unknown);
+  Manifest manifest = identity.fields;
+  manifest.merge(device_fields(world.driver_version, world.native_format, world.device));
+  manifest.merge(input_fields(world.inputs));
+  return key_of(encode(manifest));
+}
+
+struct Mutation {
+  const char* name;
+  void (*change)(World&);
+};
+
+detail::SettingsFile settings(const char* name, const char* content) {
+  return {name, std::string("/somewhere/") + name, content, {}};
+}
+
+void debug_key(World& world, const char* variable) {
+  world.variable("NEOReadDebugKeys=1");
+  world.variable(variable);
+}
+
+const Mutation kInputs[] = {
+    {"Kiln", [](World& w) { w.libraries[1].build_id = "ff"; }},
+    {"driver", [](World& w) { w.libraries[2].build_id = "ff"; }},
+    {"compiler", [](World& w) { w.libraries[3].build_id = "ff"; }},
+    {"front end", [](World& w) { w.libraries[4].build_id = "ff"; }},
+    {"LLVM of the compiler", [](World& w) { w.libraries[5].build_id = "ff"; }},
+    {"translator", [](World& w) { w.libraries[6].build_id = "ff"; }},
+    {"clang", [](World& w) { w.libraries[7].build_id = "ff"; }},
+    {"libm, with which LLVM folds", [](World& w) { w.libraries[8].build_id = "ff"; }},
+    {"compiler's major version", [](World& w) { w.libraries[3].name = "libigc.so.2"; }},
+    {"one compiler more",
+     [](World& w) {
+       w.libraries.push_back({"/opt/libigc_x.so", "libigc_x.so", "0c"});
+     }},
+    {"two libraries exchanged",
+     [](World& w) { std::swap(w.libraries[3].build_id, w.libraries[5].build_id); }},
+    {"IGC variable", [](World& w) { w.variable("IGC_ForceOCLSIMDWidth=16"); }},
+    {"IGC variable's value", [](World& w) { w.moment.environment[2] = "IGC_EnableA=2"; }},
+    {"IGC variable gone", [](World& w) { w.moment.environment.pop_back(); }},
+    {"LLVM's command line", [](World& w) { w.variable("IGC_LLVMCommandLine=-x"); }},
+    {"printf's buffer", [](World& w) { w.variable("IGC_PrintfBufferSize=64"); }},
+    {"emulated double precision", [](World& w) { w.variable("NEO_FP64_EMULATION=1"); }},
+    {"send workaround", [](World& w) { w.variable("ONEAPI_PVC_SEND_WAR_WA=0"); }},
+    {"debugger", [](World& w) { w.variable("ZET_ENABLE_PROGRAM_DEBUGGING=1"); }},
+    {"key without gate", [](World& w) { w.variable("OverrideDefaultFP64Settings=1"); }},
+    {"the same with prefix", [](World& w) { w.variable("NEO_L0_OverrideDefaultFP64Settings=1"); }},
+    {"debug key", [](World& w) { debug_key(w, "ForceLargeGrfCompilationMode=1"); }},
+    {"debug key with prefix", [](World& w) { debug_key(w, "NEO_UseBindlessMode=1"); }},
+    {"debug key of one capital", [](World& w) { debug_key(w, "Enable64kbpages=1"); }},
+    {"igdrcl.config", [](World& w) { w.moment.driver_files = {settings("igdrcl.config", "A = 1")}; }},
+    {"neo.config", [](World& w) { w.moment.driver_files = {settings("neo.config", "A = 1")}; }},
+    {"Options.txt", [](World& w) { w.moment.compiler_files = {settings("Options.txt", "A=1")}; }},
+    {"driver's version", [](World& w) { ++w.driver_version; }},
+    {"native format", [](World& w) { w.native_format[15] = 1; }},
+    {"vendor", [](World& w) { ++w.device.vendor_id; }},
+    {"device", [](World& w) { ++w.device.device_id; }},
+    {"stepping", [](World& w) { *w.device.ip_version += 1; }},
+    {"no stepping", [](World& w) { w.device.ip_version.reset(); }},
+    {"kind of device", [](World& w) { w.device.type = ZE_DEVICE_TYPE_CPU; }},
+    {"code", [](World& w) { w.inputs[0].code = w.second; }},
+    {"code cut by a byte", [](World& w) { w.inputs[0].code = w.inputs[0].code.first(4); }},
+    {"format", [](World& w) { w.inputs[0].format = "native"; }},
+    {"flags", [](World& w) { w.inputs[0].flags = "-cl-opt-disable "; }},
+    {"no flags", [](World& w) { w.inputs[0].flags = ""; }},
+    {"constant's value", [](World& w) { w.inputs[0].constants[0].second = 11; }},
+    {"constant's number", [](World& w) { w.inputs[0].constants[0].first = 3; }},
+    {"constants exchanged",
+     [](World& w) { std::swap(w.inputs[0].constants[0].second, w.inputs[0].constants[1].second); }},
+    {"no constants", [](World& w) { w.inputs[0].constants.clear(); }},
+    {"second input",
+     [](World& w) {
+       w.inputs.push_back({"spirv", w.second, "", {}});
+     }},
+};
+
+const Mutation kOthers[] = {
+    {"folder of the compiler", [](World& w) { w.libraries[3].path = "/opt/intel/libigc.so.1"; }},
+    {"file name of the compiler", [](World& w) { w.libraries[3].path = "/usr/lib/libigc.so.1.0.12504"; }},
+    {"where it is mapped", [](World& w) { w.libraries[3].base = 0x7000; }},
+    {"order of libraries", [](World& w) { std::ranges::reverse(w.libraries); }},
+    {"another program", [](World& w) { w.libraries[0].build_id = "ff"; }},
+    {"the program's own LLVM", [](World& w) { w.libraries[10].build_id = "ff"; }},
+    {"zlib", [](World& w) { w.libraries[9].build_id = "ff"; }},
+    {"memory manager", [](World& w) { w.libraries[11].build_id = "ff"; }},
+    {"one library more",
+     [](World& w) {
+       w.libraries.push_back({"/usr/lib/libX11.so.6", "libX11.so.6", "0d"});
+     }},
+    {"HOSTNAME", [](World& w) { w.variable("HOSTNAME=node17"); }},
+    {"PBS", [](World& w) { w.variable("PBS_JOBID=17"); }},
+    {"PALS", [](World& w) { w.variable("PALS_RANKID=3"); }},
+    {"PMIX", [](World& w) { w.variable("PMIX_RANK=3"); }},
+    {"SLURM", [](World& w) { w.variable("SLURM_PROCID=3"); }},
+    {"TMPDIR", [](World& w) { w.variable("TMPDIR=/scratch"); }},
+    {"PWD", [](World& w) { w.variable("PWD=/home/me/work"); }},
+    {"HOME", [](World& w) { w.moment.environment[0] = "HOME=/home/you"; }},
+    {"LD_LIBRARY_PATH", [](World& w) { w.variable("LD_LIBRARY_PATH=/opt/intel"); }},
+    {"ZE_AFFINITY_MASK", [](World& w) { w.variable("ZE_AFFINITY_MASK=0"); }},
+    {"ZE_FLAT_DEVICE_HIERARCHY", [](World& w) { w.variable("ZE_FLAT_DEVICE_HIERARCHY=FLAT"); }},
+    {"ZE_ENABLE_PCI_ID_DEVICE_ORDER", [](World& w) { w.variable("ZE_ENABLE_PCI_ID_DEVICE_ORDER=1"); }},
+    {"ZE_ENABLE_VALIDATION_LAYER", [](World& w) { w.variable("ZE_ENABLE_VALIDATION_LAYER=1"); }},
+    {"ZES_ENABLE_SYSMAN", [](World& w) { w.variable("ZES_ENABLE_SYSMAN=1"); }},
+    {"NEO_CACHE_DIR", [](World& w) { w.variable("NEO_CACHE_DIR=/scratch"); }},
+    {"NEO_CACHE_PERSISTENT", [](World& w) { w.variable("NEO_CACHE_PERSISTENT=0"); }},
+    {"KILN_CACHE_DIR", [](World& w) { w.variable("KILN_CACHE_DIR=/scratch"); }},
+    {"KILN_DEVICE", [](World& w) { w.variable("KILN_DEVICE=cpu"); }},
+    {"KILN_CPU_THREADS", [](World& w) { w.variable("KILN_CPU_THREADS=1"); }},
+    {"debug key behind a closed gate", [](World& w) { w.variable("ForceLargeGrfCompilationMode=1"); }},
+    {"the gate is shut", [](World& w) { w.variable("NEOReadDebugKeys=0"); }},
+    {"dump that is off", [](World& w) { w.variable("IGC_ShaderDumpEnable=0"); }},
+    {"order of variables", [](World& w) { std::ranges::reverse(w.moment.environment); }},
+    {"double that getenv does not find", [](World& w) { w.moment.environment.push_back("IGC_EnableA=7"); }},
+    {"no variable", [](World& w) { w.variable("IGC_NoValue"); }},
+    {"what a driver is told for OpenCL", [](World& w) { w.variable("NEO_CACHE_MAX_SIZE=1"); }},
+    {"device's name", [](World& w) { w.device.name = "Arc A770"; }},
+    {"free memory", [](World& w) { w.device.usable_memory = 1; }},
+    {"topology", [](World& w) { w.device.slices = 4; }},
+    {"timer", [](World& w) { w.device.timer_ticks_per_second = 1; }},
+    {"order of constants", [](World& w) { std::ranges::reverse(w.inputs[0].constants); }},
+    {"where the code lies", [](World& w) { w.second = w.code, w.inputs[0].code = w.second; }},
+};
+
+TEST_CASE("a true input changes the key") {
+  const CacheKey before = key(make_world());
+  std::vector<CacheKey> keys{before};
+  for (const Mutation& mutation : kInputs) {
+    CAPTURE(mutation.name);
+    World world = make_world();
+    mutation.change(world);
+    const CacheKey after = key(world);
+    CHECK(after == key(world));
+    CHECK_MESSAGE(std::ranges::find(keys, after) == keys.end(),
+                  "the same key as before, or as another change");
+    keys.push_back(after);
+  }
+  CHECK(std::size(kInputs) >= 25);
+}
+
+TEST_CASE("what is no input leaves the key alone") {
+  const CacheKey before = key(make_world());
+  for (const Mutation& mutation : kOthers) {
+    CAPTURE(mutation.name);
+    World world = make_world();
+    mutation.change(world);
+    CHECK(key(world) == before);
+  }
+  CHECK(std::size(kOthers) >= 15);
+}
+
+TEST_CASE("an open gate alone changes no key that a debug key does not") {
+  World open = make_world();
+  open.variable("NEOReadDebugKeys=1");
+  World other = open;
+  other.variable("NEO_CACHE_DIR=/scratch");
+  other.variable("HOSTNAME=node");
+  other.variable("no_key=1");
+  CHECK(key(open) == key(other));
+}
+
+TEST_CASE("fields keep their boundaries") {
+  World left = make_world(), right = make_world();
+  left.inputs.push_back({"spirv", left.second, "-a", {}});
+  left.inputs[0].flags = "-b";
+  right.inputs.push_back({"spirv", right.second, "", {}});
+  right.inputs[0].flags = "-b-a";
+  CHECK(key(left) != key(right));
+
+  left = right = make_world();
+  left.variable("IGC_A=1 IGC_B=2");
+  right.variable("IGC_A=1");
+  right.variable("IGC_B=2");
+  CHECK(key(left) != key(right));
+
+  left = right = make_world();
+  left.inputs = {{"spirv", left.code, "", {{1, 2}, {3, 4}}}};
+  right.inputs = {{"spirv", right.code, "", {{1, 23}, {4, 4}}}};
+  CHECK(key(left) != key(right));
+
+  left = right = make_world();
+  left.inputs = {{"spirv", left.code, "", {}}, {"spirv", left.second, "", {}}};
+  right.inputs = {{"spirv", right.second, "", {}}, {"spirv", right.code, "", {}}};
+  CHECK(key(left) != key(right));
+
+  left = right = make_world();  // a variable that is named like the field of another
+  left.variable("IGC_=x");
+  right.variable("IGC_x=");
+  CHECK(key(left) != key(right));
+}
+
+TEST_CASE("side effects and unknown code keep the cache out") {
+  const auto bypass = [](const char* variable) {
+    World world = make_world();
+    world.variable("NEOReadDebugKeys=1");
+    world.variable(variable);
+    return identity_of(world).bypass;
+  };
+  for (const char* variable :
+       {"IGC_ShaderDumpEnable=1", "IGC_ShaderDumpEnableAll=1", "IGC_DumpToCurrentDir=1",
+        "IGC_DumpToCustomDir=/x", "IGC_PrintDebugSettings=1", "IGC_ShaderOverride=1", "IGC_ElfDumpEnable=1",
+        "ZET_ENABLE_PROGRAM_INSTRUMENTATION=1", "KILN_CPU_FAULT=build"})
+    CHECK_MESSAGE(!bypass(variable).empty(), variable);
+  CHECK(bypass("IGC_PrintfBufferSize=1").empty());
+  CHECK(bypass("ZET_ENABLE_PROGRAM_INSTRUMENTATION=0").empty());
+
+  World world = make_world();
+  debug_key(world, "IgcLibraryName=/opt/libother.so");
+  CHECK(!identity_of(world).unknown.empty());
+  world = make_world();
+  world.libraries.erase(world.libraries.begin() + 3);
+  CHECK(identity_of(world).unknown == "the driver has not loaded its compiler");
+  world = make_world();
+  world.libraries[2].driver = false;
+  CHECK(identity_of(world).unknown == "no driver is loaded");
+  world = make_world();
+  world.libraries[5].build_id.clear();
+  CHECK(identity_of(world).unknown.starts_with("no build-id in libLLVM-14.so.1"));
+}
+
+TEST_CASE("a file stands in for a build-id") {
+  World world = make_world();
+  world.libraries[5].build_id.clear();
+  const auto one = library_inputs(world.libraries,
+                                  [](const Library& library) { return std::optional("1" + library.name); });
+  CHECK(one.unknown.empty());
+  CHECK(*one.fields.find("library.libLLVM-14.so.1") == "sha256:1libLLVM-14.so.1");
+  const auto two =
+      library_inputs(world.libraries, [](const Library&) { return std::optional<std::string>("2"); });
+  CHECK(one.fields != two.fields);
+}
+
+TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader every driver counts") {
+  std::vector<Library> mapped = make_world().libraries;
+  const auto no_file = [](const Library&) { return std::optional<std::string>(); };
+  mapped[2].driver = false;
+  mapped.push_back(
+      {"/lib/libze_kiln_cpu.so", "libze_kiln_cpu.so", "20", {"libLLVM-17.so.1"}, 20, false, true});
+  const LibraryInputs cpu = library_inputs(mapped, no_file);
+  CHECK(cpu.unknown.empty());
+  CHECK(cpu.fields.find("library.libze_kiln_cpu.so"));
+  CHECK(cpu.fields.find("library.libLLVM-17.so.1"));
+  CHECK(!cpu.fields.find("library.libigc.so.1"));
+  CHECK(!cpu.fields.find("library.libze_intel_gpu.so.1"));
+
+  mapped.back().driver = false;
+  mapped.push_back({"/lib/libze_loader.so.1", "libze_loader.so.1", "21", {}, 21, false, true});
+  const LibraryInputs all = library_inputs(mapped, no_file);
+  CHECK(all.unknown.empty());
+  for (const char* name : {"libze_kiln_cpu.so", "libze_intel_gpu.so.1", "libigc.so.1", "libLLVM-14.so.1"})
+    CHECK_MESSAGE(all.fields.find("library." + std::string(name)), name);
+  CHECK(!all.fields.find("library.libze_loader.so.1"));
+
+  mapped.push_back({"/other/libLLVM-14.so.1", "libLLVM-14.so.1", "22", {}, 22});
+  CHECK(*library_inputs(mapped, no_file).fields.find("library.libLLVM-14.so.1") == "05 22");
+}
+
+TEST_CASE("what the compiler reads late must not have changed") {
+  const World world = make_world();
+  const auto libraries =
+      library_inputs(world.libraries, [](const Library&) { return std::optional<std::string>(); });
+  const auto unknown = [&](auto&& change) {
+    detail::LoadMoment later = world.moment;
+    change(later);
+    return make_identity(libraries, world.moment, later).unknown;
+  };
+  using Moment = detail::LoadMoment;
+  CHECK(unknown([](Moment&) {}).empty());
+  CHECK(unknown([](Moment& m) { m.environment.push_back("IGC_ForceOCLSIMDWidth=16"); }) ==
+        "env.IGC_ForceOCLSIMDWidth changed after the driver was loaded");
+  CHECK(unknown([](Moment& m) { m.environment.pop_back(); }) ==
+        "env.IGC_EnableA changed after the driver was loaded");
+  CHECK(unknown([](Moment& m) { m.compiler_files = {settings("Options.txt", "A=1")}; }) ==
+        "file.Options.txt changed after the driver was loaded");
+  // The driver has read these already.
+  CHECK(unknown([](Moment& m) { m.environment.push_back("OverrideDefaultFP64Settings=1"); }).empty());
+  CHECK(unknown([](Moment& m) { m.driver_files = {settings("neo.config", "A=1")}; }).empty());
+}
+
+/// One note of an ELF file.
+std::vector<std::byte> note(std::uint32_t type, std::string_view name, std::string_view content,
+                            std::size_t align = 4) {
+  std::vector<std::byte> all;
+  const auto append = [&](const void* from, std::size_t size) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    all.insert(all.end(), begin, begin + size);
+    all.resize((all.size() + align - 1) / align * align);
+  };
+  const std::uint32_t header[] = {static_cast<std::uint32_t>(name.size()),
+                                  static_cast<std::uint32_t>(content.size()), type};
+  const auto* begin = reinterpret_cast<const std::byte*>(header);
+  all.insert(all.end(), begin, begin + sizeof header);
+  append(name.data(), name.size());
+  append(content.data(), content.size());
+  return all;
+}
+
+TEST_CASE("build-ids are read within the bounds of their notes") {
+  constexpr std::string_view kGnu("GNU\0", 4);
+  const auto id = note(3, kGnu, "\x12\xab\xcd");
+  CHECK(build_id(id, 4) == "12abcd");
+  auto two = note(5, kGnu, "property");
+  two.insert(two.end(), id.begin(), id.end());
+  CHECK(build_id(two, 4) == "12abcd");
+  CHECK(build_id(note(3, std::string_view("XNU\0", 4), "\x12"), 4).empty());
+  CHECK(build_id({}, 4).empty());
+  for (std::size_t size = 0; size + 1 < id.size(); ++size) {
+    const std::vector<std::byte> cut(id.begin(), id.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK(build_id(cut, 4).empty());
+  }
+  // Sizes up to the largest in every field, which must neither wrap nor loop.
+  for (std::size_t at = 0; at < 12; ++at)
+    for (const unsigned value : {0U, 1U, 127U, 128U, 255U}) {
+      auto wrong = two;
+      wrong[at] = static_cast<std::byte>(value);
+      (void)build_id(wrong, 4);
+      for (std::size_t rest = at; rest < 12; ++rest) wrong[rest] = std::byte{255};
+      CHECK(build_id(wrong, 8).empty());
+    }
+}
+
+/// A folder of its own, removed at the end.
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "kiln-identity-XXXXXX";
+    REQUIRE(mkdtemp(name.data()));
+    path = name;
+    std::filesystem::create_directories(options().parent_path());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::filesystem::path options() const { return path / "IntelIGC" / "debugFlags" / "Options.txt"; }
+  detail::LoadMoment sample() const { return detail::sample_moment({path, path}); }
+};
+
+void write(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+TEST_CASE("settings files are read when they may be trusted, and only their content counts") {
+  const Folder folder;
+  CHECK(folder.sample().driver_files.empty());
+  CHECK(folder.sample().compiler_files.empty());
+  write(folder.options(), "ForceOCLSIMDWidth=16");
+  write(folder.path / "igdrcl.config", "A = 1");
+  write(folder.path / "neo.config", "B = 1");
+  const auto moment = folder.sample();
+  REQUIRE(moment.compiler_files.size() == 1);
+  CHECK(moment.compiler_files[0].content == "ForceOCLSIMDWidth=16");
+  CHECK(moment.compiler_files[0].distrust.empty());
+  REQUIRE(moment.driver_files.size() == 2);
+  CHECK(moment.driver_files[1].content == "B = 1");
+
+  World world = make_world();
+  world.moment.compiler_files = moment.compiler_files;
+  const CacheKey before = key(world);
+  std::filesystem::last_write_time(folder.options(),
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(99));
+  world.moment.compiler_files = folder.sample().compiler_files;
+  CHECK(key(world) == before);
+  write(folder.options(), "ForceOCLSIMDWidth=32");
+  world.moment.compiler_files = folder.sample().compiler_files;
+  CHECK(key(world) != before);
+}
+
+TEST_CASE("K0720: a settings file of somebody else") {
+  World world = make_world();
+  world.moment.compiler_files = {
+      {"Options.txt", "/tmp/IntelIGC/debugFlags/Options.txt", "", "belongs to neither this user nor root"}};
+  const Identity identity = identity_of(world);
+  REQUIRE(identity.warnings.size() == 1);
+  test::check_diagnostic("K0720", identity.warnings[0]);
+  CHECK(identity.bypass == "/tmp/IntelIGC/debugFlags/Options.txt belongs to neither this user nor root");
+}
+
+TEST_CASE("hostile settings files neither hang nor are believed") {
+  const Folder folder;
+  const auto why = [&] {
+    const auto moment = folder.sample();
+    REQUIRE(moment.compiler_files.size() == 1);
+    CHECK(moment.compiler_files[0].content.empty());
+    World world = make_world();
+    world.moment.compiler_files = moment.compiler_files;
+    const Identity identity = identity_of(world);
+    CHECK(!identity.usable());
+    REQUIRE(identity.warnings.size() == 1);
+    CHECK(identity.warnings[0].code == "K0720");
+    std::filesystem::remove_all(folder.options());
+    return moment.compiler_files[0].distrust;
+  };
+  const std::string path = folder.options();
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK(why() == "is no regular file");
+  REQUIRE(mkdir(path.c_str(), 0700) == 0);
+  CHECK(why() == "is no regular file");
+  write(folder.path / "elsewhere", "A=1");
+  REQUIRE(symlink((folder.path / "elsewhere").c_str(), path.c_str()) == 0);
+  CHECK(why() == "is a link, or no regular file");
+  REQUIRE(symlink("/dev/zero", path.c_str()) == 0);
+  CHECK(why() == "is a link, or no regular file");
+  write(path, "A=1");
+  REQUIRE(truncate(path.c_str(), off_t{1} << 40) == 0);  // sparse
+  CHECK(why() == "is larger than 1 MiB");
+  write(path, std::string(std::size_t{1} << 20, 'x'));
+  CHECK(folder.sample().compiler_files[0].distrust.empty());
+  REQUIRE(chmod(path.c_str(), 0666) == 0);
+  CHECK(why() == "can be written by everybody");
+  if (geteuid() == 0) {
+    write(path, "A=1");
+    REQUIRE(chown(path.c_str(), 65534, 65534) == 0);
+    CHECK(why() == "belongs to neither this user nor root");
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cache
