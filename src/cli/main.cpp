@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/cache_command.hpp"
 #include "cli/driver_question.hpp"
 
 namespace {
@@ -159,6 +160,9 @@ int main(int argc, char** argv) {
       ->required();
   explain_command->add_flag("--json", explain_options.json, "Machine-readable output");
 
+  CacheCommand cache;
+  const CLI::App* cache_command = add_cache_command(app, cache, kDeviceHelp);
+
   RunOptions options;
   CLI::App* run_command =
       app.add_subcommand("run", "Run a sample kernel and compare its answer with the host's");
@@ -190,5 +194,6 @@ int main(int argc, char** argv) {
   if (check_command->parsed()) return check(check_options);
   if (child_command->parsed()) return answer_question(question);
   if (explain_command->parsed()) return explain(explain_options);
+  if (cache_command->parsed()) return cache.run(cache);
   return run(options);
 }
