@@ -47,7 +47,8 @@ Result<CacheOptions> chosen_options(const CacheCommand& command) {
     options.max_size = *bytes;
   }
   if (const char* folder = std::getenv("KILN_CACHE_DIR"); folder && *folder) options.folder = folder;
-  if (!command.folder.empty()) options.folder = command.folder;
+  std::error_code error;
+  if (!command.folder.empty()) options.folder = std::filesystem::absolute(command.folder, error);
   if (options.folder.empty()) {
     auto folder = cache::default_folder();
     if (!folder) return tl::unexpected(std::move(folder).error());

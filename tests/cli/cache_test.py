@@ -219,6 +219,7 @@ class Explain(CacheCase):
         self.ask('explain', SAXPY, '--device', 'cpu:none', status=4)
         os.chdir(self.root)
         self.addCleanup(os.chdir, '/')
+        self.assertEqual(self.ask('list', '--folder', 'a/b')['folder'], str(self.root / 'a' / 'b'))
         pathlib.Path('cafe').write_bytes(pathlib.Path(SAXPY).read_bytes())  # a file with the look of a key
         self.assertFalse(self.explain('cafe', status=1)['hit'])
 
