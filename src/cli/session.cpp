@@ -14,7 +14,8 @@ int exit_code(const Error& error) {
   if (code.starts_with("K01")) return kRefused;
   // A source that cannot be compiled, an archive that cannot be read.
   if (code == "K0405" || code == "K0406" || code == "K0408") return kDriverError;
-  if (code == "K0307" || code.starts_with("K04")) return kUsage;
+  // K070: settings of the cache that cannot be meant.
+  if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;
   if (code.starts_with("K03")) return kNoDevice;
   return kDriverError;
 }
