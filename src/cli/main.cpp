@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/cache_command.hpp"
 #include "cli/driver_question.hpp"
 
 namespace {
@@ -19,6 +20,8 @@ Environment:
   KILN_CPU_PROFILE  product whose limits the CPU device has: tgllp, dg2, pvc, bmg, lnl, ptl
   KILN_CPU_DRIVER   path of the CPU driver, libze_kiln_cpu.so
   KILN_KERNEL_PATH  folder of the sample kernels
+  KILN_CACHE        off, read or on (the default): the cache of compiled kernels; `kiln cache` looks into it
+  KILN_CACHE_DIR    its folder (~/.cache/kiln); KILN_CACHE_MAX_SIZE, KILN_CACHE_VERIFY, KILN_CACHE_READ_ONLY
   KILN_LOG          debug, info, warning (the default), error or off)";
 
 constexpr const char* kInspectFooter = R"(
@@ -159,6 +162,9 @@ int main(int argc, char** argv) {
       ->required();
   explain_command->add_flag("--json", explain_options.json, "Machine-readable output");
 
+  CacheCommand cache;
+  const CLI::App* cache_command = add_cache_command(app, cache, kDeviceHelp);
+
   RunOptions options;
   CLI::App* run_command =
       app.add_subcommand("run", "Run a sample kernel and compare its answer with the host's");
@@ -190,5 +196,6 @@ int main(int argc, char** argv) {
   if (check_command->parsed()) return check(check_options);
   if (child_command->parsed()) return answer_question(question);
   if (explain_command->parsed()) return explain(explain_options);
+  if (cache_command->parsed()) return cache.run(cache);
   return run(options);
 }

@@ -12,8 +12,10 @@ namespace kiln::cli {
 int exit_code(const Error& error) {
   const std::string code = error.diagnostic() ? error.diagnostic()->code : "";
   if (code.starts_with("K01")) return kRefused;
-  if (code == "K0405" || code == "K0406") return kDriverError;  // a source that cannot be compiled
-  if (code == "K0307" || code == "K0701" || code.starts_with("K04")) return kUsage;
+  // A source that cannot be compiled, an archive that cannot be read.
+  if (code == "K0405" || code == "K0406" || code == "K0408") return kDriverError;
+  // K070: settings of the cache that cannot be meant.
+  if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;
   if (code.starts_with("K03")) return kNoDevice;
   return kDriverError;
 }

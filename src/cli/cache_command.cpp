@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Registers `kiln cache` and its commands.
+#include "cli/cache_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kFooter = R"(
+Entries are named by keys, 64 digits; the first few are enough where they are unique. `kiln cache COMMAND --help` says more.
+
+Exit status: 0 right, 1 something is damaged, refused or not there, 2 usage, 4 no device, 5 the folder or a file cannot be
+used.
+
+Environment:
+  KILN_CACHE_DIR       the folder, where --folder is not given
+  KILN_CACHE_MAX_SIZE  bytes on disk, or with K, M, G behind (1G))";
+
+constexpr const char* kListFooter = R"(
+Columns of the table, the last used first:
+  KIND      binary, failure (the compiler refused the input; remembered for a while) or crash (its process ended)
+  DEVICE    the product, or the IP version or device ID
+  COMPILER  the library and the start of its build-id
+  USED      how long ago, right within an hour)";
+
+constexpr const char* kVerifyFooter = R"(
+Each entry is read whole: its checksum must be right, and its name the key of what it says it was made of.
+
+Exit status: 0 all are whole, 1 some are damaged, 5 the folder cannot be used.)";
+
+constexpr const char* kExplainFooter = R"(
+KEY   all that is known of that entry: what shaped it, its kernels, the compiler's log.
+FILE  whether a load of that SPIR-V on the device, with these options, would find an entry; where not, what tells the
+      nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
+
+Exit status: 0 an entry, or a hit; 1 a miss; 2 neither a key nor a file; 4 no device; 5 a file that cannot be read.)";
+
+constexpr const char* kOptionsHelp = "OpenCL build options: --options=-cl-fast-relaxed-math";
+
+constexpr const char* kWarmFooter = R"(
+A program finds what is compiled here when device, driver, compiler, options and the environment that shapes code are the
+same.
+
+Exit status: 0 all are compiled or were there, else that of the last file that failed: 5 it cannot be read or built.)";
+
+constexpr const char* kImportFooter = R"(
+Import only from people whom you trust: what is imported is machine code, and will be executed. Each entry is checked for
+damage and for its name; whether its code does what its name says, nothing can tell. Entries that are there already are
+kept. Whatever is wrong is refused, said, and written nowhere.
+
+Exit status: 0 all are there now, 1 some were refused, 5 the archive or the folder cannot be used.)";
+
+}  // namespace
+
+CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* device_help) {
+  CLI::App* cache =
+      app.add_subcommand("cache", "Look into the kernel cache, check it, keep it small, share it");
+  cache->footer(kFooter);
+  cache->require_subcommand(1);
+  const auto add = [&](const char* name, const char* summary, int (*run)(const CacheCommand&)) {
+    CLI::App* one = cache->add_subcommand(name, summary);
+    one->add_option("--folder", command.folder, "The folder of the cache");
+    one->add_flag("--json", command.json, "Machine-readable output");
+    one->callback([&command, run] { command.run = run; });
+    return one;
+  };
+  add("stats", "Show the folder, what is in it, and why it is not used", cache_stats);
+  add("list", "List the entries", cache_list)->footer(kListFooter);
+
+  CLI::App* verify = add("verify", "Read every entry and name those that are damaged", cache_verify);
+  verify->footer(kVerifyFooter);
+  verify->add_flag("--remove", command.remove, "Remove the damaged ones");
+
+  CLI::App* explain =
+      add("explain", "Say what shaped an entry, or why there is none for a file", cache_explain);
+  explain->footer(kExplainFooter);
+  explain->add_option("what", command.what, "The first digits of a key, or a SPIR-V file")->required();
+  explain->add_option("--device", command.device, device_help);
+  explain->add_option("--options", command.flags, kOptionsHelp);
+
+  CLI::App* prune =
+      add("prune", "Remove what was not used for long, and what dead processes left", cache_prune);
+  prune->add_option("--max-size", command.max_size,
+                    "Bytes to keep at most, or with K, M, G behind; without any option: KILN_CACHE_MAX_SIZE");
+  prune->add_option("--older-than", command.older_than,
+                    "Remove what was last used so long ago: 30d, 12h, 90m");
+
+  add("clear", "Remove all entries, without asking", cache_clear);
+
+  CLI::App* warm = add("warm", "Compile files for a device, and keep the result", cache_warm);
+  warm->footer(kWarmFooter);
+  warm->add_option("files", command.files, "SPIR-V files")->required();
+  warm->add_option("--device", command.device, device_help);
+  warm->add_option("--options", command.flags, kOptionsHelp);
+
+  CLI::App* write =
+      add("export", "Write native binaries with all that shaped them to one file", cache_export);
+  write->add_option("archive", command.archive, "The file to write")->required();
+  write->add_option("keys", command.keys,
+                    "The first digits of keys; all native binaries when there are none");
+
+  CLI::App* read = add("import", "Take entries from a file that export wrote", cache_import);
+  read->footer(kImportFooter);
+  read->add_option("archive", command.archive, "The file to read")->required();
+  return cache;
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// What the commands of `kiln cache` share: the folder that is meant, its entries in brief, errors.
+#include "cli/cache_entries.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cache/facts.hpp"
+#include "cli/cache_units.hpp"
+#include "cli/parallel.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr std::size_t kShortKey = 12, kLongestKey = 2 * sizeof(CacheKey);  // digits
+
+}  // namespace
+
+Error cache_usage(std::string message, std::vector<std::string> help) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cache", {"K0407", std::move(message), {}, std::move(help)});
+}
+
+Error unreadable_archive(const std::string& path, std::string reason) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cache",
+               {"K0408",
+                "archive `" + path + "` cannot be read",
+                {{"reason", std::move(reason)}},
+                {"name a file that `kiln cache export` wrote"}});
+}
+
+Error unwritable_archive(const std::string& path, std::string reason) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cache",
+               {"K0408",
+                "archive `" + path + "` cannot be written",
+                {{"reason", std::move(reason)}},
+                {"name a file on a disk with room, in a folder that may be written to"}});
+}
+
+Error nothing_kept(std::string reason) {
+  return Error(ZE_RESULT_ERROR_NOT_AVAILABLE, "cache",
+               {"K0712",
+                "the kernel cache keeps nothing: " + std::move(reason),
+                {},
+                {"`kiln cache stats` tells more; docs/cache.md lists what the cache is not used for"}});
+}
+
+Result<CacheOptions> chosen_options(const CacheCommand& command) {
+  auto chosen = cache_options();
+  if (!chosen) return chosen;
+  CacheOptions options = *std::move(chosen);
+  std::error_code error;
+  if (!command.folder.empty()) options.folder = std::filesystem::absolute(command.folder, error);
+  if (options.folder.empty()) {
+    auto folder = cache::default_folder();
+    if (!folder) return tl::unexpected(std::move(folder).error());
+    options.folder = *std::move(folder);
+  }
+  return options;
+}
+
+Result<std::optional<cache::Folder>> existing_folder(const CacheOptions& options, cache::Access access) {
+  // First without making it: whoever only looks leaves nothing behind.
+  auto folder = cache::open_folder(options.folder, cache::Access::read);
+  if (!folder && folder.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE) return std::nullopt;
+  if (folder && access == cache::Access::write) folder = cache::open_folder(options.folder, access);
+  if (!folder) return tl::unexpected(std::move(folder).error());
+  return std::optional(*std::move(folder));
+}
+
+EntrySummary summarize(const cache::Folder& folder, const cache::StoredEntry& stored, bool with_log) {
+  EntrySummary summary;
+  summary.stored = stored;
+  const auto file = cache::read_entry_file(folder, stored.key);
+  if (!file) {
+    summary.gone = file.error().kind == cache::ReadFailure::Kind::absent;
+    summary.damage = file.error().reason;
+    return summary;
+  }
+  auto manifest = decode_manifest(file->entry.manifest);
+  if (!manifest || key_of(file->entry.manifest) != stored.key) {
+    summary.damage = manifest ? "its name is not the key of its manifest" : manifest.error().message;
+    return summary;
+  }
+  summary.kind = file->entry.kind;
+  summary.code = file->entry.code;
+  summary.attempts = file->entry.attempts;
+  const auto latest = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31).time_since_epoch();
+  summary.created = std::chrono::sys_seconds(std::min<std::chrono::seconds>(
+      std::chrono::seconds(static_cast<std::int64_t>(file->entry.created & INT64_MAX)), latest));
+  summary.payload = file->entry.payload.size();
+  summary.manifest = *std::move(manifest);
+  if (auto facts = cache::decode_facts(file->entry.facts)) summary.facts = *std::move(facts);
+  if (with_log) summary.log = file->entry.log;
+  return summary;
+}
+
+Result<std::vector<EntrySummary>> summarize_all(const cache::Folder& folder) {
+  auto entries = cache::list_entries(folder);
+  if (!entries) return tl::unexpected(std::move(entries).error());
+  std::ranges::sort(*entries, [](const cache::StoredEntry& left, const cache::StoredEntry& right) {
+    return std::pair(right.last_used, left.key) < std::pair(left.last_used, right.key);
+  });
+  std::vector<EntrySummary> summaries(entries->size());
+  in_parallel(entries->size(), "reading entries",
+              [&](std::size_t i) { summaries[i] = summarize(folder, (*entries)[i]); });
+  std::erase_if(summaries, [](const EntrySummary& each) { return each.gone; });
+  return summaries;
+}
+
+bool may_be_key(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestKey &&
+         text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+Result<cache::StoredEntry> find_entry(const cache::Folder& folder, const std::string& digits) {
+  auto entries = cache::list_entries(folder);
+  if (!entries) return tl::unexpected(std::move(entries).error());
+  std::vector<cache::StoredEntry> found;
+  for (const cache::StoredEntry& entry : *entries)
+    if (entry.key.hex().starts_with(digits)) found.push_back(entry);
+  if (found.size() == 1) return found.front();
+  if (found.empty())
+    return tl::unexpected(cache_usage("no entry has a key that begins with `" + digits + "`",
+                                      {"`kiln cache list` names them"}));
+  return tl::unexpected(
+      cache_usage(std::to_string(found.size()) + " entries have keys that begin with `" + digits + "`",
+                  {"give more digits; `kiln cache list` names them"}));
+}
+
+const char* kind_text(cache::EntryKind kind) {
+  switch (kind) {
+    case cache::EntryKind::binary:
+      return "binary";
+    case cache::EntryKind::failure:
+      return "failure";
+    case cache::EntryKind::crash:
+      return "crash";
+  }
+  return "?";
+}
+
+std::string short_key(const CacheKey& key) { return key.hex().substr(0, kShortKey); }
+
+std::chrono::sys_seconds now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+int fail(const CacheCommand& command, const Error& error) {
+  std::fputs(error.text().c_str(), stderr);
+  if (command.json) print({{"error", to_json(error)}});
+  return exit_code(error);
+}
+
+}  // namespace kiln::cli

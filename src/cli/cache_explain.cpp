@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// `kiln cache explain`: all that an entry says, or why there is none for a file.
+#include <cstdio>
+
+#include "cli/cache_compare.hpp"
+#include "cli/cache_entries.hpp"
+#include "cli/cache_units.hpp"
+#include "cli/table.hpp"
+#include "diagnose/printable.hpp"
+
+namespace kiln::cli {
+namespace {
+
+ordered_json fields_json(const Manifest& manifest) {
+  ordered_json json = ordered_json::object();
+  for (const ManifestField& field : manifest.fields()) json[field.name] = field.value;
+  return json;
+}
+
+ordered_json kernel_json(const KernelFacts& kernel) {
+  return {{"name", kernel.name},
+          {"arguments", kernel.arguments.size()},
+          {"static_slm", kernel.static_slm},
+          {"simd", kernel.simd_size},
+          {"grf", kernel.grf_count},
+          {"required_group_size", kernel.required_group_size},
+          {"spill_bytes", kernel.spill_size}};
+}
+
+ordered_json as_json(const EntrySummary& entry) {
+  ordered_json json{{"key", entry.stored.key.hex()}, {"size", entry.stored.size}};
+  json["last_used"] = entry.stored.last_used.time_since_epoch().count();
+  if (!entry.damage.empty()) {
+    json["damage"] = entry.damage;
+    return json;
+  }
+  json["kind"] = kind_text(entry.kind);
+  json["result"] = result_name(static_cast<ze_result_t>(entry.code));
+  json["attempts"] = entry.attempts;
+  json["created"] = entry.created.time_since_epoch().count();
+  json["binary_bytes"] = entry.payload;
+  json["manifest"] = fields_json(entry.manifest);
+  json["kernels"] = ordered_json::array();
+  if (entry.facts)
+    for (const KernelFacts& kernel : entry.facts->kernels) json["kernels"].push_back(kernel_json(kernel));
+  json["log"] = entry.log;
+  return json;
+}
+
+void print_kernels(const ModuleFacts& facts) {
+  std::vector<std::vector<std::string>> table{{"KERNEL", "ARGS", "SLM", "SIMD", "GRF", "SPILL"}};
+  for (const KernelFacts& kernel : facts.kernels)
+    table.push_back({kernel.name, std::to_string(kernel.arguments.size()), std::to_string(kernel.static_slm),
+                     std::to_string(kernel.simd_size), std::to_string(kernel.grf_count),
+                     std::to_string(kernel.spill_size)});
+  std::printf("\n");
+  print_table(std::move(table), 1);
+}
+
+void print_entry(const EntrySummary& entry) {
+  std::printf("%s\n", entry.stored.key.hex().c_str());
+  std::printf("  size       %s, last used %s\n", size_text(entry.stored.size).c_str(),
+              age_text(now() - entry.stored.last_used).c_str());
+  if (!entry.damage.empty()) {
+    std::printf("  DAMAGED    %s\n", entry.damage.c_str());
+    return;
+  }
+  std::printf("  kind       %s of %s, %s", kind_text(entry.kind), date_text(entry.created).c_str(),
+              result_name(static_cast<ze_result_t>(entry.code)).c_str());
+  if (entry.kind == cache::EntryKind::crash) std::printf(", %u attempts", entry.attempts);
+  std::printf("\n\n");
+  std::vector<std::vector<std::string>> table{{"SHAPED BY", "VALUE"}};
+  for (const ManifestField& field : entry.manifest.fields()) table.push_back({field.name, field.value});
+  print_table(std::move(table), 2);
+  if (entry.facts && !entry.facts->kernels.empty()) print_kernels(*entry.facts);
+  if (!entry.log.empty()) std::printf("\nlog:\n%s\n", detail::printable(entry.log, "\n\t").c_str());
+}
+
+int explain_key(const CacheCommand& command, const cache::Folder& folder, const cache::StoredEntry& stored) {
+  const EntrySummary entry = summarize(folder, stored, true);
+  if (command.json)
+    print(as_json(entry));
+  else
+    print_entry(entry);
+  return entry.damage.empty() ? kOk : kWrongAnswer;
+}
+
+struct Found {
+  EntrySummary entry;
+  std::string folder;
+};
+
+/// The entry that a load would find: in a folder that is only read, or in the user's.
+std::optional<Found> look_up(const CacheOptions& options, const CacheKey& key) {
+  std::vector<std::filesystem::path> paths = options.read_only;
+  paths.push_back(options.folder);
+  for (const std::filesystem::path& path : paths)
+    if (const auto folder = cache::open_folder(path, cache::Access::read)) {
+      const auto file = cache::read_entry_file(*folder, key);
+      if (file) return Found{summarize(*folder, {key, file->bytes.size(), now()}), path.string()};
+    }
+  return std::nullopt;
+}
+
+void tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
+                  const std::vector<EntrySummary>& entries) {
+  std::vector<const Manifest*> manifests;
+  std::vector<const EntrySummary*> whole;
+  for (const EntrySummary& entry : entries)
+    if (entry.damage.empty()) manifests.push_back(&entry.manifest), whole.push_back(&entry);
+  const auto nearest = nearest_entry(wanted, manifests);
+  json["nearest"] = nullptr;
+  if (!nearest) {
+    if (text) std::printf("  the cache is empty\n");
+    return;
+  }
+  ordered_json list = ordered_json::array();
+  const auto optional_text = [](const std::optional<std::string>& value) {
+    return value ? ordered_json(*value) : ordered_json();
+  };
+  for (const auto& [name, want, found] : nearest->differences)
+    list.push_back({{"name", name}, {"wanted", optional_text(want)}, {"found", optional_text(found)}});
+  const EntrySummary& entry = *whole[nearest->index];
+  json["nearest"] = {
+      {"key", entry.stored.key.hex()}, {"same_input", nearest->same_input}, {"differences", list}};
+  if (!text) return;
+  std::printf("  nearest    %s, of %s; what differs:\n", short_key(entry.stored.key).c_str(),
+              nearest->same_input ? "the same input" : "another input");
+  for (const ManifestDifference& difference : nearest->differences)
+    std::printf("    %s\n", detail::printable(difference_text(difference)).c_str());
+}
+
+int explain_file(const CacheCommand& command, const CacheOptions& options) {
+  const auto file = read_kernel_file(command.what);
+  if (!file) return fail(command, file.error());
+  if (identify(file->bytes) != BinaryFormat::spirv)
+    return fail(command, cache_usage("`" + command.what + "` is no SPIR-V",
+                                     {"native binaries are loaded as they are, without the cache"}));
+  const auto device = open_chosen(command.device);
+  if (!device) return fail(command, device.error());
+  const ModuleInput input{ModuleFormat::spirv, file->bytes, command.flags, {}};
+  const CacheQuestion wanted = cache_question(*device, {&input, 1});
+  const CacheKey key = key_of(encode(wanted.manifest));
+  const auto found = wanted.unusable.empty() ? look_up(options, key) : std::nullopt;
+  const bool text = !command.json;
+  ordered_json json{{"file", command.what}, {"device", device->properties.name}, {"key", key.hex()}};
+  json["hit"] = found.has_value();
+  json["manifest"] = fields_json(wanted.manifest);
+  if (text)
+    std::printf("%s on %s\n  key        %s\n", command.what.c_str(), device->properties.name.c_str(),
+                key.hex().c_str());
+  if (!wanted.unusable.empty()) {
+    json["unused"] = wanted.unusable;
+    if (text) std::printf("  not asked  %s\n", wanted.unusable.c_str());
+  } else if (found) {
+    json["kind"] = kind_text(found->entry.kind);
+    json["folder"] = found->folder;
+    if (text)
+      std::printf("  hit        %s of %s, in %s\n", kind_text(found->entry.kind),
+                  size_text(found->entry.stored.size).c_str(), found->folder.c_str());
+  } else {
+    if (text) std::printf("  miss       no entry has that key\n");
+    std::vector<EntrySummary> entries;
+    if (const auto folder = existing_folder(options, cache::Access::read); folder && *folder) {
+      auto read = summarize_all(**folder);
+      if (!read) return fail(command, read.error());
+      entries = *std::move(read);
+    }
+    tell_nearest(json, text, wanted.manifest, entries);
+  }
+  if (!text) print(json);
+  return found ? kOk : kWrongAnswer;
+}
+
+}  // namespace
+
+int cache_explain(const CacheCommand& command) {
+  const auto options = chosen_options(command);
+  if (!options) return fail(command, options.error());
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(command.what, error);
+  if (may_be_key(command.what)) {
+    const auto folder = existing_folder(*options, cache::Access::read);
+    if (!folder) return fail(command, folder.error());
+    if (*folder) {
+      const auto entry = find_entry(**folder, command.what);
+      if (entry) return explain_key(command, **folder, *entry);
+      if (!is_file) return fail(command, entry.error());
+    }
+  }
+  if (is_file) return explain_file(command, *options);
+  return fail(command, cache_usage("`" + command.what + "` is neither the key of an entry nor a file",
+                                   {"`kiln cache list` names the keys; the first digits are enough"}));
+}
+
+}  // namespace kiln::cli

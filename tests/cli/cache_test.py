@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+# `kiln cache` on caches that are empty, used, damaged, somebody's else to write, and on archives made to deceive.
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+os.environ.pop('LD_LIBRARY_PATH', None)
+for name in ('KILN_CACHE', 'KILN_CACHE_DIR', 'KILN_CACHE_MAX_SIZE', 'KILN_DEVICE'):
+    os.environ.pop(name, None)
+KILN = os.environ['KILN']
+WRITER = os.environ['KILN_CACHE_WRITER']
+KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
+SAXPY, MATMUL = str(KERNELS / 'saxpy.spv'), str(KERNELS / 'matmul.spv')
+DAY = 24 * 3600
+
+
+class CacheCase(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.root = pathlib.Path(self.scratch.name)
+        self.folder = self.root / 'cache'
+
+    def kiln(self, *arguments, status=0, **environment):
+        environment = {**os.environ, 'KILN_CACHE_DIR': str(self.folder), **environment}
+        done = subprocess.run([KILN, 'cache', *arguments], env=environment, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def ask(self, *arguments, status=0, **environment):
+        return json.loads(self.kiln(*arguments, '--json', status=status, **environment).stdout)
+
+    def write(self, *entries, folder=None):
+        """Keys of the entries, each a dictionary as cache_writer takes it."""
+        done = subprocess.run([WRITER, str(folder or self.folder)], input=json.dumps(entries), capture_output=True,
+                              text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()
+
+    def file_of(self, key):
+        return self.folder / 'v1' / key[:2] / key[2:]
+
+    def age(self, key, seconds):
+        at = time.time() - seconds
+        os.utime(self.file_of(key), (at, at))
+
+    def flip(self, key, at):
+        path = self.file_of(key)
+        data = bytearray(path.read_bytes())
+        data[at] ^= 1
+        path.write_bytes(data)
+
+    def entries(self):
+        return {entry['key']: entry for entry in self.ask('list')['entries']}
+
+
+def entry(name, **others):
+    return {'manifest': {'name': name}, 'payload': 1000, **others}
+
+
+class Empty(CacheCase):
+    def test_looking_leaves_nothing_behind(self):
+        self.assertEqual(self.kiln('list').stdout, 'no entries\n')
+        self.assertEqual(self.ask('list')['entries'], [])
+        self.assertIn('not there yet', self.kiln('stats').stdout)
+        stats = self.ask('stats')
+        self.assertEqual((stats['exists'], stats['entries'], stats['bytes']), (False, 0, 0))
+        self.assertEqual(self.ask('verify')['entries'], 0)
+        self.assertEqual(self.ask('prune')['removed'], 0)
+        self.assertEqual(self.ask('clear')['removed'], 0)
+        self.assertEqual(self.ask('explain', 'abc', status=2)['error']['code'], 'K0407')
+        self.assertEqual(os.listdir(self.root), [])
+
+    def test_usage(self):
+        for wrong in (['prune', '--max-size', '1.5G'], ['prune', '--older-than', '30'], ['explain', 'no such file'],
+                      ['export', str(self.root / 'a.ar'), 'abc']):
+            self.assertEqual(self.ask(*wrong, status=2)['error']['code'], 'K0407', wrong)
+        for wrong in ([], ['frobnicate'], ['explain'], ['import'], ['list', '--remove']):
+            self.kiln(*wrong, status=2)
+        self.assertIn('KILN_CACHE_MAX_SIZE', self.kiln('stats', status=2, KILN_CACHE_MAX_SIZE='much').stderr)
+        for command in ('stats', 'list', 'verify', 'explain', 'prune', 'clear', 'export', 'import'):
+            self.assertIn('--json', self.kiln(command, '--help').stdout)
+
+    def test_a_folder_that_others_may_write_to_is_not_used(self):
+        self.write(entry('a'))
+        os.chmod(self.folder, 0o777)
+        for command in ('list', 'verify', 'clear', 'stats'):
+            answer = self.ask(command, status=5)
+            self.assertEqual(answer['unusable' if command == 'stats' else 'error']['code'], 'K0710')
+        self.assertIn('K0710', self.kiln('stats', status=5).stderr)
+
+
+class Entries(CacheCase):
+    def test_list_and_stats(self):
+        flags = {'input.0.flags': '-DNAME=\x1b[31mred', 'device.ip': '0x30f0007',
+                 'library.libigc.so.1': '3d1eb51dd75cf846ee0c31cdb4c4f9cc80bbbce6'}
+        old, new, failed, crashed = self.write(
+            entry('old', facts_of=MATMUL), {'manifest': flags, 'payload': 5000, 'facts_of': SAXPY},
+            entry('failed', kind=2, code=0x70000004, log='error: no'), entry('crashed', kind=3, attempts=2))
+        for key, days in ((old, 40), (failed, 3), (crashed, 2), (new, 1)):
+            self.age(key, days * DAY)
+        self.assertEqual(list(self.entries()), [new, crashed, failed, old])
+        listed = self.entries()[new]
+        self.assertEqual((listed['short'], listed['kind'], listed['kernels'], listed['device'], listed['compiler']),
+                         (new[:12], 'binary', ['saxpy'], 'pvc', 'libigc.so.1 3d1eb51d…'))
+        self.assertEqual(listed['flags'], '-DNAME=\x1b[31mred')
+        text = self.kiln('list')
+        self.assertNotIn('\x1b', text.stdout)
+        self.assertEqual(text.stderr, '')  # no progress where there is no terminal
+        self.assertIn('40 d ago', text.stdout.splitlines()[-1])
+        stats = self.ask('stats', KILN_CACHE_MAX_SIZE='5M')
+        self.assertEqual([stats[name] for name in ('entries', 'binaries', 'failures', 'crashes', 'damaged')],
+                         [4, 2, 1, 1, 0])
+        self.assertEqual(stats['max_size'], 5 << 20)
+        self.assertEqual(stats['bytes'], sum(self.file_of(key).stat().st_size for key in (old, new, failed, crashed)))
+        self.assertAlmostEqual(stats['newest_use'], time.time() - DAY, delta=60)
+        self.assertAlmostEqual(stats['oldest_use'], time.time() - 40 * DAY, delta=60)
+
+    def test_damaged_entries_are_named_and_removed_on_demand_alone(self):
+        keys = self.write(*[entry(str(i)) for i in range(5)])
+        self.assertEqual(self.ask('verify'), {'folder': str(self.folder), 'entries': 5, 'damaged': []})
+        self.flip(keys[0], 100)
+        self.file_of(keys[1]).write_bytes(b'')
+        os.makedirs(self.file_of(keys[2]).parent, mode=0o700, exist_ok=True)
+        self.file_of(keys[2]).write_bytes(self.file_of(keys[3]).read_bytes())  # whole, under another's name
+        damaged = {each['key']: each for each in self.ask('verify', status=1)['damaged']}
+        self.assertEqual(set(damaged), set(keys[:3]))
+        self.assertFalse(damaged[keys[0]]['removed'])
+        self.assertIn('checksum', damaged[keys[0]]['damage'])
+        self.assertEqual(self.ask('stats')['damaged'], 3)
+        self.assertIn('damage', self.entries()[keys[2]])
+        self.assertIn('DAMAGED', self.kiln('explain', keys[0], status=1).stdout)
+        self.kiln('verify', '--remove', status=1)
+        self.assertEqual(set(self.entries()), set(keys[3:]))
+        self.assertIn('2 entries read, 0 damaged', self.kiln('verify').stdout)
+
+    def test_prune_and_clear(self):
+        keys = self.write(*[entry(str(i), payload=10_000) for i in range(6)])
+        for days, key in enumerate(keys):
+            self.age(key, days * DAY + 60)
+        self.assertEqual(self.ask('prune')['removed'], 0)
+        done = self.ask('prune', '--older-than', '4d')
+        self.assertEqual((done['removed'], done['kept']), (2, 4))
+        self.assertGreater(done['removed_bytes'], 20_000)
+        self.assertEqual(set(self.entries()), set(keys[:4]))
+        self.assertIn('2 entries removed', self.kiln('prune', '--max-size', '25K').stdout)
+        self.assertEqual(set(self.entries()), set(keys[:2]))
+        self.assertEqual(self.ask('prune', KILN_CACHE_MAX_SIZE='13K')['removed'], 1)
+        self.assertEqual(set(self.entries()), {keys[0]})
+        self.assertEqual(self.ask('clear')['removed'], 1)
+        self.assertEqual(self.entries(), {})
+
+
+class Explain(CacheCase):
+    def test_an_entry_by_the_first_digits_of_its_key(self):
+        keys = self.write(*[entry(str(i), log='note: \x1b[31mred\nmore') for i in range(17)],
+                          entry('k', facts_of=MATMUL, kind=2, code=0x70000004))
+        first = min(keys, key=lambda key: sum(other[0] == key[0] for other in keys))
+        crowded = max(keys, key=lambda key: sum(other[0] == key[0] for other in keys))[0]
+        error = self.ask('explain', crowded, status=2)['error']
+        self.assertIn('entries have keys', error['message'])
+        self.assertEqual(self.ask('explain', first)['key'], first)
+        shown = self.ask('explain', keys[-1])
+        self.assertEqual((shown['manifest'], shown['kind'], shown['result']),
+                         ({'name': 'k'}, 'failure', 'ZE_RESULT_ERROR_MODULE_BUILD_FAILURE'))
+        self.assertEqual(shown['created'], 1_700_000_000)
+        self.assertEqual([kernel['name'] for kernel in shown['kernels']], ['tiled'])
+        self.assertEqual(self.ask('explain', keys[0])['log'], 'note: \x1b[31mred\nmore')
+        text = self.kiln('explain', keys[0]).stdout
+        self.assertNotIn('\x1b', text)
+        self.assertIn('\\x1b[31mred\nmore', text)
+
+    def explain(self, *arguments, status, **environment):
+        return self.ask('explain', '--device', 'cpu', *arguments, status=status, **environment)
+
+    def test_hit_miss_and_what_tells_the_nearest_entry_apart(self):
+        wanted = self.explain(SAXPY, status=1)
+        self.assertFalse(wanted['hit'])
+        self.assertIsNone(wanted['nearest'])
+        self.write({'manifest': wanted['manifest'], 'payload': 3000})
+        self.assertEqual(self.explain(SAXPY, status=0)['key'], wanted['key'])
+        self.assertIn('hit', self.kiln('explain', SAXPY, '--device', 'cpu').stdout)
+
+        missed = self.explain(SAXPY, '--options=-cl-mad-enable', status=1)
+        self.assertNotEqual(missed['key'], wanted['key'])
+        self.assertEqual(missed['nearest'], {
+            'key': wanted['key'], 'same_input': True,
+            'differences': [{'name': 'input.0.flags', 'wanted': '-cl-mad-enable', 'found': ''}]})
+
+        # Another compiler, and a nearer entry of another file: the same file's is the one to tell of.
+        self.kiln('clear')
+        upgraded = {**wanted['manifest'], 'library.libigc.so.1': '3d1eb51dd75cf846', 'env.IGC_X': '16', 'path': 'link'}
+        same, = self.write({'manifest': upgraded, 'payload': 10})
+        self.write({'manifest': self.explain(MATMUL, status=1)['manifest'], 'payload': 10})
+        nearest = self.explain(SAXPY, status=1)['nearest']
+        self.assertEqual(nearest['key'], same)
+        self.assertEqual({each['name']: (each['wanted'], each['found']) for each in nearest['differences']},
+                         {'library.libigc.so.1': (None, '3d1eb51dd75cf846'), 'env.IGC_X': (None, '16'),
+                          'path': ('build', 'link')})
+        text = self.kiln('explain', SAXPY, '--device', 'cpu', status=1).stdout
+        self.assertIn('library.libigc.so.1: was 3d1eb51d…, is not set', text)
+        self.assertIn('path: link became build', text)
+
+        other = self.explain(str(KERNELS / 'slm_table.spv'), status=1)['nearest']
+        self.assertFalse(other['same_input'])
+
+    def test_a_load_that_would_not_ask_the_cache(self):
+        answer = self.explain(SAXPY, status=1, KILN_CPU_FAULT='allocation=1000000')
+        self.assertIn('KILN_CPU_FAULT', answer['unused'])
+
+    def test_files_that_are_no_spirv_and_devices_that_are_none(self):
+        native = self.root / 'native.bin'
+        native.write_bytes(b'\x7fELF' + bytes(100))
+        self.assertEqual(self.ask('explain', str(native), status=2)['error']['code'], 'K0407')
+        self.ask('explain', SAXPY, '--device', 'cpu:none', status=4)
+        os.chdir(self.root)
+        self.addCleanup(os.chdir, '/')
+        self.assertEqual(self.ask('list', '--folder', 'a/b')['folder'], str(self.root / 'a' / 'b'))
+        pathlib.Path('cafe').write_bytes(pathlib.Path(SAXPY).read_bytes())  # a file with the look of a key
+        self.assertFalse(self.explain('cafe', status=1)['hit'])
+
+
+class Share(CacheCase):
+    def setUp(self):
+        super().setUp()
+        self.archive = str(self.root / 'kernels.ar')
+        self.other = str(self.root / 'other')
+
+    def listed(self, folder):
+        return {each['key'] for each in self.ask('list', '--folder', folder)['entries']}
+
+    def test_round_trip(self):
+        first, second, failed = self.write(entry('1', payload=1001), entry('2', facts_of=MATMUL), entry('3', kind=2))
+        self.assertEqual(self.ask('export', self.archive)['exported'], 2)
+        members = pathlib.Path(self.archive).read_bytes()
+        self.assertIn(self.file_of(first).read_bytes(), members)
+        done = self.ask('import', self.archive, '--folder', self.other)
+        self.assertEqual((done['imported'], done['there_already'], done['refused']), (2, 0, []))
+        self.assertEqual(self.listed(self.other), {first, second})
+        self.assertEqual(self.ask('verify', '--folder', self.other)['damaged'], [])
+        self.assertEqual(self.ask('import', self.archive, '--folder', self.other)['there_already'], 2)
+        self.kiln('export', self.archive)
+        self.assertEqual(pathlib.Path(self.archive).read_bytes(), members)
+        self.assertEqual(self.ask('export', self.archive, second[:12])['exported'], 1)
+        self.assertEqual(self.ask('export', self.archive, failed, status=1)['refused'][0]['name'], failed)
+        self.assertEqual(sorted(os.listdir(self.root)), ['cache', 'kernels.ar', 'other'])
+
+    def test_a_damaged_entry_is_not_exported_and_gives_way_to_a_whole_one(self):
+        key, = self.write(entry('1'))
+        self.kiln('export', self.archive)
+        self.flip(key, -1)
+        refused, = self.ask('export', str(self.root / 'second.ar'), status=1)['refused']
+        self.assertEqual(refused['name'], key)
+        self.assertEqual(self.ask('import', self.archive)['imported'], 1)
+        self.assertEqual(self.ask('verify')['damaged'], [])
+
+    def test_hostile_archives(self):
+        good, moved = self.write(entry('good'), entry('moved'))
+        data = {key: self.file_of(key).read_bytes() for key in (good, moved)}
+        names = ['../' * 8 + moved, '/etc/passwd', moved, good, 'f' * 64]
+        contents = [data[moved], b'x', data[good], data[good], data[moved]]
+        member = lambda name, content: f'{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n'.encode() + content + (
+            b'\n' if len(content) % 2 else b'')
+        table = ''.join(name.replace('/', '\\') + '/\n' for name in names).encode()
+        places = [table.index(name.replace('/', '\\').encode()) for name in names]
+        archive = b'!<arch>\n' + member('//', table) + b''.join(
+            member(f'/{place}', content) for place, content in zip(places, contents))
+        pathlib.Path(self.archive).write_bytes(archive)
+        done = self.ask('import', self.archive, '--folder', self.other, status=1)
+        self.assertEqual((done['imported'], len(done['refused'])), (1, 4), done)
+        self.assertEqual(self.listed(self.other), {good})
+        found = [path for path in pathlib.Path(self.other).rglob('*') if path.is_file() and path.stat().st_size > 0]
+        self.assertIn(pathlib.Path(self.other, 'v1', good[:2], good[2:]), found)
+        self.assertEqual(sorted(os.listdir(self.root)), ['cache', 'kernels.ar', 'other'])
+        self.assertIn('4 refused', self.kiln('import', self.archive, '--folder', self.other, status=1).stdout)
+
+        for content in (b'', b'no archive', archive[:-100]):
+            pathlib.Path(self.archive).write_bytes(content)
+            self.assertEqual(self.ask('import', self.archive, status=5)['error']['code'], 'K0408')
+        for path in (self.archive + '.none', str(self.root)):
+            self.assertEqual(self.ask('import', path, status=5)['error']['code'], 'K0408')
+
+    def test_an_archive_that_cannot_be_written_leaves_nothing(self):
+        self.write(entry('1'))
+        for path in (str(self.root / 'none' / 'a.ar'), str(self.folder), '/dev/full/a.ar'):
+            self.assertEqual(self.ask('export', path, status=5)['error']['code'], 'K0408')
+        self.assertEqual(os.listdir(self.root), ['cache'])
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
