@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
+#include <cstdarg>
 #include <thread>
 
 #include "cache/fixture.hpp"
@@ -21,9 +22,10 @@ namespace {
 
 constexpr uid_t kOther = 65534;
 
-bool more_rights = false;   // as in a setuid program
-bool no_home = false;       // as a user whom the password file does not know
-bool remote_files = false;  // as on NFS
+bool more_rights = false;           // as in a setuid program
+bool no_home = false;               // as a user whom the password file does not know
+bool remote_files = false;          // as on NFS
+std::function<void()> before_lock;  // what another process does in that moment
 
 /// Restores a variable at the end.
 class Variable {
@@ -89,6 +91,16 @@ extern "C" int getpwuid_r(uid_t user, struct passwd* entry, char* space, size_t 
   static const auto next = reinterpret_cast<decltype(&getpwuid_r)>(dlsym(RTLD_NEXT, "getpwuid_r"));
   *found = nullptr;
   return no_home ? ENOENT : next(user, entry, space, size, found);
+}
+
+extern "C" int fcntl64(int file, int command, ...) {
+  static const auto next = reinterpret_cast<decltype(&fcntl64)>(dlsym(RTLD_NEXT, "fcntl64"));
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  if (command == F_OFD_SETLK && before_lock) std::exchange(before_lock, nullptr)();
+  return next(file, command, argument);
 }
 
 extern "C" int fstatfs64(int file, struct statfs64* status) noexcept {
@@ -240,6 +252,11 @@ TEST_CASE("whatever lies at an entry's place is a miss, and makes room") {
   });
   check_miss([&](const fs::path& path) { fs::create_symlink(folder / "mine", path); });
   check_miss([&](const fs::path& path) { fs::create_symlink(entry_path(folder.path(), 0), path); });
+  check_miss([&](const fs::path& path) {  // to the right entry, elsewhere
+    ask(store, number);
+    fs::rename(path, folder / "elsewhere");
+    fs::create_symlink(folder / "elsewhere", path);
+  });
   check_miss([&](const fs::path& path) { fs::create_hard_link(folder / "mine", path); });
   check_miss([](const fs::path& path) { std::ofstream(path).close(); });
   check_miss([&](const fs::path& path) {
@@ -398,6 +415,23 @@ TEST_CASE("another process that compiles the same is waited for, and not forever
   fs::create_symlink(folder / "kiln/v1/lock", runtime / "kiln-cache.lock");
   CHECK_FALSE(waits(4));
   remote_files = false;
+}
+
+TEST_CASE("what another process stores after the look and before the lock is not compiled again") {
+  const TestFolder folder;
+  Store store(options_in(folder.path())), other(options_in(folder.path()));
+  before_lock = [&] { CHECK(ask(other, 1).compiled); };
+  CHECK(ask(store, 1).answer.source == CacheSource::user);
+  CHECK_FALSE(before_lock);
+}
+
+TEST_CASE("a key is free again after a compilation that left nothing") {
+  const TestFolder folder;
+  Store store(options_in(folder.path())), other(options_in(folder.path()));
+  store.get(manifest(1), true, [] { return Compilation{}; });
+  CHECK(ask(other, 1).compiled);
+  CHECK(other.counts().waited == 0);
+  CHECK_FALSE(ask(store, 1).compiled);
 }
 
 TEST_CASE("threads of one process share one compilation, without any folder") {

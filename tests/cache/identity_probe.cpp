@@ -148,8 +148,9 @@ int run(const std::string& name, std::map<std::string, std::string>& words) {
   if (words.contains("build")) {
     const auto file = read_kernel_file(words["build"]);
     if (!file) return fail("file", file.error());
-    const auto built = ModuleRef::build(device->driver, device->context.get(), device->device,
-                                        ModuleFormat::spirv, file->bytes);
+    const ModuleInput input_of_build{ModuleFormat::spirv, file->bytes};
+    const auto built = build_module(device->driver, device->context.get(), device->device,
+                                    {&input_of_build, 1}, {Isolation::never});
     const auto native = built.module.get().native_binary();
     if (!native) return fail("build", native.error());
     std::printf("native %s\n", digest(*native).c_str());
