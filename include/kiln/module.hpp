@@ -83,6 +83,9 @@ struct ModuleBuild {
   /// What the module was made from where that was compiled in a process of its own, else empty: then ask
   /// ModuleRef::native_binary(). Good for a cache: the same driver takes it as a native input.
   std::vector<std::byte> native;
+  /// Where that process had other libraries, variables or files that shape code than this one had when it
+  /// loaded the driver: false. Then the result is good, but not what a cache would expect.
+  bool same_compiler = true;
   bool compiled = false;       ///< from SPIR-V, be it that inside a native binary for another device
   bool compiler_died = false;  ///< the compiler's process ended over these inputs; it would do so again
 };

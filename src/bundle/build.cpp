@@ -99,6 +99,7 @@ class Builder {
     ModuleBuild build = detail::create_module(driver_, context_, device_, {&input, 1});
     if (build.code == ZE_RESULT_SUCCESS) build.log = std::move(compiled->log);
     build.native = std::move(compiled->native);
+    build.same_compiler = compiled->same_compiler;
     return build;
   }
 

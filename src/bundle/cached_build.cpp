@@ -73,7 +73,8 @@ class Build {
     }
     compilation.code = result_.build.code;
     // The key named the compiler of before.
-    if (cache::identity().fields != before.fields || !cache::changed_since(before).empty())
+    if (!result_.build.same_compiler || cache::identity().fields != before.fields ||
+        !cache::changed_since(before).empty())
       compilation.end = CompilationEnd::transient;
     return compilation;
   }

@@ -5,11 +5,13 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "bundle/compile_message.hpp"
+#include "cache/identity.hpp"
 #include "diagnose/printable.hpp"
 #include "kiln/log.hpp"
 #include "level_zero/install_paths.hpp"
@@ -42,9 +44,9 @@ std::nullopt_t not_apart(const std::string& why) {
   return std::nullopt;
 }
 
-ModuleBuild failed(std::string log, bool died) {
+ModuleBuild failed(ze_result_t code, std::string log, bool died = false) {
   ModuleBuild build;
-  build.code = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+  build.code = code;
   build.log = std::move(log);
   build.compiler_died = died;
   return build;
@@ -53,7 +55,11 @@ ModuleBuild failed(std::string log, bool died) {
 ModuleBuild explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
   std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
   if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
-  return failed(std::move(text), true);
+  // Killed from outside, mostly for want of memory, or too slow: no fault of the input that would show again.
+  const bool killed = result.end == ProcessResult::End::timed_out ||
+                      (result.end == ProcessResult::End::signalled && result.number == SIGKILL);
+  return failed(killed ? ZE_RESULT_ERROR_NOT_AVAILABLE : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                std::move(text), !killed);
 }
 
 }  // namespace
@@ -71,10 +77,12 @@ std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
   process.input = message;
   process.error_tail = kPrinted;
   process.only_standard = true;
+  // The environment that the driver of this process read, which a later setenv() does not change either.
+  if (const LoadMoment* loaded = load_moment()) process.environment = &loaded->environment;
   const ProcessResult result = run_process(process);
 
   using End = ProcessResult::End;
-  if (result.end == End::interrupted) return failed("interrupted", false);
+  if (result.end == End::interrupted) return failed(ZE_RESULT_ERROR_NOT_AVAILABLE, "interrupted");
   if (result.end == End::not_started) return not_apart(path + ": " + std::strerror(result.number));
   const bool started = result.out.starts_with(kCompilerStarts);
   const auto said = std::as_bytes(std::span(result.out));
@@ -89,8 +97,9 @@ std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
   build.log = std::move(answer->log);
   build.last_error = std::move(answer->last_error);
   build.native = std::move(answer->native);
+  build.same_compiler = answer->compiler == cache::digest_of(cache::identity());
   if (build.code == ZE_RESULT_SUCCESS && build.native.empty())
-    return failed("the compiler made no native binary", false);
+    return failed(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the compiler made no native binary");
   return build;
 }
 

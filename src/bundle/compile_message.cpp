@@ -90,7 +90,7 @@ std::vector<std::byte> encode(const CompileRequest& request) {
 std::vector<std::byte> encode(const CompileAnswer& answer) {
   Writer writer(kAnswerMark);
   writer.number(answer.found).number(static_cast<std::uint32_t>(answer.code));
-  return writer.text(answer.log).text(answer.last_error).bytes(answer.native).take();
+  return writer.text(answer.log).text(answer.last_error).text(answer.compiler).bytes(answer.native).take();
 }
 
 std::optional<CompileRequest> decode_request(std::span<const std::byte> message) {
@@ -127,6 +127,7 @@ std::optional<CompileAnswer> decode_answer(std::span<const std::byte> message) {
   answer.code = static_cast<ze_result_t>(reader.number32());
   answer.log = reader.text();
   answer.last_error = reader.text();
+  answer.compiler = reader.text();
   const auto native = reader.bytes();
   answer.native.assign(native.begin(), native.end());
   if (!reader.done()) return std::nullopt;

@@ -12,6 +12,7 @@
 
 #include "bundle/compile_apart.hpp"
 #include "bundle/compile_message.hpp"
+#include "cache/identity.hpp"
 #include "kiln/context.hpp"
 #include "level_zero/create_module.hpp"
 #include "level_zero/source.hpp"
@@ -59,7 +60,7 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
   return true;
 }
 
-CompileAnswer not_found(std::string why) { return {false, ZE_RESULT_SUCCESS, std::move(why), {}, {}}; }
+CompileAnswer not_found(std::string why) { return {false, ZE_RESULT_SUCCESS, std::move(why), {}, {}, {}}; }
 
 CompileAnswer answer_to(const CompileRequest& request, int answers) {
   if (const auto loaded = load_source(request.place.source); !loaded) return not_found(loaded.error().text());
@@ -69,7 +70,8 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
   if (!context) return not_found(context.error().text());
   if (!write_all(answers, std::as_bytes(std::span(kCompilerStarts)))) _exit(1);  // nobody listens
   ModuleBuild build = create_module(selected->driver, context->get(), selected->device, request.inputs);
-  CompileAnswer answer{true, build.code, std::move(build.log), std::move(build.last_error), {}};
+  CompileAnswer answer{true, build.code, std::move(build.log), std::move(build.last_error), {}, {}};
+  answer.compiler = cache::digest_of(cache::identity());
   if (build.code != ZE_RESULT_SUCCESS) return answer;
   auto native = build.module->native_binary();
   if (native)

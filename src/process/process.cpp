@@ -131,8 +131,14 @@ int spawn(const ProcessOptions& options, int in, int out, int err, pid_t& child)
   for (const std::string& argument : options.arguments)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
+  std::vector<char*> variables;
+  if (options.environment) {
+    for (const std::string& variable : *options.environment)
+      variables.push_back(const_cast<char*>(variable.c_str()));
+    variables.push_back(nullptr);
+  }
   return posix_spawnp(&child, arguments[0], &settings.actions, &settings.attributes, arguments.data(),
-                      environ);
+                      options.environment ? variables.data() : environ);
 }
 
 /// Has the child ended? It is left to be reaped: until then nobody else can get its group's number. Unless

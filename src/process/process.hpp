@@ -19,8 +19,9 @@ struct ProcessOptions {
   std::chrono::milliseconds time_limit{120'000};
   std::size_t output_limit = 1 << 20;  ///< bytes that are kept of stdout and of stderr; the rest is dropped
   std::span<const std::byte> input{};  ///< what it reads on stdin
-  std::size_t error_tail = 0;          ///< bytes: not 0, and the last ones of stderr are kept, not the first
-  bool only_standard = false;          ///< it inherits no descriptor of this process but the three
+  const std::vector<std::string>* environment = nullptr;  ///< "NAME=value"; null: this process's
+  std::size_t error_tail = 0;  ///< bytes: not 0, and the last ones of stderr are kept, not the first
+  bool only_standard = false;  ///< it inherits no descriptor of this process but the three
 };
 
 /// How a program ended, and what it wrote.

@@ -44,7 +44,8 @@ TEST_CASE("a request to the compiler comes back as it was") {
 }
 
 TEST_CASE("an answer of the compiler, whole, cut, with more behind it, and damaged") {
-  const CompileAnswer answer{true, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "log", "last", bytes_of("native")};
+  const CompileAnswer answer{
+      true, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "log", "last", "compiler", bytes_of("native")};
   auto message = encode(answer);
   const auto read = decode_answer(message);
   REQUIRE(read);
@@ -52,6 +53,7 @@ TEST_CASE("an answer of the compiler, whole, cut, with more behind it, and damag
   CHECK(read->code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
   CHECK(read->log == "log");
   CHECK(read->last_error == "last");
+  CHECK(read->compiler == "compiler");
   CHECK(read->native == bytes_of("native"));
   for (std::size_t size = 0; size < message.size(); ++size)
     CHECK_FALSE(decode_answer(std::span(message).first(size)));
