@@ -297,7 +297,7 @@ TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process
     files.push_back(sample_kernel(name));
   int refused = 0, died = 0;
   std::mt19937 random(3);
-  const int times = device().kind == DeviceKind::cpu ? 40 : 15;  // each a process and a driver's start there
+  const int times = device().kind == DeviceKind::cpu ? 40 : 3;  // each a process and a driver's start there
   for (const KernelFile& file : files)
     for (int i = 0; i < times; ++i) {
       CAPTURE(file.name);
@@ -331,6 +331,9 @@ TEST_CASE("the compiler's process: what it says at its end, and doing without it
   CHECK(crashed.log.find("last words") != std::string::npos);
   CHECK(code_of(Bundle::load(device(), {sample_kernel("saxpy.spv")})) == "K0227");
   CHECK(with("echo start; exit 3").compiler_died);
+  const ModuleBuild killed = with("echo start; kill -KILL $$");
+  CHECK(killed.code == ZE_RESULT_ERROR_NOT_AVAILABLE);
+  CHECK_FALSE(killed.compiler_died);
   CHECK(with("echo start; echo kiln-compile answer; head -c 1000 /dev/urandom").compiler_died);
   // One that never starts to compile is as good as none: this process does it.
   CHECK(with("exit 1").module);
