@@ -91,7 +91,7 @@ int list_samples(bool json) {
   ordered_json list = ordered_json::array();
   for (const samples::Sample& sample : samples::all()) {
     list.push_back({{"name", sample.name}, {"summary", sample.summary}});
-    if (!json) std::printf("%-28s %s\n", sample.name, sample.summary);
+    if (!json) std::printf("%-32s %s\n", sample.name, sample.summary);
   }
   if (json) print(list);
   return kOk;

@@ -122,22 +122,24 @@ std::span<const Sample> access_patterns() {
              prepare_shape<1, 16>},
       Sample{"access.index_function_1", "access", "index_function_1", "16 reads of a[i]: 1 cache line",
              prepare_index<1>},
-      Sample{"access.index_function_2", "access", "index_function_2", "a[i + 1]: 2 lines",
+      Sample{"access.index_function_2", "access", "index_function_2", "16 reads of a[i + 1]: 2 lines",
              prepare_index<1, 1>},
-      Sample{"access.index_function_3", "access", "index_function_3", "a[size - 1 - i]: 1 line",
+      Sample{"access.index_function_3", "access", "index_function_3", "16 reads of a[size - 1 - i]: 1 line",
              prepare_index<-1>},
-      Sample{"access.index_function_4", "access", "index_function_4", "a[i * 4]: 4 lines", prepare_index<4>},
-      Sample{"access.index_function_5", "access", "index_function_5", "a[i * 16]: 16 lines",
+      Sample{"access.index_function_4", "access", "index_function_4", "16 reads of a[i * 4]: 4 lines",
+             prepare_index<4>},
+      Sample{"access.index_function_5", "access", "index_function_5", "16 reads of a[i * 16]: 16 lines",
              prepare_index<16>},
-      Sample{"access.index_function_6", "access", "index_function_6", "a[i * 32]: 16 lines",
+      Sample{"access.index_function_6", "access", "index_function_6", "16 reads of a[i * 32]: 16 lines",
              prepare_index<32>},
       Sample{"access.narrow_8", "access", "narrow_8", "a copy with 8 bits an element",
              prepare_copy<std::uint8_t>},
-      Sample{"access.narrow_16", "access", "narrow_16", "with 16 bits", prepare_copy<std::uint16_t>},
-      Sample{"access.narrow_32", "access", "narrow_32", "with 32 bits, which is best",
+      Sample{"access.narrow_16", "access", "narrow_16", "a copy with 16 bits an element",
+             prepare_copy<std::uint16_t>},
+      Sample{"access.narrow_32", "access", "narrow_32", "a copy with 32 bits an element, which is best",
              prepare_copy<std::uint32_t>},
       Sample{"access.narrow_unaligned", "access", "narrow_unaligned",
-             "with 32 bits at addresses that are odd", prepare_copy<std::uint32_t, 1>}};
+             "a copy with 32 bits an element at odd addresses", prepare_copy<std::uint32_t, 1>}};
   return kSamples;
 }
 
