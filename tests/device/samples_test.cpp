@@ -37,7 +37,8 @@ std::vector<samples::Choices> choices_of(const samples::Sample& sample) {
     list.insert(list.end(), last);
     return list;
   };
-  const std::vector<C> sizes{C{}, C{.size = 0}, C{.size = 1}, C{.size = 255}, C{.size = 256}, C{.size = 257}};
+  const std::vector<C> sizes{C{.size = 5000}, C{.size = 0},   C{.size = 1},
+                             C{.size = 255},  C{.size = 256}, C{.size = 257}};
   const std::vector<C> usual =
       more(sizes, {C{.size = 9999, .group = 17}, C{.size = 3, .group = 1}, C{.size = 257, .group = 512},
                    C{.size = 10'000, .group = 256, .seed = 2}});
@@ -70,7 +71,8 @@ std::vector<samples::Choices> choices_of(const samples::Sample& sample) {
       taps.push_back(C{.size = 1000, .group = 64, .slm = (64 + 2 * halo) * 4});
     return taps;
   }
-  if (name.starts_with("access.work_group_shape")) return sizes;
+  if (name.starts_with("access.work_group_shape"))  // edges of squares
+    return {C{}, C{.size = 0}, C{.size = 1}, C{.size = 3}, C{.size = 16}, C{.size = 17}, C{.size = 100}};
   if (name == "access.same_element_slm")
     return more(usual, {C{.size = 100, .slm = 4}, C{.size = 100, .slm = 4000}});
   return usual;
