@@ -24,7 +24,8 @@ const Sample* find(std::string_view name) {
   const bool in_family = name.find('.') != name.npos;
   const auto found = std::ranges::find_if(samples, [&](const Sample& sample) {
     const std::string_view whole = sample.name;
-    return whole.starts_with(name) && whole[name.size()] == (in_family ? '_' : '.');
+    return (whole.starts_with(name) && whole[name.size()] == (in_family ? '_' : '.')) ||
+           name == std::string(sample.family) + "." + sample.kernel;
   });
   return found == samples.end() ? nullptr : &*found;
 }

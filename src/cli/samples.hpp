@@ -56,8 +56,8 @@ struct Sample {
 /// All samples; the first of a family is what the family's name alone means.
 [[nodiscard]] std::span<const Sample> all();
 
-/// By name, or by the beginning of a name up to a dot, or behind the dot up to an underscore: the first of
-/// those that it stands for. Null: no such sample.
+/// By name, or by FAMILY.KERNEL, or by the beginning of a name up to a dot, or behind the dot up to an
+/// underscore: the first of those that it stands for. Null: no such sample.
 [[nodiscard]] const Sample* find(std::string_view name);
 
 /// A choice that the sample cannot take. Code K0401.

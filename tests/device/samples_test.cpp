@@ -102,6 +102,8 @@ TEST_CASE("a part of a name is the first sample that it stands for") {
   CHECK(name_of("access.narrow") == "access.narrow_8");
   CHECK(name_of("bank_conflict.stride") == "bank_conflict.stride_1");
   CHECK(name_of("slm_table.one_each") == "slm_table.one_each");
+  CHECK(name_of("slm_limit.dynamic_tile") == "slm_limit");
+  CHECK(name_of("matmul.tiled") == "matmul");
   CHECK(name_of("convolution") == "convolution.global_1d");
   for (const char* nothing : {"", "slm", "access.", "access.narr", "saxpy.", "saxpys"})
     CHECK(name_of(nothing).empty());
