@@ -11,7 +11,7 @@ enum { kSums = 8 };
 // Each element of c is added up in the order of k.
 //   a, b    read
 //   c       written
-//   m, k, n sizes, each at least 1
+//   m, k, n sizes
 //   edge    of a tile in elements, at least 1
 //   a_tile, b_tile  edge * edge * 4 bytes each: 2 * edge * edge * 4 bytes of shared local memory per work-group
 kernel void tiled(global const float* a, global const float* b, global float* c, uint m, uint k, uint n, uint edge,

@@ -178,11 +178,15 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1u, 1'000'000u));
   run_command->add_option("--seed", options.seed, "Of the random input");
   run_command->add_flag("--json", options.json, "Machine-readable output");
-  run_command->add_flag("--list", options.list, "Name the samples");
+  CLI::Option* list = run_command->add_flag("--list", options.list, "Name the samples");
+  run_command
+      ->add_flag("--all", options.all, "Run all samples, each with sizes that suit it, and print a table")
+      ->excludes("kernel", "--group", "--slm")
+      ->excludes(list);
 
   try {
     app.parse(argc, argv);
-    if (run_command->parsed() && options.kernel.empty() && !options.list)
+    if (run_command->parsed() && options.kernel.empty() && !options.list && !options.all)
       throw CLI::RequiredError("kernel (see `kiln run --list`)");
     if (check_command->parsed() && check_options.files.empty() &&
         check_options.targets != std::vector<std::string>{"help"})

@@ -1,70 +1,20 @@
 // SPDX-License-Identifier: MIT
 // `kiln run`: a sample kernel from file to checked answer.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <limits>
 
-#include "cli/samples.hpp"
+#include "cli/measure.hpp"
 #include "cli/session.hpp"
 
 namespace kiln::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using std::chrono::nanoseconds;
-
-double milliseconds(nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 std::string extent_text(const Extent& extent) {
   std::string text = std::to_string(extent.x);
   if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
   if (extent.z > 1) text += " x " + std::to_string(extent.z);
   return text;
-}
-
-struct Outcome {
-  nanoseconds host{}, device{};  // of the fastest run, by host time
-  bool executed = true;
-  std::optional<samples::Mismatch> mismatch;
-};
-
-/// One launch at a time on an immediate list, each timed from submit to the end of the wait.
-Result<Outcome> measure(const OpenDevice& device, const samples::Prepared& prepared,
-                        const CheckedKernel& kernel, std::uint32_t repeat) {
-  auto group = device.device.compute_queue_group();
-  if (!group) return tl::unexpected(std::move(group).error());
-  auto list = CommandListRef::create_immediate(device.context.get(), device.device, {}, *group);
-  if (!list) return tl::unexpected(std::move(list).error());
-  auto pool = EventPoolRef::create(device.context.get(), 1, {.host_visible = true, .timestamps = true});
-  if (!pool) return tl::unexpected(std::move(pool).error());
-  auto event = pool->get().event(0);
-  if (!event) return tl::unexpected(std::move(event).error());
-
-  Outcome outcome;
-  outcome.host = nanoseconds::max();
-  outcome.executed = device.kind != DeviceKind::capture;
-  // Without a GPU, Intel's driver keeps shared memory from the host once it was submitted: one run, no second
-  // look.
-  if (!outcome.executed) repeat = 1;
-  for (std::uint32_t i = 0; i < repeat; ++i) {
-    prepared.reset();
-    if (auto result = event->get().reset(); !result) return tl::unexpected(std::move(result).error());
-    const auto start = Clock::now();
-    if (auto result = prepared.launch(list->get(), kernel, Sync{event->get(), {}}); !result)
-      return tl::unexpected(std::move(result).error());
-    if (auto result = event->get().wait(); !result) return tl::unexpected(std::move(result).error());
-    const nanoseconds host = Clock::now() - start;
-    nanoseconds on_device{};
-    if (outcome.executed) {
-      auto duration = event->get().kernel_duration(device.properties);
-      if (!duration) return tl::unexpected(std::move(duration).error());
-      on_device = *duration;
-    }
-    if (host < outcome.host) outcome.host = host, outcome.device = on_device;
-  }
-  if (outcome.executed) outcome.mismatch = prepared.verify();
-  return outcome;
 }
 
 struct Report {
@@ -88,6 +38,7 @@ ordered_json as_json(const Report& r) {
   json["group_size"] = {size.x, size.y, size.z};
   json["slm_argument_bytes"] = r.prepared.slm;
   json["elements"] = r.prepared.elements;
+  for (const samples::Predicted& p : r.prepared.predicted) json["predicted"][p.what] = p.value;
   const double seconds = std::max(milliseconds(r.outcome.device) / 1e3, std::numeric_limits<double>::min());
   if (r.outcome.executed) {
     json["gb_per_s"] = r.prepared.bytes / seconds / 1e9;
@@ -112,6 +63,8 @@ void print_text(const Report& r) {
               extent_text(r.prepared.shape.group_size).c_str());
   if (r.prepared.slm)
     std::printf(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
+  for (const samples::Predicted& p : r.prepared.predicted)
+    std::printf("\n  predicted    %s: %llu", p.what, static_cast<unsigned long long>(p.value));
   std::printf("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
   if (!r.outcome.executed) {
     std::printf("  accepted     not executed: a capture device gives no answers\n");
@@ -121,8 +74,7 @@ void print_text(const Report& r) {
   std::printf("  throughput   %.2f GB/s", json["gb_per_s"].get<double>());
   if (json.contains("gflop_per_s")) std::printf(", %.2f GFLOP/s", json["gflop_per_s"].get<double>());
   if (const auto& wrong = r.outcome.mismatch)
-    std::printf("\n  WRONG        element %llu is %.9g, should be %.9g\n",
-                static_cast<unsigned long long>(wrong->index), wrong->got, wrong->wanted);
+    std::printf("\n  WRONG        %s\n", wrong_text(*wrong).c_str());
   else
     std::printf("\n  ok           %llu elements as on the host\n",
                 static_cast<unsigned long long>(r.prepared.elements));
@@ -139,7 +91,7 @@ int list_samples(bool json) {
   ordered_json list = ordered_json::array();
   for (const samples::Sample& sample : samples::all()) {
     list.push_back({{"name", sample.name}, {"summary", sample.summary}});
-    if (!json) std::printf("%-28s %s\n", sample.name, sample.summary);
+    if (!json) std::printf("%-32s %s\n", sample.name, sample.summary);
   }
   if (json) print(list);
   return kOk;
@@ -149,6 +101,7 @@ int list_samples(bool json) {
 
 int run(const RunOptions& options) {
   if (options.list) return list_samples(options.json);
+  if (options.all) return run_all(options);
   const samples::Sample* sample = samples::find(options.kernel);
   if (!sample)
     return fail(options, samples::bad_choice("there is no sample kernel `" + options.kernel + "`",

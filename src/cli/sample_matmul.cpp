@@ -24,8 +24,6 @@ std::vector<float> multiply(std::span<const float> a, std::span<const float> b, 
   return {sums.begin(), sums.end()};
 }
 
-}  // namespace
-
 Result<Prepared> prepare_matmul(const OpenDevice& device, const Choices& choices) {
   const std::uint64_t slm = choices.slm.value_or(kDefaultSlm);
   const auto edge = whole("the tile edge from --slm",
@@ -35,9 +33,9 @@ Result<Prepared> prepare_matmul(const OpenDevice& device, const Choices& choices
         bad_choice("--slm " + std::to_string(slm) + " makes no tile", "give 8 bytes or more"));
   std::uint32_t m = kRows, k = kInner, n = kColumns;
   if (choices.size) {
-    if (*choices.size < 1 || *choices.size > 16384)
-      return tl::unexpected(bad_choice("--size is out of range", "choose 1 to 16384"));
-    m = k = n = static_cast<std::uint32_t>(*choices.size);
+    const auto size = whole("--size", *choices.size, 0, 16384);
+    if (!size) return tl::unexpected(size.error());
+    m = k = n = *size;
   }
   Extent group{std::min(*edge, 16u), std::min(*edge, 16u)};
   if (choices.group) {
@@ -50,16 +48,15 @@ Result<Prepared> prepare_matmul(const OpenDevice& device, const Choices& choices
   if (!shared) return tl::unexpected(std::move(shared).error());
 
   const auto buffers = *shared;
-  auto a = (*buffers)[0].span<float>(), b = (*buffers)[1].span<float>(), c = (*buffers)[2].span<float>();
+  const auto a = (*buffers)[0].span<float>(), b = (*buffers)[1].span<float>();
+  const auto c = (*buffers)[2].span<float>().first(std::size_t{m} * n);
   std::mt19937 random(choices.seed);
   fill_small(a, random);
   fill_small(b, random);
   const LocalMemory tile{std::uint64_t{*edge} * *edge * sizeof(float)};
 
   Prepared prepared;
-  prepared.shape = {
-      {static_cast<std::uint32_t>(divide_up(n, *edge)), static_cast<std::uint32_t>(divide_up(m, *edge))},
-      group};
+  prepared.shape = {{Grid(n, 1, *edge).groups, Grid(m, 1, *edge).groups}, group};
   prepared.slm = 2 * tile.bytes;
   prepared.elements = std::uint64_t{m} * n;
   prepared.bytes = sizeof(float) * (double(m) * k + double(k) * n + double(m) * n);
@@ -72,6 +69,14 @@ Result<Prepared> prepare_matmul(const OpenDevice& device, const Choices& choices
   };
   prepared.verify = [=] { return first_difference<float>(c, multiply(a, b, m, k, n)); };
   return prepared;
+}
+
+}  // namespace
+
+std::span<const Sample> matmul() {
+  static constexpr std::array kSamples{Sample{
+      "matmul", "matmul", "tiled", "c = a * b with tiles in SLM; --slm sets the tile", prepare_matmul}};
+  return kSamples;
 }
 
 }  // namespace kiln::samples

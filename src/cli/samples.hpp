@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kiln/kiln.hpp"
 
@@ -25,13 +26,20 @@ struct Mismatch {
   double got = 0, wanted = 0;
 };
 
+/// What a kernel costs by construction, to be held against what is counted or measured.
+struct Predicted {
+  const char* what;  ///< with its unit
+  std::uint64_t value;
+};
+
 /// A sample with its data in place.
 struct Prepared {
   Launch shape;
-  std::uint64_t slm = 0;        ///< bytes of `__local` arguments
-  std::uint64_t elements = 0;   ///< of the answer
-  double bytes = 0;             ///< global memory that one run has to move
-  double operations = 0;        ///< floating-point operations of one run, 0: not the point
+  std::uint64_t slm = 0;       ///< bytes of `__local` arguments
+  std::uint64_t elements = 0;  ///< of the answer
+  double bytes = 0;            ///< global memory that one run has to move
+  double operations = 0;       ///< floating-point operations of one run, 0: not the point
+  std::vector<Predicted> predicted{};
   std::function<void()> reset;  ///< puts inputs and outputs back before a run
   std::function<Result<void>(CommandListRef, const CheckedKernel&, Sync)> launch;
   std::function<std::optional<Mismatch>()> verify;  ///< against a reference computed on the host
@@ -48,20 +56,23 @@ struct Sample {
 /// All samples; the first of a family is what the family's name alone means.
 [[nodiscard]] std::span<const Sample> all();
 
-/// By name, or by family. Null: no such sample.
+/// By name, or by FAMILY.KERNEL, or by the beginning of a name up to a dot, or behind the dot up to an
+/// underscore: the first of those that it stands for. Null: no such sample.
 [[nodiscard]] const Sample* find(std::string_view name);
 
 /// A choice that the sample cannot take. Code K0401.
 [[nodiscard]] Error bad_choice(std::string message, std::string help);
 
-Result<Prepared> prepare_saxpy(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_matmul(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_slm_limit(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_every_item(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_strided(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_one_each(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_one_each_smaller(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_one_each_bigger(const OpenDevice&, const Choices&);
-Result<Prepared> prepare_one_each_any(const OpenDevice&, const Choices&);
+// The samples of each family, or of a part of it.
+std::span<const Sample> saxpy();
+std::span<const Sample> matmul();
+std::span<const Sample> slm_limit();
+std::span<const Sample> slm_table();
+std::span<const Sample> bank_conflict();
+std::span<const Sample> histogram();
+std::span<const Sample> convolution();
+std::span<const Sample> access_patterns();  ///< which addresses, and how wide
+std::span<const Sample> access_spaces();    ///< which kind of memory
+std::span<const Sample> coalescing();
 
 }  // namespace kiln::samples

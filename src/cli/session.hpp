@@ -71,8 +71,9 @@ struct RunOptions {
   std::optional<std::uint64_t> size, group, slm;
   std::uint32_t repeat = 1;
   std::uint32_t seed = 1;
-  bool json = false, list = false;
+  bool json = false, list = false, all = false;
 };
 int run(const RunOptions& options);
+int run_all(const RunOptions& options);
 
 }  // namespace kiln::cli

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -148,6 +149,9 @@ class Doctor(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
+    def names(self):
+        return [entry['name'] for entry in json.loads(kiln('run', '--list', '--json').stdout)]
+
     def test_json_has_the_fields_and_host_time_contains_device_time(self):
         for name in ('saxpy', 'matmul', 'slm_limit', 'slm_table'):
             done = kiln('run', name, '--device', 'cpu', '--json', '--repeat', '2')
@@ -160,11 +164,58 @@ class Run(unittest.TestCase):
             self.assertGreater(answer['build_ms'], 0)
             self.assertTrue(answer['device'].startswith('Kiln CPU device'))
 
-    def test_every_listed_sample_runs(self):
-        names = [entry['name'] for entry in json.loads(kiln('run', '--list', '--json').stdout)]
-        self.assertGreaterEqual(len(names), 9)
-        for name in names:
-            self.assertEqual(kiln('run', name, '--device', 'cpu', '--size', '100').returncode, 0, name)
+    def test_all_samples_in_one_table(self):
+        self.assertGreaterEqual(len(self.names()), 43)
+        for arguments in ((), ('--size', '0'), ('--size', '101', '--seed', '7')):
+            done = kiln('run', '--all', '--device', 'cpu', '--json', *arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            answer = json.loads(done.stdout)
+            self.assertTrue(answer['ok'])
+            self.assertEqual([sample['kernel'] for sample in answer['samples']], self.names())
+            for sample in answer['samples']:
+                self.assertTrue(sample['ok'], sample)
+                self.assertTrue(sample['device'].startswith('Kiln CPU device'))
+                self.assertGreater(sample['device_ms'], 0, sample)
+                self.assertGreaterEqual(sample['host_ms'], sample['device_ms'], sample)
+        table = kiln('run', '--all', '--device', 'cpu', '--size', '50')
+        self.assertEqual((table.returncode, table.stderr), (0, ''))
+        self.assertEqual([line.split()[0] for line in table.stdout.splitlines()], ['SAMPLE', *self.names()])
+
+    def test_no_elements_are_a_clear_answer(self):
+        done = kiln('run', 'saxpy', '--device', 'cpu', '--size', '0')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('ok           0 elements', done.stdout)
+
+    def test_one_wrong_answer_among_all_ends_with_1(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in KERNELS.glob('*.spv'):
+                shutil.copy(file, folder)
+            # Each word that is the constant 2.0f becomes 3.0f: another factor.
+            broken = pathlib.Path(folder, 'coalescing.spv')
+            code = broken.read_bytes()
+            words = struct.unpack(f'<{len(code) // 4}f', code)
+            self.assertIn(2, words)
+            broken.write_bytes(b''.join(struct.pack('<f', 3) if word == 2 else code[4 * i:4 * i + 4]
+                                        for i, word in enumerate(words)))
+            pathlib.Path(folder, 'histogram.spv').unlink()
+            done = kiln('run', '--all', '--device', 'cpu', '--size', '50', '--json', KILN_KERNEL_PATH=folder)
+            self.assertEqual(done.returncode, 1)
+            answer = json.loads(done.stdout)
+            self.assertFalse(answer['ok'])
+            failed = {sample['kernel'] for sample in answer['samples'] if not sample['ok']}
+            self.assertIn('coalescing.contiguous', failed)
+            self.assertEqual({name.split('.')[0] for name in failed}, {'coalescing', 'histogram'})
+            self.assertEqual({sample['error']['code'] for sample in answer['samples'] if 'error' in sample}, {'K0201'})
+            self.assertIn('coalescing.contiguous: element', done.stderr)
+            self.assertEqual(done.stderr.count('K0201'), 1)  # one file is missing, two samples need it
+            broken.unlink()
+            self.assertEqual(kiln('run', '--all', '--device', 'cpu', '--size', '50', KILN_KERNEL_PATH=folder).returncode, 5)
+
+    def test_what_a_kernel_costs_is_predicted(self):
+        done = kiln('run', 'bank_conflict.stride', '--device', 'cpu', '--json', '--size', '64')
+        self.assertEqual(json.loads(done.stdout)['predicted'], {'turns for one SLM access of 16 work-items': 1})
+        done = kiln('run', 'access.index_function_4', '--device', 'cpu', '--size', '64')
+        self.assertIn('predicted    cache lines for 16 reads: 4\n', done.stdout)
 
     def test_slm_beyond_the_limit_is_refused_and_the_tile_it_names_runs(self):
         done = kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', '656384', '--json')
@@ -193,8 +244,8 @@ class Run(unittest.TestCase):
         self.assertIn('error[K0102]', done.stderr)
 
     def test_usage_errors_end_with_2(self):
-        for arguments in ((), ('run',), ('fly',), ('run', 'nothing'), ('run', 'saxpy', '--size', '0'),
-                          ('run', 'saxpy', '--size', '-1'), ('run', 'saxpy', '--size', 'many'),
+        for arguments in ((), ('run',), ('fly',), ('run', 'nothing'), ('run', 'saxpy', '--all'),
+                          ('run', '--all', '--slm', '4'), ('run', '--all', '--list'), ('run', 'saxpy', '--size', '-1'), ('run', 'saxpy', '--size', 'many'),
                           ('run', 'saxpy', '--repeat', '0'), ('run', 'saxpy', '--slm', '4'),
                           ('run', 'matmul', '--slm', '1'), ('run', 'saxpy', '--size', '99999999999999999999')):
             self.assertEqual(kiln(*arguments, KILN_DEVICE='cpu').returncode, 2, arguments)

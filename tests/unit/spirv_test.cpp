@@ -31,6 +31,20 @@ struct ExpectedKernel {
   std::vector<ExpectedArgument> arguments;
 };
 
+using Arguments = std::vector<ExpectedArgument>;
+const Arguments kInOutN{{kGlobal, 8, "in"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}};
+const Arguments kAOutN{{kGlobal, 8, "a"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}};
+const Arguments kInTableOut{
+    {kGlobal, 8, "in"}, {kGlobal, 8, "table"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}, {kValue, 4, "entries"}};
+const Arguments kHistogram{{kGlobal, 8, "in"}, {kGlobal, 8, "bins"}, {kValue, 4, "n"}, {kValue, 4, "block"}};
+const Arguments kConvolution{
+    {kGlobal, 8, "in"}, {kGlobal, 8, "taps"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}, {kValue, 4, "m"}};
+
+Arguments with(Arguments arguments, ExpectedArgument last) {
+  arguments.push_back(last);
+  return arguments;
+}
+
 const ExpectedKernel kSamples[] = {
     {"saxpy", "saxpy", 0, {{kValue, 4, "a"}, {kGlobal, 8, "x"}, {kGlobal, 8, "y"}, {kValue, 4, "n"}}},
     {"slm_limit",
@@ -88,9 +102,50 @@ const ExpectedKernel kSamples[] = {
       {kValue, 4, "n"},
       {kValue, 4, "entries"},
       {kLocal, 0, "slm"}}},
+    {"access",
+     "work_group_shape",
+     0,
+     {{kGlobal, 8, "a"}, {kGlobal, 8, "out"}, {kValue, 4, "width"}, {kValue, 4, "height"}}},
+    {"access", "index_function_1", 0, kAOutN},
+    {"access", "index_function_2", 0, kAOutN},
+    {"access", "index_function_3", 0, kAOutN},
+    {"access", "index_function_4", 0, kAOutN},
+    {"access", "index_function_5", 0, kAOutN},
+    {"access", "index_function_6", 0, kAOutN},
+    {"access", "same_element_global", 0, kInTableOut},
+    {"access", "same_element_constant", 0, kInTableOut},
+    {"access", "same_element_slm", 0, with(kInTableOut, {kLocal, 0, "slm"})},
+    {"access", "narrow_8", 0, kInOutN},
+    {"access", "narrow_16", 0, kInOutN},
+    {"access", "narrow_32", 0, kInOutN},
+    {"access", "narrow_unaligned", 0, with(kInOutN, {kValue, 4, "shift"})},
+    {"access", "private_array", 0, kInOutN},
+    {"access", "private_scalars", 0, kInOutN},
+    {"access", "unrolled", 0, kInOutN},
+    {"access", "unrolled_loop", 0, kInOutN},
+    {"bank_conflict",
+     "stride",
+     0,
+     {{kGlobal, 8, "in"},
+      {kGlobal, 8, "out"},
+      {kValue, 4, "n"},
+      {kValue, 4, "stride"},
+      {kValue, 4, "rounds"},
+      {kLocal, 0, "slm"}}},
+    {"coalescing", "contiguous", 0, kInOutN},
+    {"coalescing", "indirect", 0, with(kInOutN, {kGlobal, 8, "offsets"})},
+    {"coalescing", "vector", 0, kInOutN},
+    {"coalescing", "vector_pointer", 0, kInOutN},
+    {"convolution", "global_1d", 0, kConvolution},
+    {"convolution", "slm_1d", 0, with(kConvolution, {kLocal, 0, "tile"})},
+    {"histogram", "slm_256", 1024, kHistogram},
+    {"histogram", "slm_1024", 4096, kHistogram},
 };
 
-const char* const kFamilies[] = {"saxpy", "slm_limit", "matmul", "slm_table"};
+const char* const kFamilies[] = {"access", "bank_conflict", "coalescing", "convolution", "histogram",
+                                 "matmul", "saxpy",         "slm_limit",  "slm_table"};
+/// Those that are damaged in every place: time grows with the square of their size.
+const char* const kDamaged[] = {"saxpy", "slm_limit", "matmul", "slm_table"};
 
 Bytes sample(const std::string& family) {
   return read_file(std::filesystem::path(KILN_TEST_SPIRV) / (family + ".spv"));
@@ -159,8 +214,8 @@ TEST_CASE("the samples hold no other kernels") {
   CHECK(kernels == std::size(kSamples));
 }
 
-TEST_CASE("every truncation of every sample is an error") {
-  for (const char* family : kFamilies) {
+TEST_CASE("every truncation of a sample is an error") {
+  for (const char* family : kDamaged) {
     CAPTURE(family);
     std::size_t read = 0;
     const Bytes file = sample(family);
@@ -174,8 +229,8 @@ TEST_CASE("every truncation of every sample is an error") {
   }
 }
 
-TEST_CASE("20,000 flipped bits in every sample") {
-  for (const char* family : kFamilies) {
+TEST_CASE("20,000 flipped bits in each of some samples") {
+  for (const char* family : kDamaged) {
     CAPTURE(family);
     int errors = 0;
     flip_bits(sample(family), 20'000,
