@@ -7,8 +7,8 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "cpu_driver/program/barrier.hpp"
 #include "cpu_driver/program/host_math.hpp"
+#include "cpu_driver/program/meeting.hpp"
 #include "cpu_driver/program/printf.hpp"
 
 #if defined(__x86_64__)
@@ -119,7 +119,7 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"__truncsfhf2", address(__truncsfhf2)},
     {"__truncdfhf2", address(__truncdfhf2)},
 #endif
-    {"kiln_barrier", address(kiln_barrier)},
+    {"kiln_meet", address(kiln_meet)},
     {"kiln_printf", address(kiln_printf)},
   };
   return symbols;
