@@ -151,7 +151,8 @@ ze_result_t Stream::run(const Command& command) {
     if (!wait_for(event)) return ZE_RESULT_ERROR_DEVICE_LOST;
   const std::uint64_t start = now_ns();
   const ze_result_t result = guarded([&] { return perform(command); });
-  if (command.signal && !faults().event) command.signal->signal({start, now_ns()});
+  if (command.signal && !faults().event)
+    command.signal->signal({start, now_ns()}, result, result == ZE_RESULT_SUCCESS ? "" : last_error());
   return result;
 }
 
@@ -175,6 +176,7 @@ ze_result_t Stream::perform(const Command& command) {
     case ExecutionStatus::ok:
       return ZE_RESULT_SUCCESS;
     case ExecutionStatus::out_of_host_memory:
+      set_last_error({});
       return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     case ExecutionStatus::deadlock:
       break;

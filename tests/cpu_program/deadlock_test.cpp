@@ -37,7 +37,8 @@ TEST_CASE("divergent barriers are reported") {
     const std::string one = report_of(file, "hangs_at_barrier", {1, 1, 1}, {64, 1, 1});
     has(one, "kernel 'hangs_at_barrier' hangs in work-group (0, 0, 0)");
     has(one,
-        "32 of 64 work-items wait at meeting 1 of the kernel, a work-group barrier (linear local ids 0, 2, "
+        "32 of 64 work-items wait at collective 1 of the kernel, a work-group barrier (linear local ids 0, "
+        "2, "
         "..., 62)");
     has(one, "32 of 64 work-items have ended (linear local ids 1, 3, ..., 63)");
     const std::string two = report_of(file, "hangs_at_two_barriers", {1, 1, 1}, {32, 1, 1});
@@ -57,12 +58,13 @@ TEST_CASE("collectives that an item never reaches are reported") {
     CAPTURE(file);
     const std::string reduction = report_of(file, "hangs_at_reduction", {1, 1, 1}, {64, 1, 1});
     has(reduction,
-        "15 of 64 work-items wait at meeting 1 of the kernel, a sub-group reduction (linear local ids 0-2, "
+        "15 of 64 work-items wait at collective 1 of the kernel, a sub-group reduction (linear local ids "
+        "0-2, "
         "4-15)");
     has(reduction, "49 of 64 work-items have ended (linear local ids 3, 16-63)");
     const std::string scan = report_of(file, "hangs_at_work_group_scan", {1, 1, 1}, {48, 1, 1});
     has(scan,
-        "40 of 48 work-items wait at meeting 1 of the kernel, a work-group scan (linear local ids 0-39)");
+        "40 of 48 work-items wait at collective 1 of the kernel, a work-group scan (linear local ids 0-39)");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Barriers, work-group and sub-group functions: most of them are a meeting, around which values are prepared.
+// Barriers, work-group and sub-group functions: most of them are a collective, around which values are
+// prepared.
 #include <llvm/IR/Instructions.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -7,7 +8,7 @@
 #include <spirv/unified1/spirv.hpp>
 
 #include "cpu_driver/program/builtin_emitter.hpp"
-#include "cpu_driver/program/meeting.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
@@ -16,7 +17,7 @@ namespace {
 using llvm::Type;
 using llvm::Value;
 
-Value* kind(Emitter& e, Meeting meeting) { return e.b.getInt32(static_cast<unsigned>(meeting)); }
+Value* kind(Emitter& e, Collective collective) { return e.b.getInt32(static_cast<unsigned>(collective)); }
 Value* sub_group(Emitter& e) { return e.b.getInt32(spv::ScopeSubgroup); }
 Value* number(Emitter& e, Value* value) { return e.b.CreateZExtOrTrunc(value, e.b.getInt64Ty()); }
 Value* lane(Emitter& e) { return work_item_call(e.b, e.module(), WorkItem::sub_group_local_id); }
@@ -36,26 +37,27 @@ Value* from_stored(Emitter& e, Value* value, Type* type) {
   return type->isIntegerTy(1) ? e.b.CreateIsNotNull(value) : value;
 }
 
-// Meets with `value`, and `identity` in the place of the result; gives the result.
-Value* exchange(Emitter& e, MeetingOperands operands, Value* value, Value* identity) {
+// A collective over `value`, with `identity` in the place of the result; gives the result.
+Value* exchange(Emitter& e, CollectiveOperands operands, Value* value, Value* identity) {
   Type* type = stored(e, value->getType());
   operands.size = e.module().getDataLayout().getTypeAllocSize(type).getFixedValue();
-  if (operands.size > kLargestMeeting) return nullptr;
+  if (operands.size > kLargestCollectiveValue) return nullptr;
   operands.value = e.b.CreateAlloca(llvm::ArrayType::get(type, 2));
   operands.may_diverge = may_diverge(e);
   Value* result = e.b.CreateConstInBoundsGEP1_64(type, operands.value, 1);
   e.b.CreateStore(to_stored(e, value), operands.value);
   if (identity != nullptr) e.b.CreateStore(to_stored(e, identity), result);
-  meeting_call(e.b, e.module(), operands);
+  collective_call(e.b, e.module(), operands);
   return from_stored(e, e.b.CreateLoad(type, result), value->getType());
 }
 
 Value* gather(Emitter& e, Value* scope, Value* value, Value* index) {
-  return exchange(e, {.kind = kind(e, Meeting::gather), .scope = scope, .parameter = index}, value, nullptr);
+  return exchange(e, {.kind = kind(e, Collective::gather), .scope = scope, .parameter = index}, value,
+                  nullptr);
 }
 
 Value* barrier(Emitter& e) {
-  return meeting_call(e.b, e.module(), {.kind = kind(e, Meeting::barrier), .scope = e.args[0]});
+  return collective_call(e.b, e.module(), {.kind = kind(e, Collective::barrier), .scope = e.args[0]});
 }
 
 // Reductions and scans.
@@ -165,7 +167,7 @@ Value* reduce_or_scan(Emitter& e) {
 }
 
 Value* every(Emitter& e, Value* scope, std::string_view operation, Value* predicate) {
-  return reduce(e, *operation_of(operation), scope, kind(e, Meeting::reduce), predicate, nullptr);
+  return reduce(e, *operation_of(operation), scope, kind(e, Collective::reduce), predicate, nullptr);
 }
 Value* all(Emitter& e) { return every(e, e.args[0], "LogicalAnd", e.args[1]); }
 Value* any(Emitter& e) { return every(e, e.args[0], "LogicalOr", e.args[1]); }
@@ -230,7 +232,8 @@ Value* shuffle_up_intel(Emitter& e) {
 // Ballots: four words of lanes, of which sub-groups here fill at most the first.
 
 Value* vote(Emitter& e, Value* predicate) {
-  return exchange(e, {.kind = kind(e, Meeting::ballot), .scope = e.args[0]}, number(e, predicate), nullptr);
+  return exchange(e, {.kind = kind(e, Collective::ballot), .scope = e.args[0]}, number(e, predicate),
+                  nullptr);
 }
 Value* ballot(Emitter& e) {
   Value* out = llvm::Constant::getNullValue(e.result);
@@ -259,11 +262,11 @@ Value* lanes_of(Emitter& e, Value* ballot) {
 }
 // Operands: scope, group operation, ballot.
 Value* bit_count(Emitter& e) {
-  const auto is = [&](Meeting operation) { return e.b.CreateICmpEQ(e.args[1], kind(e, operation)); };
+  const auto is = [&](Collective operation) { return e.b.CreateICmpEQ(e.args[1], kind(e, operation)); };
   Value* below = work_item_call(e.b, e.module(), WorkItem::less_mask);
   Value* to_self = work_item_call(e.b, e.module(), WorkItem::less_or_equal_mask);
-  Value* mask = e.b.CreateSelect(is(Meeting::inclusive_scan), to_self, e.b.getInt64(-1));
-  mask = e.b.CreateSelect(is(Meeting::exclusive_scan), below, mask);
+  Value* mask = e.b.CreateSelect(is(Collective::inclusive_scan), to_self, e.b.getInt64(-1));
+  mask = e.b.CreateSelect(is(Collective::exclusive_scan), below, mask);
   Value* bits = e.b.CreateAnd(lanes_of(e, e.args[2]), mask);
   return e.b.CreateTrunc(e.b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits), e.result);
 }
@@ -276,12 +279,12 @@ Value* find_highest(Emitter& e) {
   return e.b.CreateTrunc(e.b.CreateSub(e.b.getInt64(63), zeros), e.result);
 }
 
-// Block reads and writes: component after component, each as wide as the sub-group. The meeting before gives
-// the order that code for Intel's GPUs takes for granted, where all lanes read before one writes.
+// Block reads and writes: component after component, each as wide as the sub-group. The collective before
+// gives the order that code for Intel's GPUs takes for granted, where all lanes read before one writes.
 
 template <class Access>
 void each_component(Emitter& e, Value* pointer, Type* type, Access access) {
-  meeting_call(e.b, e.module(), {.kind = kind(e, Meeting::barrier), .scope = sub_group(e)});
+  collective_call(e.b, e.module(), {.kind = kind(e, Collective::barrier), .scope = sub_group(e)});
   Type* element = type->getScalarType();
   Value *size = sub_group_size(e), *index = lane(e);
   for (unsigned i = 0; i < lanes(type); ++i) {

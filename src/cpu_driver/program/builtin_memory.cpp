@@ -6,7 +6,7 @@
 #include <spirv/unified1/spirv.hpp>
 
 #include "cpu_driver/program/builtin_emitter.hpp"
-#include "cpu_driver/program/meeting.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
@@ -242,9 +242,9 @@ Value* async_copy(Emitter& e) {
 
 // The copies are those of the work-group.
 Value* wait_group_events(Emitter& e) {
-  return meeting_call(
+  return collective_call(
       e.b, e.module(),
-      {e.b.getInt32(static_cast<unsigned>(Meeting::barrier)), e.b.getInt32(spv::ScopeWorkgroup)});
+      {e.b.getInt32(static_cast<unsigned>(Collective::barrier)), e.b.getInt32(spv::ScopeWorkgroup)});
 }
 
 using Rmw = llvm::AtomicRMWInst;

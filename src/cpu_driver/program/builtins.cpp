@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "cpu_driver/program/builtin_emitter.hpp"
-#include "cpu_driver/program/meeting.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/runtime_symbols.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
@@ -184,15 +184,16 @@ llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, Wor
   return b.CreateCall(module.getOrInsertFunction(item_name(item), type), {dimension});
 }
 
-llvm::CallInst* meeting_call(llvm::IRBuilderBase& b, llvm::Module& module, const MeetingOperands& operands) {
+llvm::CallInst* collective_call(llvm::IRBuilderBase& b, llvm::Module& module,
+                                const CollectiveOperands& operands) {
   llvm::Type *pointer = b.getPtrTy(), *number = b.getInt64Ty();
   llvm::Value* none = llvm::Constant::getNullValue(pointer);
   const std::uint64_t more =
-      operands.size << kMeetingSizeShift | (operands.may_diverge ? kMayDiverge : std::uint64_t{0});
+      operands.size << kCollectiveSizeShift | (operands.may_diverge ? kMayDiverge : std::uint64_t{0});
   auto* type = llvm::FunctionType::get(
       b.getVoidTy(), {b.getInt32Ty(), b.getInt32Ty(), number, pointer, number, pointer}, false);
   return b.CreateCall(
-      module.getOrInsertFunction(item_name(WorkItem::meet), type),
+      module.getOrInsertFunction(item_name(WorkItem::collective), type),
       {operands.kind, operands.scope, b.getInt64(more), operands.value != nullptr ? operands.value : none,
        operands.parameter != nullptr ? operands.parameter : b.getInt64(0),
        operands.combine != nullptr ? operands.combine : none});

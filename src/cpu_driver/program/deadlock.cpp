@@ -11,23 +11,24 @@ namespace {
 // Long lists help nobody: as many ranges of ids, and as many places.
 constexpr std::size_t kMostRanges = 16, kMostPlaces = 8;
 
-std::string name_of(const Wait& wait) {
-  const std::string group = (wait.what & kOfSubGroup) != 0 ? "sub-group " : "work-group ";
+std::string name_of(std::uint32_t place, const Wait& wait) {
+  const std::string group = (place & kGroupPlace) != 0 ? "work-group " : "sub-group ";
+  if ((place & kBarrierPlace) != 0) return group + "barrier";
   switch (wait.kind()) {
-    case Meeting::reduce:
-    case Meeting::clustered_reduce:
+    case Collective::reduce:
+    case Collective::clustered_reduce:
       return group + "reduction";
-    case Meeting::inclusive_scan:
-    case Meeting::exclusive_scan:
+    case Collective::inclusive_scan:
+    case Collective::exclusive_scan:
       return group + "scan";
-    case Meeting::gather:
+    case Collective::gather:
       return group + "broadcast";
-    case Meeting::ballot:
+    case Collective::ballot:
       return group + "ballot";
-    case Meeting::barrier:
+    case Collective::barrier:
       break;
   }
-  return group + "barrier";
+  return group + "function";
 }
 
 // "0-15, 20, 22, ..., 30"
@@ -64,9 +65,9 @@ std::string describe_deadlock(const GroupState& group, std::span<const std::uint
     if (++count > kMostPlaces && place != kEnded) continue;
     out += count == 1 ? " " : "; ";
     out += std::to_string(ids.size()) + " of " + std::to_string(places.size()) + " work-items ";
-    out += place == kEnded
-               ? "have ended"
-               : "wait at meeting " + std::to_string(place) + " of the kernel, a " + name_of(waits[ids[0]]);
+    out += place == kEnded ? "have ended"
+                           : "wait at collective " + std::to_string(place / 2) + " of the kernel, a " +
+                                 name_of(places[ids[0]], waits[ids[0]]);
     out += " (linear local ids " + ranges(ids) + ")";
   }
   return out;

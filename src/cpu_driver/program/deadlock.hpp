@@ -6,14 +6,13 @@
 #include <span>
 #include <string>
 
-#include "cpu_driver/program/meeting.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
 
-/// The place of a work-item: ready to run, ended, or the site of a meeting; that of a work-group's meeting
-/// has the upper bit set.
-inline constexpr std::uint32_t kReady = 0, kEnded = ~0u, kGroupPlace = 1u << 31;
+/// The place of a work-item that waits nowhere: ready to run, or ended.
+inline constexpr std::uint32_t kReady = 0, kEnded = ~0u;
 
 /// Names the items that wait at each place and those that have ended. One place for each item, and for those
 /// that wait what they wait for.

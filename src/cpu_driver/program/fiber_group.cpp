@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/deadlock.hpp"
 #include "cpu_driver/program/fiber_switch.hpp"
-#include "cpu_driver/program/meeting.hpp"
 
 namespace kiln::cpu {
 
@@ -18,10 +18,10 @@ using boost::context::detail::transfer_t;
 
 /// The items of one group.
 ///
-/// When all items of a sub-group wait or have ended, its meeting that stands first in the program is held, if
+/// When all items of a sub-group wait or have ended, its collective that stands first in the program runs, if
 /// all that it needs are there. So items that left a branch or a loop wait for those still inside, as lanes
-/// of a GPU that runs the smallest address first do. When no sub-group can go on, the work-group's meeting is
-/// held.
+/// of a GPU that runs the smallest address first do. When no sub-group can go on, the work-group's collective
+/// runs.
 class FiberGroup {
  public:
   FiberGroup(ItemEntry entry, const GroupState& group, const std::byte* arguments, FiberStacks& stacks,
@@ -61,9 +61,19 @@ class FiberGroup {
     return std::move(report_);
   }
 
-  void meet(Fiber& fiber, std::uint32_t place, const Wait& wait) {
+  void wait(Fiber& fiber, std::uint32_t place, const Wait& wait) {
     waits_[current_] = wait;
+    barrier(fiber, place);
+  }
+
+  void barrier(Fiber& fiber, std::uint32_t place) {
     places_[current_] = place;
+    any_at_sub_group_ |= place < kGroupPlace;
+    // Most often the next item is ready.
+    if (upcoming_ < end_ && places_[upcoming_] == kReady) {
+      current_ = upcoming_++;
+      return switch_to(fiber.context, (&fiber + 1)->context);
+    }
     Context& to = next();
     if (&to != &fiber.context) switch_to(fiber.context, to);
   }
@@ -71,6 +81,7 @@ class FiberGroup {
  private:
   void enter_sub_group(std::size_t first) {
     begin_ = upcoming_ = first;
+    any_at_sub_group_ = false;
     end_ = std::min(first + sub_group_size_, places_.size());
   }
 
@@ -83,18 +94,18 @@ class FiberGroup {
           return stacks_.fiber(current_).context;
         }
       }
-      if (hold_sub_group_meeting())
+      if (any_at_sub_group_ && run_sub_group_collective())
         upcoming_ = begin_;
       else if (end_ < places_.size())
         enter_sub_group(end_);
-      else if (hold_group_meeting())
+      else if (run_group_collective())
         enter_sub_group(0);
       else
         return home_;
     }
   }
 
-  bool hold_sub_group_meeting() {
+  bool run_sub_group_collective() {
     const auto places = places_.subspan(begin_, end_ - begin_);
     std::uint32_t tried = kReady;
     for (;;) {
@@ -105,9 +116,10 @@ class FiberGroup {
       members_.clear();
       for (std::uint32_t i = 0; i < places.size(); ++i)
         if (places[i] == place) members_.push_back(i);
-      const bool may_diverge = (waits_[begin_ + members_[0]].what & kMayDiverge) != 0;
+      const bool is_barrier = (place & kBarrierPlace) != 0;
+      const bool may_diverge = !is_barrier && (waits_[begin_ + members_[0]].what & kMayDiverge) != 0;
       if (may_diverge || members_.size() == places.size()) {
-        hold_meeting(waits_.subspan(begin_, places.size()), members_);
+        if (!is_barrier) run_collective(waits_.subspan(begin_, places.size()), members_);
         for (const std::uint32_t member : members_) places[member] = kReady;
         return true;
       }
@@ -116,19 +128,17 @@ class FiberGroup {
   }
 
   // False when the group has come to its end, good or bad.
-  bool hold_group_meeting() {
+  bool run_group_collective() {
     const std::uint32_t place = places_[0];
-    const bool together = std::ranges::all_of(places_, [&](std::uint32_t other) { return other == place; });
-    if (together && place == kEnded) return false;
-    // Sub-group meetings are done, so that a place all agree on is one of the group.
-    if (!together) {
-      report_ = describe_deadlock(group_, places_, waits_);
-      return false;
-    }
-    if (waits_[0].kind() != Meeting::barrier) {
+    std::uint32_t difference = 0;
+    for (const std::uint32_t other : places_) difference |= other ^ place;
+    // Sub-group collectives are done, so that a place all agree on is one of the group.
+    if (difference != 0) report_ = describe_deadlock(group_, places_, waits_);
+    if (difference != 0 || place == kEnded) return false;
+    if ((place & kBarrierPlace) == 0) {
       members_.resize(places_.size());
       for (std::uint32_t i = 0; i < members_.size(); ++i) members_[i] = i;
-      hold_meeting(waits_, members_);
+      run_collective(waits_, members_);
     }
     std::ranges::fill(places_, kReady);
     return true;
@@ -151,9 +161,10 @@ class FiberGroup {
   Context home_;
   std::span<std::uint32_t> places_;  // of all items
   std::span<Wait> waits_;
-  std::vector<std::uint32_t> members_;      // of one meeting
+  std::vector<std::uint32_t> members_;      // of one collective
   std::size_t current_ = 0, upcoming_ = 0;  // items
   std::size_t begin_ = 0, end_ = 0;         // the sub-group that runs
+  bool any_at_sub_group_ = false;           // an item of it waits for the others of it
   std::string report_;
 };
 
@@ -193,10 +204,13 @@ std::string run_fiber_group(ItemEntry entry, const GroupState& group, const std:
 
 }  // namespace kiln::cpu
 
-void kiln_meet(kiln::cpu::ItemState* item, std::uint64_t site, std::uint64_t what, std::byte* value,
-               std::uint64_t parameter, kiln::cpu::Combine combine) {
+void kiln_barrier(kiln::cpu::ItemState* item, std::uint64_t place) {
   auto& fiber = static_cast<kiln::cpu::Fiber&>(*item);
-  const auto place =
-      static_cast<std::uint32_t>(site) | ((what & kiln::cpu::kOfSubGroup) != 0 ? 0 : kiln::cpu::kGroupPlace);
-  fiber.context.group->meet(fiber, place, {what, value, parameter, combine});
+  fiber.context.group->barrier(fiber, static_cast<std::uint32_t>(place));
+}
+
+void kiln_collective(kiln::cpu::ItemState* item, std::uint64_t place, std::uint64_t what, std::byte* value,
+                     std::uint64_t parameter, kiln::cpu::Combine combine) {
+  auto& fiber = static_cast<kiln::cpu::Fiber&>(*item);
+  fiber.context.group->wait(fiber, static_cast<std::uint32_t>(place), {what, value, parameter, combine});
 }

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "cpu_driver/program/meeting.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <spirv/unified1/spirv.hpp>
 
-#include "cpu_driver/program/meeting.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/site_order.hpp"
 #include "cpu_driver/program/slm.hpp"
 #include "cpu_driver/program/work_item.hpp"
@@ -28,7 +28,7 @@ constexpr std::uint64_t kLargestArgument = 1 << 20;  // bytes; OpenCL asks for 1
 
 // The values that work-item functions stand for, at a place that dominates the kernel's body.
 struct ItemValues {
-  Value* item = nullptr;  // ItemState, only with meetings
+  Value* item = nullptr;  // ItemState, only with collectives
   std::uint32_t sub_group_size = 0;
   Value* slm = nullptr;
   Value* work_dimension = nullptr;
@@ -214,20 +214,28 @@ Value* item_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item, Valu
   }
 }
 
-void replace_meeting(llvm::CallInst* call, std::uint64_t site, const ItemValues& values, KernelFacts& facts) {
+void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValues& values,
+                        KernelFacts& facts) {
   llvm::IRBuilder<> b(call);
   Type *number = b.getInt64Ty(), *pointer = b.getPtrTy();
-  Value* kind = b.CreateAnd(b.CreateZExt(call->getArgOperand(0), number), b.getInt64(kMeetingKind));
+  Value* kind = b.CreateAnd(b.CreateZExt(call->getArgOperand(0), number), b.getInt64(kCollectiveKind));
   Value* is_sub_group = b.CreateICmpEQ(call->getArgOperand(1), b.getInt32(spv::ScopeSubgroup));
-  Value* scope = b.CreateSelect(is_sub_group, b.getInt64(kOfSubGroup), b.getInt64(0));
-  Value* what = b.CreateOr(b.CreateOr(kind, scope), call->getArgOperand(2));
-  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(scope);
-  if (known == nullptr || known->isZero()) facts.barrier_count = 1;
+  if (!llvm::isa<llvm::ConstantInt>(is_sub_group) || llvm::cast<llvm::ConstantInt>(is_sub_group)->isZero())
+    facts.barrier_count = 1;
+  Value* place = b.CreateSelect(is_sub_group, b.getInt64(2 * site), b.getInt64(2 * site | kGroupPlace));
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(kind);
+  if (known != nullptr && known->getZExtValue() == static_cast<std::uint64_t>(Collective::barrier)) {
+    auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, number}, false);
+    b.CreateCall(call->getModule()->getOrInsertFunction("kiln_barrier", type),
+                 {values.item, b.CreateOr(place, b.getInt64(kBarrierPlace))});
+    return;
+  }
+  Value* what = b.CreateOr(kind, call->getArgOperand(2));
   auto* type =
       llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number, pointer, number, pointer}, false);
-  b.CreateCall(call->getModule()->getOrInsertFunction("kiln_meet", type),
-               {values.item, b.getInt64(site), what, call->getArgOperand(3), call->getArgOperand(4),
-                call->getArgOperand(5)});
+  b.CreateCall(
+      call->getModule()->getOrInsertFunction("kiln_collective", type),
+      {values.item, place, what, call->getArgOperand(3), call->getArgOperand(4), call->getArgOperand(5)});
 }
 
 // Masks of lanes come as 64 bits and go as four times 32.
@@ -250,8 +258,8 @@ void replace_work_items(llvm::Function& entry, const ItemValues& values, KernelF
           if (const auto item = work_item_of(*callee)) calls.emplace_back(call, *item);
   std::uint64_t sites = 0;
   for (const auto& [call, item] : calls) {
-    if (item == WorkItem::meet) {
-      replace_meeting(call, ++sites, values, facts);
+    if (item == WorkItem::collective) {
+      replace_collective(call, ++sites, values, facts);
     } else {
       llvm::IRBuilder<> b(call);
       Value* dimension = call->arg_size() > 0 ? call->getArgOperand(0) : b.getInt32(0);
@@ -320,24 +328,25 @@ bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& cal
                  std::string& log) {
   llvm::Module& module = *kernel.getParent();
   llvm::LLVMContext& context = module.getContext();
-  const bool meets = calls.with_meeting.contains(&kernel);
+  const bool has_collective = calls.with_collective.contains(&kernel);
 
   Type* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
-  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                       meets ? item_entry_symbol(index) : group_entry_symbol(index), module);
+  auto* entry =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                             has_collective ? item_entry_symbol(index) : group_entry_symbol(index), module);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addParamAttr(1, llvm::Attribute::NoAlias);
   entry->addParamAttr(1, llvm::Attribute::ReadOnly);
 
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
   Value* state = entry->getArg(0);
-  Value* group = meets ? load_field(b, state, offsetof(ItemState, group), pointer) : state;
+  Value* group = has_collective ? load_field(b, state, offsetof(ItemState, group), pointer) : state;
   ItemValues values = load_group(b, group);
   values.sub_group_size = facts.simd_size;
   const std::vector<Value*> arguments = load_arguments(b, kernel, facts, entry->getArg(1), values.slm);
   llvm::BranchInst* latch = nullptr;
-  if (meets) {
+  if (has_collective) {
     values.item = state;
     values.local_id = load_three(b, state, offsetof(ItemState, local_id));
     b.CreateCall(&kernel, arguments);

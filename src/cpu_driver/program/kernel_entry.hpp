@@ -27,8 +27,8 @@ std::vector<std::size_t> argument_offsets(const KernelFacts& facts);
 /// Fills kinds and sizes of the arguments from the function's type.
 bool describe_arguments(const llvm::Function& kernel, KernelFacts& facts, std::string& log);
 
-/// Writes the entry function of `kernel`: a loop over the work-group, or one work-item when it has meetings.
-/// Sub-groups have facts.simd_size items. Sets static_slm and barrier_count.
+/// Writes the entry function of `kernel`: a loop over the work-group, or one work-item when it has
+/// collectives. Sub-groups have facts.simd_size items. Sets static_slm and barrier_count.
 bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& calls, KernelFacts& facts,
                  std::string& log);
 

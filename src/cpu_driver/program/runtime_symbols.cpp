@@ -7,8 +7,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/host_math.hpp"
-#include "cpu_driver/program/meeting.hpp"
 #include "cpu_driver/program/printf.hpp"
 
 #if defined(__x86_64__)
@@ -119,7 +119,8 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"__truncsfhf2", address(__truncsfhf2)},
     {"__truncdfhf2", address(__truncdfhf2)},
 #endif
-    {"kiln_meet", address(kiln_meet)},
+    {"kiln_barrier", address(kiln_barrier)},
+    {"kiln_collective", address(kiln_collective)},
     {"kiln_printf", address(kiln_printf)},
   };
   return symbols;

@@ -38,15 +38,16 @@ struct GroupState {
   std::byte* slm;  ///< 128-byte aligned
 };
 
-/// One work-item of a kernel with meetings. The executor keeps more behind it.
+/// One work-item of a kernel with collectives. The executor keeps more behind it.
 struct ItemState {
   const GroupState* group;
   std::uint64_t local_id[3];
 };
 
-/// Runs a whole work-group (kernels without meetings): first argument GroupState, second the argument bytes.
+/// Runs a whole work-group (kernels without collectives): first argument GroupState, second the argument
+/// bytes.
 using GroupEntry = void (*)(const GroupState*, const std::byte*);
-/// Runs one work-item (kernels with meetings: barriers, group and sub-group functions).
+/// Runs one work-item (kernels with collectives: barriers, group and sub-group functions).
 using ItemEntry = void (*)(ItemState*, const std::byte*);
 
 /// Raise when compiled code and run time stop fitting together.
@@ -75,7 +76,7 @@ enum class WorkItem : std::uint8_t {
   greater_mask,
   less_or_equal_mask,
   less_mask,  // bits of lanes compared with the own one
-  meet,
+  collective,
 };
 
 /// The built-in that `name` ("BuiltInGlobalInvocationId") stands for.
@@ -88,8 +89,8 @@ std::optional<WorkItem> work_item_of(const llvm::Function& function);
 llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, WorkItem item,
                                llvm::Value* dimension = nullptr);
 
-/// The operands of a meeting (see Wait) before the kernel's body is part of its entry function.
-struct MeetingOperands {
+/// The operands of a collective (see Wait) before the kernel's body is part of its entry function.
+struct CollectiveOperands {
   llvm::Value* kind;   ///< i32
   llvm::Value* scope;  ///< i32 as in SPIR-V
   bool may_diverge = false;
@@ -98,6 +99,7 @@ struct MeetingOperands {
   llvm::Value* parameter = nullptr;
   llvm::Value* combine = nullptr;
 };
-llvm::CallInst* meeting_call(llvm::IRBuilderBase& b, llvm::Module& module, const MeetingOperands& operands);
+llvm::CallInst* collective_call(llvm::IRBuilderBase& b, llvm::Module& module,
+                                const CollectiveOperands& operands);
 
 }  // namespace kiln::cpu

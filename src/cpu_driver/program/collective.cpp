@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Moves and combines the values that work-items bring to a meeting.
-#include "cpu_driver/program/meeting.hpp"
+// Moves and combines the values that work-items bring to a collective.
+#include "cpu_driver/program/collective.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@ using Members = std::span<const std::uint32_t>;
 
 // In the order of the items: floating-point sums must not change from run to run.
 void reduce(Items items, Members members, std::size_t size) {
-  alignas(kLargestMeeting) std::byte sum[kLargestMeeting];
+  alignas(kLargestCollectiveValue) std::byte sum[kLargestCollectiveValue];
   const Wait& first = items[members[0]];
   std::memcpy(sum, first.value, size);
   for (const std::uint32_t member : members.subspan(1)) first.combine(sum, items[member].value);
@@ -32,7 +32,7 @@ void reduce_clusters(Items items, Members members, std::size_t size) {
 }
 
 void scan(Items items, Members members, std::size_t size, bool inclusive) {
-  alignas(kLargestMeeting) std::byte sum[kLargestMeeting];
+  alignas(kLargestCollectiveValue) std::byte sum[kLargestCollectiveValue];
   const Wait& first = items[members[0]];
   std::memcpy(sum, first.value, size);
   if (inclusive) std::memcpy(first.value + size, sum, size);
@@ -70,21 +70,21 @@ void ballot(Items items, Members members) {
 
 }  // namespace
 
-void hold_meeting(Items items, Members members) {
+void run_collective(Items items, Members members) {
   const Wait& first = items[members[0]];
   switch (first.kind()) {
-    case Meeting::reduce:
+    case Collective::reduce:
       return reduce(items, members, first.size());
-    case Meeting::inclusive_scan:
-    case Meeting::exclusive_scan:
-      return scan(items, members, first.size(), first.kind() == Meeting::inclusive_scan);
-    case Meeting::clustered_reduce:
+    case Collective::inclusive_scan:
+    case Collective::exclusive_scan:
+      return scan(items, members, first.size(), first.kind() == Collective::inclusive_scan);
+    case Collective::clustered_reduce:
       return reduce_clusters(items, members, first.size());
-    case Meeting::gather:
+    case Collective::gather:
       return gather(items, members, first.size());
-    case Meeting::ballot:
+    case Collective::ballot:
       return ballot(items, members);
-    case Meeting::barrier:
+    case Collective::barrier:
       return;
   }
 }
