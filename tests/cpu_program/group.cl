@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sub-group and work-group functions. Results go to out[function * n + item].
+// Sub-group and work-group functions. Results go to out[function * n + item]. group.ocloc.spv comes from ocloc 22.43
+// (-device pvc -spv_only -options -cl-std=CL2.0), group.clang.spv from clang 15 (-cl-std=CL3.0 -O1 without passes,
+// opencl-c.h, -Dcl_intel_subgroups=1 and its _short, _char and _long, -DDECLARE_BLOCKS), opt (sroa, early-cse) and
+// llvm-spirv.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
@@ -209,6 +212,19 @@ kernel void divergent_loop(global uint* out, uint n) {
   }
   out[i] = sum;
   out[n + i] = sub_group_reduce_add(sum);
+}
+
+// The same with a break, behind which compilers may place the loop's body, and a function that would take less.
+kernel void divergent_break(global uint* out, uint n) {
+  const uint i = get_global_linear_id();
+  const uint lane = get_sub_group_local_id();
+  uint sum = 0;
+  for (uint k = 0;; ++k) {
+    if (k >= lane) break;
+    sum += sub_group_non_uniform_reduce_add(1u);
+  }
+  out[i] = sum;
+  out[n + i] = sub_group_non_uniform_reduce_add(sum);
 }
 
 kernel void work_group_votes(global const int* in, global int* out, uint n) {

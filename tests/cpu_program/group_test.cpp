@@ -162,6 +162,25 @@ void check_bitwise(const Program& program, const std::string& kernel, std::uint3
   }
 }
 
+// Lane n is in the loop n times, and every `step`th time with those who are still there.
+void check_loop(const Program& program, const char* kernel, std::uint32_t width, std::uint32_t step) {
+  CAPTURE(kernel);
+  const Layout layout{2, {41, 1, 1}, width};
+  std::vector<std::uint32_t> out(2 * std::size_t{layout.items()});
+  REQUIRE(launch(program, kernel, {2, 1, 1}, layout.size, out, layout.items()));
+  const Expected<std::uint32_t> expected(out, layout.items());
+  for (const auto& team : layout.teams()) {
+    std::uint32_t total = 0;
+    for (std::uint32_t lane = 0; lane < team.size(); ++lane) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t k = 0; k < lane; k += step) sum += static_cast<std::uint32_t>(team.size()) - k - 1;
+      expected.is(0, team[lane], sum);
+      total += sum;
+    }
+    for (const std::uint32_t item : team) expected.is(1, item, total);
+  }
+}
+
 template <class T>
 void check_blocks(const Program& program, const std::string& type, std::uint32_t width,
                   std::initializer_list<std::uint32_t> vectors) {
@@ -236,20 +255,8 @@ TEST_CASE("non-uniform functions take the items that come") {
     check_bitwise<std::uint64_t>(program, "bitwise_ulong", width);
     check_bitwise<std::uint8_t>(program, "bitwise_uchar", width);
 
-    const Layout layout{2, {41, 1, 1}, width};
-    std::vector<std::uint32_t> out(2 * layout.items());
-    REQUIRE(launch(program, "divergent_loop", {2, 1, 1}, layout.size, out, layout.items()));
-    const Expected<std::uint32_t> expected(out, layout.items());
-    for (const auto& team : layout.teams()) {
-      std::uint32_t total = 0;
-      for (std::uint32_t lane = 0; lane < team.size(); ++lane) {
-        std::uint32_t sum = 0;
-        for (std::uint32_t k = 0; k < lane; k += 2) sum += static_cast<std::uint32_t>(team.size()) - k - 1;
-        expected.is(0, team[lane], sum);
-        total += sum;
-      }
-      for (const std::uint32_t item : team) expected.is(1, item, total);
-    }
+    check_loop(program, "divergent_loop", width, 2);
+    check_loop(program, "divergent_break", width, 1);
   });
 }
 

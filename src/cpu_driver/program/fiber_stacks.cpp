@@ -110,6 +110,7 @@ Fiber& FiberStacks::start(std::size_t index, FiberGroup* group, void (*main)(tra
   fiber.context.group = group;
 #if defined(KILN_FIBERS_ASAN)
   fiber.context.sanitizer = nullptr;
+  __asan_unpoison_memory_region(bottom, bytes);  // frames of a fiber that hung were never left
 #endif
   return fiber;
 }

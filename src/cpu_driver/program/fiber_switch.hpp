@@ -21,6 +21,7 @@
 #define KILN_FIBERS_TSAN 1
 #endif
 #if defined(KILN_FIBERS_ASAN)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(KILN_FIBERS_TSAN)
