@@ -60,6 +60,9 @@ void FiberStacks::release() {
   for (Fiber& fiber : fibers_) __tsan_destroy_fiber(fiber.context.sanitizer);
 #endif
   for (const Block& block : blocks_) {
+#if defined(KILN_FIBERS_ASAN)
+    __asan_unpoison_memory_region(block.memory, block.bytes);  // the next mapping may lie here
+#endif
     munmap(block.memory, block.bytes);
     guards_in_use -= block.guards;
   }
