@@ -156,6 +156,20 @@ BLOCK_KERNEL(ulong, _ul2, 2, ulong2)
 BLOCK_KERNEL(ulong, _ul4, 4, ulong4)
 BLOCK_KERNEL(ulong, _ul8, 8, ulong8)
 
+#ifdef DECLARE_BLOCKS
+// cl_intel_subgroup_local_block_io, which ocloc 22.43 does not have.
+uint __attribute__((overloadable)) intel_sub_group_block_read(const local uint*);
+void __attribute__((overloadable)) intel_sub_group_block_write(local uint*, uint);
+kernel void local_block(global uint* out, local uint* tile) {
+  const uint i = get_local_id(0);
+  tile[i] = i * 3;
+  const uint x = intel_sub_group_block_read(tile);
+  intel_sub_group_block_write(tile, x + 1);
+  sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = tile[i];
+}
+#endif
+
 // Lanes read what others write next to them: all read before one writes.
 kernel void rotate_block(global uint* data) {
   const uint x = intel_sub_group_block_read(data);

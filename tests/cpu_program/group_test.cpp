@@ -229,6 +229,22 @@ TEST_CASE("work-group reductions and scans") {
   });
 }
 
+TEST_CASE("products of uniform group instructions") {
+  for (const std::uint32_t width : {8u, 16u, 32u}) {
+    CAPTURE(width);
+    const Layout of_sub_group{2, {37, 1, 1}, width}, of_group{2, {37, 1, 1}, 37};
+    const std::vector<std::uint32_t> in = inputs<std::uint32_t>(of_group.items());
+    const std::vector<float> reals = inputs<float>(of_group.items());
+    std::vector<std::uint32_t> a = in;
+    std::vector<float> f = reals;
+    REQUIRE(launch(build("group_multiply.spv", width), "multiply", {2, 1, 1}, {37, 1, 1}, a, f));
+    for (const auto& team : of_sub_group.teams())
+      Expected<std::uint32_t>(a, of_group.items()).reduce(0, team, in, times<std::uint32_t>);
+    for (const auto& team : of_group.teams())
+      Expected<float>(f, of_group.items()).scan(0, team, reals, times<float>);
+  }
+}
+
 TEST_CASE("broadcasts and shuffles") {
   for_all([](const Program& program, std::uint32_t width) {
     check_shuffles<std::int8_t>(program, "shuffle_char", width);
@@ -272,6 +288,16 @@ TEST_CASE("block reads and writes") {
     REQUIRE(launch(program, "rotate_block", {1, 1, 1}, {width, 1, 1}, data));
     CHECK(data == moved);
   });
+}
+
+TEST_CASE("block reads and writes of SLM") {
+  for (const std::uint32_t width : {8u, 16u, 32u}) {
+    CAPTURE(width);
+    std::vector<std::uint32_t> out(width);
+    REQUIRE(launch(build("group.clang.spv", width), "local_block", {1, 1, 1}, {width, 1, 1}, out,
+                   local(4 * std::uint64_t{width})));
+    for (std::uint32_t i = 0; i < width; ++i) CHECK(out[i] == 3 * i + 1);
+  }
 }
 
 TEST_CASE("sub-group ids and sizes") {
