@@ -27,7 +27,7 @@ void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recordin
     for (const auto& recording : recordings)
       for (const Command& recorded : *recording) {
         const ze_result_t result = stream.run(recorded);
-        if (result == ZE_RESULT_ERROR_DEVICE_LOST) return result;
+        if (stream.stopping() && result == ZE_RESULT_ERROR_DEVICE_LOST) return result;
         if (first_failure == ZE_RESULT_SUCCESS) first_failure = result;
       }
     return first_failure;

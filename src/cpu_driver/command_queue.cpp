@@ -114,8 +114,8 @@ ze_result_t fence_host_synchronize(ze_fence_handle_t fence, std::uint64_t timeou
   KILN_NEED_HANDLE(fence);
   EventState& state = *object<Fence>(fence)->state;
   if (device_state() != ZE_RESULT_SUCCESS) return device_state();
-  if (timeout == 0) return state.signalled() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-  return state.wait(deadline_after(timeout)) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+  if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
+  return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t fence_query_status(ze_fence_handle_t fence) { return fence_host_synchronize(fence, 0); }

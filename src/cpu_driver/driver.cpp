@@ -39,6 +39,7 @@ constexpr Extension kExtensions[] = {
     {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_memory_free_policies", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_subgroups", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_global_offset", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},

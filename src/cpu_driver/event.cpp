@@ -105,8 +105,8 @@ ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeou
   KILN_NEED_HANDLE(event);
   EventState& state = *object<Event>(event)->state;
   if (device_state() != ZE_RESULT_SUCCESS) return device_state();
-  if (timeout == 0) return state.signalled() ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-  return state.wait(deadline_after(timeout)) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+  if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
+  return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t event_query_status(ze_event_handle_t event) { return event_host_synchronize(event, 0); }

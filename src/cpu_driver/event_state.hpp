@@ -2,11 +2,14 @@
 // What an event or a fence is inside: a flag that threads can wait for, with the times of the work behind it.
 #pragma once
 
+#include <level_zero/ze_api.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "clock.hpp"
 
@@ -22,8 +25,12 @@ class EventState {
   };
 
   [[nodiscard]] bool signalled() const { return signalled_.load(std::memory_order_acquire); }
-  void signal(Times times);
+  /// `text` says more about a result that is not success.
+  void signal(Times times, ze_result_t result = ZE_RESULT_SUCCESS, std::string text = {});
   void reset();
+
+  /// How the work behind a signalled event ended; the text of a failure becomes this thread's last error.
+  [[nodiscard]] ze_result_t outcome() const;
 
   /// When the work ran; zeros before it did.
   [[nodiscard]] Times times() const;
@@ -41,7 +48,9 @@ class EventState {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> signalled_ = false;
+  std::atomic<ze_result_t> result_ = ZE_RESULT_SUCCESS;
   Times times_;
+  std::string text_;
 };
 
 using EventRef = std::shared_ptr<EventState>;

@@ -138,9 +138,7 @@ ze_result_t kernel_get_properties(ze_kernel_handle_t handle, ze_kernel_propertie
   const KernelFacts& facts = kernel.facts();
   const Profile& profile = *device().profile;
   const auto& required = facts.required_group_size;
-  const std::uint32_t simd = facts.required_sub_group_size != 0 ? facts.required_sub_group_size
-                             : facts.simd_size != 0             ? facts.simd_size
-                                                    : *std::ranges::max_element(profile.sub_group_sizes);
+  const std::uint32_t simd = facts.simd_size;
   properties->numKernelArgs = static_cast<std::uint32_t>(facts.arguments.size());
   properties->requiredGroupSizeX = required[0];
   properties->requiredGroupSizeY = required[1];

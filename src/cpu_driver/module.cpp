@@ -59,6 +59,7 @@ BuildResult build(const ze_module_desc_t& desc, const Input& input) {
     return failed;
   }
   BuildOptions options;
+  options.sub_group_sizes = device().profile->sub_group_sizes;
   if (input.flags) options.flags = input.flags;
   std::string log;
   if (input.constants) options.constants = read_constants(input.bytes, *input.constants, log);
@@ -80,6 +81,18 @@ ze_result_t check_static_slm(const Program& program, ze_module_format_t format, 
   return native ? ZE_RESULT_ERROR_MODULE_BUILD_FAILURE : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
+/// A native binary may have been made under another product's limits.
+bool has_sub_group_sizes(const Program& program, std::string& log) {
+  const auto& sizes = device().profile->sub_group_sizes;
+  for (const CompiledKernel& kernel : program.kernels()) {
+    if (std::ranges::find(sizes, kernel.facts.simd_size) != sizes.end()) continue;
+    log += "error: native binary: kernel '" + kernel.facts.name + "' has sub-groups of " +
+           std::to_string(kernel.facts.simd_size) + " work-items, which this device does not have\n";
+    return false;
+  }
+  return true;
+}
+
 ze_result_t create(const ze_module_desc_t& desc, ze_module_handle_t& module, std::string& log) {
   Input input;
   if (const auto result = read_input(desc, input, log); result != ZE_RESULT_SUCCESS) return result;
@@ -90,6 +103,7 @@ ze_result_t create(const ze_module_desc_t& desc, ze_module_handle_t& module, std
     set_last_error({});  // as Intel's driver after a failed compilation: the log has the text
     return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
   }
+  if (!has_sub_group_sizes(*built.program, log)) return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
   if (const auto result = check_static_slm(*built.program, desc.format, log); result != ZE_RESULT_SUCCESS)
     return result;
   module = handle(new Module(std::move(built.program)));

@@ -23,12 +23,12 @@ struct SpecializationConstant {
 struct BuildOptions {
   std::string flags;  ///< the application's build flags, e.g. "-cl-fast-relaxed-math"
   std::vector<SpecializationConstant> constants;
+  std::array<std::uint32_t, 3> sub_group_sizes{8, 16, 32};  ///< those of the device; zero: not used
 };
 
-/// One kernel, ready to run. Lives as long as its Program.
+/// One kernel, ready to run. Lives as long as its Program. facts.simd_size is the sub-group size.
 struct CompiledKernel {
-  KernelFacts facts;  ///< arguments_known is true; static_slm counts what the kernel reaches
-  bool uses_barrier = false;
+  KernelFacts facts;            ///< arguments_known is true; static_slm counts what the kernel reaches
   const void* entry = nullptr;  ///< the executor's business
 };
 
@@ -78,13 +78,14 @@ struct Execution {
   std::array<std::uint64_t, 3> global_offset{};
 };
 
-enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory };
+enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory, deadlock };
 
 /// Workers of the process-wide thread pool: one a core, or KILN_CPU_THREADS, at most 1024.
 [[nodiscard]] std::uint32_t worker_count();
 
 /// Runs all work-groups over the pool and returns when the last one is done. printf output goes to stdout.
-/// Thread-safe; concurrent calls share the pool.
-[[nodiscard]] ExecutionStatus execute(const Execution& execution);
+/// A group whose work-items wait for each other in vain ends the launch with `deadlock`; stderr and `report`
+/// then say who waits where. Thread-safe; concurrent calls share the pool.
+[[nodiscard]] ExecutionStatus execute(const Execution& execution, std::string* report = nullptr);
 
 }  // namespace kiln::cpu

@@ -2,9 +2,11 @@
 // The submission thread of a stream and the running of commands.
 #include "stream.hpp"
 
+#include <string>
 #include <utility>
 
 #include "fault.hpp"
+#include "last_error.hpp"
 #include "object.hpp"
 #include "usm.hpp"
 
@@ -99,6 +101,9 @@ ze_result_t Stream::submit(Command* command) {
 ze_result_t Stream::synchronize(std::uint64_t timeout_ns) {
   if (device_state() != ZE_RESULT_SUCCESS) return device_state();
   if (!progress_->wait(progress_->submitted(), deadline_after(timeout_ns))) return ZE_RESULT_NOT_READY;
+  if (failure_ == ZE_RESULT_SUCCESS) return ZE_RESULT_SUCCESS;
+  const std::lock_guard lock(mutex_);
+  set_last_error(std::move(failure_text_));
   return failure_.exchange(ZE_RESULT_SUCCESS);
 }
 
@@ -113,13 +118,17 @@ void Stream::work() {
       if (!first_) last_ = nullptr;
       command->next = nullptr;
     }
+    set_last_error({});
     const ze_result_t result = run(*command);
     if (result != ZE_RESULT_SUCCESS) {
-      ze_result_t none = ZE_RESULT_SUCCESS;
-      failure_.compare_exchange_strong(none, result);
+      const std::lock_guard lock(mutex_);
+      if (failure_ == ZE_RESULT_SUCCESS) {
+        failure_ = result;
+        failure_text_ = last_error();
+      }
     }
     give_back(command);
-    if (result == ZE_RESULT_ERROR_DEVICE_LOST && stop_.load(std::memory_order_relaxed)) return;
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST && stopping()) return;
     progress_->add_completed();
     if (progress_->idle()) usm().collect();
   }
@@ -142,7 +151,8 @@ ze_result_t Stream::run(const Command& command) {
     if (!wait_for(event)) return ZE_RESULT_ERROR_DEVICE_LOST;
   const std::uint64_t start = now_ns();
   const ze_result_t result = guarded([&] { return perform(command); });
-  if (command.signal && !faults().event) command.signal->signal({start, now_ns()});
+  if (command.signal && !faults().event)
+    command.signal->signal({start, now_ns()}, result, result == ZE_RESULT_SUCCESS ? "" : last_error());
   return result;
 }
 
@@ -161,7 +171,19 @@ ze_result_t Stream::perform(const Command& command) {
   static std::mutex one_cooperative_launch;
   std::unique_lock lock(one_cooperative_launch, std::defer_lock);
   if (launch.cooperative) lock.lock();
-  return execute(execution) == ExecutionStatus::ok ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  std::string report;
+  switch (execute(execution, &report)) {
+    case ExecutionStatus::ok:
+      return ZE_RESULT_SUCCESS;
+    case ExecutionStatus::out_of_host_memory:
+      set_last_error({});
+      return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    case ExecutionStatus::deadlock:
+      break;
+  }
+  // What a GPU's driver says once it has found the hang; this device goes on.
+  set_last_error(std::move(report));
+  return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
 }  // namespace kiln::cpu

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,12 +35,14 @@ class Stream {
   [[nodiscard]] ze_result_t submit(Command* command);
 
   /// Waits for all that was submitted before the call: NOT_READY when the timeout (ns) ends first, else the
-  /// first failure since the last call.
+  /// first failure since the last call, with its text as this thread's last error. A kernel that hangs is
+  /// DEVICE_LOST; what comes behind it runs.
   [[nodiscard]] ze_result_t synchronize(std::uint64_t timeout_ns);
 
   /// Runs one command on the calling thread, which is the stream's: waits, does, signals.
   /// DEVICE_LOST when the stream is being destroyed while the command waits.
   [[nodiscard]] ze_result_t run(const Command& command);
+  [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
 
  private:
   void work();
@@ -55,6 +58,7 @@ class Stream {
   Command* spare_ = nullptr;
   EventRef waiting_for_;
   std::thread thread_;
+  std::string failure_text_;  // the last error's text for failure_
 
   std::mutex run_mutex_;  // synchronous: one command at a time
   std::atomic<bool> stop_ = false;

@@ -49,16 +49,15 @@ int refuse_unknown_profile(const char* driver) {
   return api.Init(0) == ZE_RESULT_SUCCESS ? 0 : 1;
 }
 
-// A native binary from a device with more local memory: refused with the code of Intel's driver 26.27. The
-// profile is the process's, so the binary comes from a child.
-int refuse_deep_native(const char* driver) {
-  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
+// The native binary that another product's device makes; empty: none. The profile is the process's, so a
+// child does it.
+std::vector<std::uint8_t> native_of(const char* profile, const char* file) {
   int ends[2];
-  if (pipe(ends) != 0) return 1;
+  if (pipe(ends) != 0) return {};
   const pid_t child = fork();
   if (child == 0) {
-    setenv("KILN_CPU_PROFILE", "bmg", 1);
-    const Built built = build(read_file("deep_static.spv"), ZE_MODULE_FORMAT_IL_SPIRV);
+    setenv("KILN_CPU_PROFILE", profile, 1);
+    const Built built = build(read_file(file), ZE_MODULE_FORMAT_IL_SPIRV);
     std::size_t size = 0;
     if (built.result != ZE_RESULT_SUCCESS) _exit(1);
     api.ModuleGetNativeBinary(built.module, &size, nullptr);
@@ -77,13 +76,30 @@ int refuse_deep_native(const char* driver) {
   for (ssize_t got; (got = read(ends[0], part, sizeof(part))) > 0;)
     native.insert(native.end(), part, part + got);
   int status = 1;
+  close(ends[0]);
   waitpid(child, &status, 0);
-  if (status != 0 || native.empty()) return 1;
+  return status == 0 ? native : std::vector<std::uint8_t>();
+}
+
+// A native binary from a device with more local memory: refused with the code of Intel's driver 26.27.
+int refuse_deep_native(const char* driver) {
+  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
+  const std::vector<std::uint8_t> native = native_of("bmg", "deep_static.spv");
+  if (native.empty()) return 1;
   setenv("KILN_CPU_PROFILE", "tgllp", 1);
   const bool right = build(native, ZE_MODULE_FORMAT_NATIVE).result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE &&
                      build(read_file("deep_static.spv"), ZE_MODULE_FORMAT_IL_SPIRV).result ==
                          ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   return right ? 0 : 1;
+}
+
+// A native binary with sub-groups of 8 on a device that has 16 and 32.
+int refuse_narrow_native(const char* driver) {
+  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
+  const std::vector<std::uint8_t> native = native_of("dg2", "../cpu_program/sub_group.spv");
+  if (native.empty()) return 1;
+  setenv("KILN_CPU_PROFILE", "bmg", 1);
+  return build(native, ZE_MODULE_FORMAT_NATIVE).result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY ? 0 : 1;
 }
 
 }  // namespace
@@ -93,8 +109,10 @@ int main(int argc, char** argv) {
   const char* driver = std::getenv("KILN_CPU_DRIVER");
   if (way == "unknown-profile" && driver) return refuse_unknown_profile(driver);
   if (way == "deep-native" && driver) return refuse_deep_native(driver);
+  if (way == "narrow-native" && driver) return refuse_narrow_native(driver);
   std::string missing =
-      "usage: straight|loader|unknown-profile|deep-native, with KILN_CPU_DRIVER naming the driver's library";
+      "usage: straight|loader|unknown-profile|deep-native|narrow-native, with KILN_CPU_DRIVER naming the "
+      "driver's library";
   if (way == "straight" && driver) missing = load_straight(driver);
   if (way == "loader") missing = load_through_loader();
   if (!missing.empty()) {

@@ -137,12 +137,44 @@ TEST_CASE("what cannot run is named") {
   const std::string image = refused("image.spv");
   CHECK(image.find("OpTypeImage") != std::string::npos);
   CHECK(image.find("'reads_image'") != std::string::npos);
-  const std::string group = refused("sub_group.spv");
-  CHECK(group.find("SubgroupLocalInvocationId") != std::string::npos);
-  CHECK(group.find("'sums_sub_group'") != std::string::npos);
   const std::string external = refused("external.spv");
   CHECK(external.find("'elsewhere'") != std::string::npos);
   CHECK(external.find("'calls_elsewhere'") != std::string::npos);
+}
+
+TEST_CASE("required sub-group sizes") {
+  const auto built = [](std::array<std::uint32_t, 3> sizes) {
+    BuildOptions options;
+    options.sub_group_sizes = sizes;
+    return build_from_spirv(read_file("sub_group.spv"), options);
+  };
+  const BuildResult result = built({8, 16, 32});
+  REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
+  const auto read = read_zebin(result.program->native_binary());
+  REQUIRE(read.has_value());
+  const BuildResult again = build_from_native(result.program->native_binary());
+  REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
+  for (const std::uint32_t size : {8u, 16u, 32u}) {
+    const std::string name = "requires_" + std::to_string(size);
+    CAPTURE(name);
+    for (const BuildResult* way : {&result, &again}) {
+      const CompiledKernel* kernel = find(*way->program, name);
+      REQUIRE(kernel != nullptr);
+      CHECK(kernel->facts.simd_size == size);
+      CHECK(kernel->facts.required_sub_group_size == size);
+      std::vector<std::uint32_t> out(size);
+      REQUIRE(launch(*way->program, name, {1, 1, 1}, {size, 1, 1}, out));
+      CHECK(out == std::vector<std::uint32_t>(size, 101 * size));
+    }
+    const auto facts = std::ranges::find(read->kernels, name, &KernelFacts::name);
+    REQUIRE(facts != read->kernels.end());
+    CHECK(facts->simd_size == size);
+    CHECK(facts->required_sub_group_size == size);
+    CHECK(facts->barrier_count == 0);
+  }
+  const BuildResult narrow = built({16, 32, 0});
+  CHECK(narrow.status == BuildStatus::build_failure);
+  CHECK(narrow.log.find("'requires_8' requires sub-groups of 8") != std::string::npos);
 }
 
 TEST_CASE("build flags") {

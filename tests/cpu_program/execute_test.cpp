@@ -69,14 +69,6 @@ TEST_CASE("barriers") {
     for (std::size_t x = 0; x < 64; ++x) CHECK(out[x * 32 + y] == in[y * 64 + x]);
 }
 
-TEST_CASE("a barrier that only some work-items reach does not hang") {
-  const BuildResult result = build();
-  REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
-  std::vector<std::int32_t> out(64);
-  REQUIRE(launch(*result.program, "uneven", {1, 1, 1}, {64, 1, 1}, out));
-  for (std::size_t i = 0; i < out.size(); ++i) CHECK(out[i] == (i % 3 == 0 ? 3 : i % 3 == 1 ? 7 : 9));
-}
-
 TEST_CASE("large private arrays") {
   const BuildResult result = build();
   REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);

@@ -3,8 +3,10 @@
 #include <llvm/IR/Instructions.h>
 
 #include <charconv>
+#include <spirv/unified1/spirv.hpp>
 
 #include "cpu_driver/program/builtin_emitter.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
@@ -238,7 +240,12 @@ Value* async_copy(Emitter& e) {
   return e.args[5];
 }
 
-Value* barrier(Emitter& e) { return work_item_call(e.b, e.module(), WorkItem::barrier); }
+// The copies are those of the work-group.
+Value* wait_group_events(Emitter& e) {
+  return collective_call(
+      e.b, e.module(),
+      {e.b.getInt32(static_cast<unsigned>(Collective::barrier)), e.b.getInt32(spv::ScopeWorkgroup)});
+}
 
 using Rmw = llvm::AtomicRMWInst;
 constexpr NamedEmit kTable[] = {
@@ -276,9 +283,8 @@ constexpr NamedEmit kTable[] = {
     {"AtomicFlagTestAndSet", flag_test_and_set},
     {"AtomicFlagClear", flag_clear},
     {"MemoryBarrier", memory_barrier},
-    {"ControlBarrier", barrier},
     {"GroupAsyncCopy", async_copy},
-    {"GroupWaitEvents", barrier},
+    {"GroupWaitEvents", wait_group_events},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "cpu_driver/program/builtin_emitter.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/runtime_symbols.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
@@ -50,8 +51,8 @@ std::optional<BuiltinName> parse_name(std::string_view mangled) {
 const std::unordered_map<std::string_view, Emit>& emitters() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Emit> all;
-    for (const auto part :
-         {arithmetic_builtins(), elementwise_builtins(), memory_builtins(), convert_builtins()})
+    for (const auto part : {arithmetic_builtins(), elementwise_builtins(), memory_builtins(),
+                            convert_builtins(), group_builtins()})
       for (const NamedEmit& entry : part) all.emplace(entry.name, entry.emit);
     all.emplace("ocl_printf", emit_printf);
     return all;
@@ -102,8 +103,23 @@ constexpr std::pair<std::string_view, WorkItem> kWorkItems[] = {
     {"BuiltInWorkDim", WorkItem::work_dimension},
     {"BuiltInGlobalLinearId", WorkItem::global_linear_id},
     {"BuiltInLocalInvocationIndex", WorkItem::local_linear_id},
+    {"BuiltInSubgroupId", WorkItem::sub_group_id},
+    {"BuiltInSubgroupLocalInvocationId", WorkItem::sub_group_local_id},
+    {"BuiltInSubgroupSize", WorkItem::sub_group_size},
+    {"BuiltInSubgroupMaxSize", WorkItem::sub_group_max_size},
+    {"BuiltInNumSubgroups", WorkItem::sub_group_count},
+    {"BuiltInNumEnqueuedSubgroups", WorkItem::sub_group_count},
+    {"BuiltInSubgroupEqMask", WorkItem::equal_mask},
+    {"BuiltInSubgroupGeMask", WorkItem::greater_or_equal_mask},
+    {"BuiltInSubgroupGtMask", WorkItem::greater_mask},
+    {"BuiltInSubgroupLeMask", WorkItem::less_or_equal_mask},
+    {"BuiltInSubgroupLtMask", WorkItem::less_mask},
 };
 constexpr std::string_view kItemPrefix = "kiln.item.";
+
+std::string item_name(WorkItem item) {
+  return std::string(kItemPrefix) + std::to_string(static_cast<unsigned>(item));
+}
 
 }  // namespace
 
@@ -141,6 +157,7 @@ llvm::Value* Emitter::host_math(llvm::StringRef base, llvm::Type* type,
 }
 
 std::optional<WorkItem> work_item_of(std::string_view name) {
+  if (name.ends_with("MaskKHR")) name.remove_suffix(3);  // an older name of the masks
   for (const auto& [builtin, item] : kWorkItems)
     if (builtin == name) return item;
   return std::nullopt;
@@ -158,10 +175,28 @@ std::optional<WorkItem> work_item_of(const llvm::Function& function) {
   return name ? work_item_of(name->name) : std::nullopt;
 }
 
-llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, WorkItem item) {
-  const std::string name = std::string(kItemPrefix) + std::to_string(static_cast<unsigned>(item));
-  llvm::Type* type = item == WorkItem::barrier ? b.getVoidTy() : b.getInt64Ty();
-  return b.CreateCall(module.getOrInsertFunction(name, llvm::FunctionType::get(type, false)));
+llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, WorkItem item,
+                               llvm::Value* dimension) {
+  if (dimension == nullptr)
+    return b.CreateCall(
+        module.getOrInsertFunction(item_name(item), llvm::FunctionType::get(b.getInt64Ty(), false)));
+  auto* type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt32Ty()}, false);
+  return b.CreateCall(module.getOrInsertFunction(item_name(item), type), {dimension});
+}
+
+llvm::CallInst* collective_call(llvm::IRBuilderBase& b, llvm::Module& module,
+                                const CollectiveOperands& operands) {
+  llvm::Type *pointer = b.getPtrTy(), *number = b.getInt64Ty();
+  llvm::Value* none = llvm::Constant::getNullValue(pointer);
+  const std::uint64_t more =
+      operands.size << kCollectiveSizeShift | (operands.may_diverge ? kMayDiverge : std::uint64_t{0});
+  auto* type = llvm::FunctionType::get(
+      b.getVoidTy(), {b.getInt32Ty(), b.getInt32Ty(), number, pointer, number, pointer}, false);
+  return b.CreateCall(
+      module.getOrInsertFunction(item_name(WorkItem::collective), type),
+      {operands.kind, operands.scope, b.getInt64(more), operands.value != nullptr ? operands.value : none,
+       operands.parameter != nullptr ? operands.parameter : b.getInt64(0),
+       operands.combine != nullptr ? operands.combine : none});
 }
 
 bool define_builtins(llvm::Module& module, std::string& log) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "cpu_driver/program.hpp"
 #include "cpu_driver/program/fiber_group.hpp"
@@ -110,14 +111,16 @@ class Launch : public SharedWork {
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
     for (;;) {
       const std::uint64_t first = next_.fetch_add(chunk_);
-      if (first >= groups_ || out_of_memory_) return;
+      if (first >= groups_ || out_of_memory_ || deadlock_) return;
       const std::uint64_t last = first + std::min(chunk_, groups_ - first);
       for (std::uint64_t i = first; i < last; ++i) {
         group.group_id[0] = i % state_.group_count[0];
         group.group_id[1] = i / state_.group_count[0] % state_.group_count[1];
         group.group_id[2] = i / state_.group_count[0] / state_.group_count[1];
         if (kernel_.run_item != nullptr) {
-          if (run_fiber_group(kernel_.run_item, group, bytes, worker.stacks)) diverged_ = true;
+          std::string report =
+              run_fiber_group(kernel_.run_item, group, bytes, worker.stacks, kernel_.sub_group_size);
+          if (!report.empty()) return stop(std::move(report));
         } else if (needs_stack) {
           run_on_stack(kernel_.run_group, group, bytes, worker.stacks);
         } else {
@@ -128,20 +131,26 @@ class Launch : public SharedWork {
   }
 
   [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
-  [[nodiscard]] bool diverged() const { return diverged_; }
+  /// Of the first group that hangs; empty when none does.
+  [[nodiscard]] const std::string& report() const { return report_; }
 
  private:
+  void stop(std::string&& report) {
+    if (!deadlock_.exchange(true)) report_ = std::move(report);
+  }
+
   const LoadedKernel& kernel_;
   const Arguments& arguments_;
   LaunchState state_{};
   std::uint64_t groups_, items_, chunk_ = 1;
   std::atomic<std::uint64_t> next_ = 0;
-  std::atomic<bool> out_of_memory_ = false, diverged_ = false;
+  std::atomic<bool> out_of_memory_ = false, deadlock_ = false;
+  std::string report_;
 };
 
 }  // namespace
 
-ExecutionStatus execute(const Execution& execution) {
+ExecutionStatus execute(const Execution& execution, std::string* report) {
   std::uint64_t groups = 1, items = 1;
   for (std::size_t i = 0; i < 3; ++i) {
     if (execution.groups[i] == 0 || execution.group_size[i] == 0) return ExecutionStatus::ok;
@@ -154,10 +163,12 @@ ExecutionStatus execute(const Execution& execution) {
   Launch launch(execution, arguments, groups, items);
   ThreadPool::instance().run(launch);
   std::fflush(stdout);
-  const auto& kernel = *static_cast<const LoadedKernel*>(execution.kernel->entry);
-  if (launch.diverged())
-    std::fprintf(stderr, "kiln: kernel '%s' has a barrier that only a part of a work-group reached\n",
-                 kernel.name.c_str());
+  if (!launch.report().empty()) {
+    const std::string text = "kernel '" + execution.kernel->facts.name + "' " + launch.report();
+    std::fprintf(stderr, "kiln: %s\n", text.c_str());
+    if (report != nullptr) *report = text;
+    return ExecutionStatus::deadlock;
+  }
   return launch.out_of_memory() ? ExecutionStatus::out_of_host_memory : ExecutionStatus::ok;
 }
 

@@ -70,6 +70,8 @@ std::string write_facts(std::span<const KernelFacts> kernels) {
     out.number(kernel.static_slm);
     for (const std::uint32_t size : kernel.required_group_size) out.number(size);
     out.number(kernel.barrier_count);
+    out.number(kernel.required_sub_group_size);
+    out.number(kernel.simd_size);
     out.number(kernel.private_size);
     out.number(kernel.arguments.size());
     for (const ArgumentFacts& argument : kernel.arguments) {
@@ -90,6 +92,8 @@ std::vector<KernelFacts> read_facts(std::string_view bytes) {
     in.number(kernel.static_slm);
     for (std::uint32_t& size : kernel.required_group_size) in.number(size);
     in.number(kernel.barrier_count);
+    in.number(kernel.required_sub_group_size);
+    in.number(kernel.simd_size);
     in.number(kernel.private_size);
     kernel.arguments.resize(in.count());
     kernel.arguments_known = true;

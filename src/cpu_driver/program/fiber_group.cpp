@@ -1,183 +1,48 @@
 // SPDX-License-Identifier: MIT
-// Fibers over Boost.Context's switch; a barrier goes straight to the next work-item, so each costs one
-// switch.
+// Schedules fibers: sub-group after sub-group, each up to where its items wait; a waiting item goes straight
+// to the next one, so each costs one switch.
 #include "cpu_driver/program/fiber_group.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
-#include <new>
 #include <utility>
+#include <vector>
 
-#include "cpu_driver/program/barrier.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KILN_FIBERS_ASAN 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define KILN_FIBERS_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define KILN_FIBERS_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define KILN_FIBERS_TSAN 1
-#endif
-#if defined(KILN_FIBERS_ASAN)
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(KILN_FIBERS_TSAN)
-#include <sanitizer/tsan_interface.h>
-#endif
+#include "cpu_driver/program/collective.hpp"
+#include "cpu_driver/program/deadlock.hpp"
+#include "cpu_driver/program/fiber_switch.hpp"
 
 namespace kiln::cpu {
 
-using boost::context::detail::fcontext_t;
 using boost::context::detail::transfer_t;
 
-namespace {
-
-constexpr std::size_t kSlmAlignment = 128;
-constexpr std::uint64_t kLargestSlm = std::uint64_t{1} << 40;  // bytes
-
-// Every guard page splits a mapping in two, and a process may have some 65,000 mappings. Beyond this many
-// guards, in groups of 1024 items on very many cores, new stacks get one guard a block.
-constexpr std::size_t kMostGuards = 16384;
-std::atomic<std::size_t> guards_in_use = 0;
-
-// Stacks begin at different offsets within a page; else the hot ends of all of them would fall on the same
-// few cache sets.
-constexpr std::size_t kColours = 4096, kColourStep = 320;
-
-std::size_t page_bytes() {
-  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-std::size_t align_up(std::size_t value, std::size_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
-// Both sides of a switch tell the sanitizers about it.
-void leave([[maybe_unused]] Context& from, [[maybe_unused]] Context& to, [[maybe_unused]] bool for_ever) {
-#if defined(KILN_FIBERS_TSAN)
-  __tsan_switch_to_fiber(to.sanitizer, 0);
-#endif
-#if defined(KILN_FIBERS_ASAN)
-  __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.sanitizer, to.stack_bottom, to.stack_bytes);
-#endif
-}
-
-Context& arrived(transfer_t transfer, [[maybe_unused]] Context* here) {
-  auto& from = *static_cast<Context*>(transfer.data);
-  from.place = transfer.fctx;
-#if defined(KILN_FIBERS_ASAN)
-  const void* bottom = nullptr;
-  std::size_t bytes = 0;
-  __sanitizer_finish_switch_fiber(here != nullptr ? here->sanitizer : nullptr, &bottom, &bytes);
-  if (from.stack_bottom == nullptr) from.stack_bottom = bottom, from.stack_bytes = bytes;
-#endif
-  return from;
-}
-
-void switch_to(Context& from, Context& to, bool for_ever = false) {
-  leave(from, to, for_ever);
-  arrived(boost::context::detail::jump_fcontext(to.place, &from), &from);
-}
-
-}  // namespace
-
-std::byte* SlmBuffer::reserve(std::uint64_t bytes) {
-  bytes = std::max<std::uint64_t>(bytes, kSlmAlignment);
-  if (bytes <= size_) return memory_.get();
-  if (bytes > kLargestSlm) return nullptr;
-  memory_.reset();
-  size_ = 0;
-  const std::size_t rounded = align_up(bytes, kSlmAlignment);
-  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kSlmAlignment, rounded)));
-  if (memory_ != nullptr) size_ = rounded;
-  return memory_.get();
-}
-
-void SlmBuffer::Free::operator()(std::byte* memory) const { std::free(memory); }
-
-FiberStacks::~FiberStacks() { release(); }
-
-void FiberStacks::release() {
-#if defined(KILN_FIBERS_TSAN)
-  for (Fiber& fiber : fibers_) __tsan_destroy_fiber(fiber.context.sanitizer);
-#endif
-  for (const Block& block : blocks_) {
-    munmap(block.memory, block.bytes);
-    guards_in_use -= block.guards;
-  }
-  blocks_.clear();
-  fibers_.clear();
-  stack_bytes_ = 0;
-}
-
-bool FiberStacks::reserve(std::size_t count, std::size_t bytes) {
-  const std::size_t page = page_bytes();
-  bytes = align_up(bytes + kColours, page);
-  if (bytes > stack_bytes_) {
-    release();
-    stack_bytes_ = bytes;
-  }
-  if (fibers_.size() >= count) return true;
-  const std::size_t missing = count - fibers_.size();
-  const std::size_t stride = stack_bytes_ + page;
-  if (missing > SIZE_MAX / stride) return false;
-  void* memory = mmap(nullptr, missing * stride, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  Block block{static_cast<std::byte*>(memory), missing * stride, 0};
-  const bool guard_all = guards_in_use.load() + missing <= kMostGuards;
-  for (std::size_t i = 0; i < missing; ++i) {
-    std::byte* bottom = block.memory + i * stride;
-    if ((guard_all || i == 0) && mprotect(bottom, page, PROT_NONE) == 0) ++block.guards;
-    Fiber fiber{};
-    fiber.context.stack_bottom = bottom + page;
-    fiber.context.stack_bytes = stack_bytes_;
-#if defined(KILN_FIBERS_TSAN)
-    fiber.context.sanitizer = __tsan_create_fiber(0);
-#endif
-    fibers_.push_back(fiber);
-  }
-  guards_in_use += block.guards;
-  blocks_.push_back(block);
-  return true;
-}
-
-Fiber& FiberStacks::start(std::size_t index, FiberGroup* group, void (*main)(transfer_t)) {
-  Fiber& fiber = fibers_[index];
-  const std::size_t bytes = stack_bytes_ - index * kColourStep % kColours / 64 * 64;
-  auto* bottom = static_cast<std::byte*>(const_cast<void*>(fiber.context.stack_bottom));
-  fiber.context.place = boost::context::detail::make_fcontext(bottom + bytes, bytes, main);
-  fiber.context.group = group;
-#if defined(KILN_FIBERS_ASAN)
-  fiber.context.sanitizer = nullptr;
-#endif
-  return fiber;
-}
-
-/// The items of one group, in rounds: in each, every live item runs up to its next barrier or its end.
+/// The items of one group.
+///
+/// When all items of a sub-group wait or have ended, its collective that stands first in the program runs, if
+/// all that it needs are there. So items that left a branch or a loop wait for those still inside, as lanes
+/// of a GPU that runs the smallest address first do. When no sub-group can go on, the work-group's collective
+/// runs.
 class FiberGroup {
  public:
-  FiberGroup(ItemEntry entry, const GroupState& group, const std::byte* arguments, FiberStacks& stacks)
-      : entry_(entry), group_(group), arguments_(arguments), stacks_(stacks) {
+  FiberGroup(ItemEntry entry, const GroupState& group, const std::byte* arguments, FiberStacks& stacks,
+             std::uint32_t sub_group_size)
+      : entry_(entry),
+        group_(group),
+        arguments_(arguments),
+        stacks_(stacks),
+        sub_group_size_(sub_group_size) {
     home_.group = this;
 #if defined(KILN_FIBERS_TSAN)
     home_.sanitizer = __tsan_get_current_fiber();
 #endif
   }
 
-  bool run() {
+  std::string run() {
     const std::uint64_t* size = group_.launch->local_size;
-    live_ = size[0] * size[1] * size[2];
+    const std::size_t count = size[0] * size[1] * size[2];
+    places_ = stacks_.places(count);
+    waits_ = stacks_.waits(count);
+    std::ranges::fill(places_, kReady);
     std::size_t index = 0;
     for (std::uint64_t z = 0; z < size[2]; ++z) {
       for (std::uint64_t y = 0; y < size[1]; ++y) {
@@ -191,40 +56,99 @@ class FiberGroup {
         }
       }
     }
-    waiting_.resize(live_);
-    current_ = &stacks_.fiber(0);
-    switch_to(home_, current_->context);
-    return diverged_;
+    enter_sub_group(0);
+    switch_to(home_, next());
+    return std::move(report_);
   }
 
-  void barrier(Fiber& fiber) {
-    waiting_[waiting_count_++] = static_cast<std::uint32_t>(&fiber - &stacks_.fiber(0));
+  void wait(Fiber& fiber, std::uint32_t place, const Wait& wait) {
+    waits_[current_] = wait;
+    barrier(fiber, place);
+  }
+
+  void barrier(Fiber& fiber, std::uint32_t place) {
+    places_[current_] = place;
+    any_at_sub_group_ |= place < kGroupPlace;
+    // Most often the next item is ready.
+    if (upcoming_ < end_ && places_[upcoming_] == kReady) {
+      current_ = upcoming_++;
+      return switch_to(fiber.context, (&fiber + 1)->context);
+    }
     Context& to = next();
     if (&to != &fiber.context) switch_to(fiber.context, to);
   }
 
  private:
-  // Where to go after the current item: the next of this round, the first of the next round, or home.
+  void enter_sub_group(std::size_t first) {
+    begin_ = upcoming_ = first;
+    any_at_sub_group_ = false;
+    end_ = std::min(first + sub_group_size_, places_.size());
+  }
+
+  // Where to go after the current item.
   Context& next() {
-    if (++position_ == live_) {
-      if (waiting_count_ == 0) return home_;
-      if (waiting_count_ != live_) {
-        diverged_ = true;
-        all_live_ = false;
+    for (;;) {
+      for (; upcoming_ < end_; ++upcoming_) {
+        if (places_[upcoming_] == kReady) {
+          current_ = upcoming_++;
+          return stacks_.fiber(current_).context;
+        }
       }
-      live_ = waiting_count_;
-      waiting_count_ = position_ = 0;
+      if (any_at_sub_group_ && run_sub_group_collective())
+        upcoming_ = begin_;
+      else if (end_ < places_.size())
+        enter_sub_group(end_);
+      else if (run_group_collective())
+        enter_sub_group(0);
+      else
+        return home_;
     }
-    // While all items live, the order is that of the group; `waiting_` may then be overwritten as the round
-    // goes.
-    current_ = &stacks_.fiber(all_live_ ? position_ : waiting_[position_]);
-    return current_->context;
+  }
+
+  bool run_sub_group_collective() {
+    const auto places = places_.subspan(begin_, end_ - begin_);
+    std::uint32_t tried = kReady;
+    for (;;) {
+      std::uint32_t place = kGroupPlace;
+      for (const std::uint32_t other : places)
+        if (other > tried && other < place) place = other;
+      if (place == kGroupPlace) return false;
+      members_.clear();
+      for (std::uint32_t i = 0; i < places.size(); ++i)
+        if (places[i] == place) members_.push_back(i);
+      const bool is_barrier = (place & kBarrierPlace) != 0;
+      const bool may_diverge = !is_barrier && (waits_[begin_ + members_[0]].what & kMayDiverge) != 0;
+      if (may_diverge || members_.size() == places.size()) {
+        if (!is_barrier) run_collective(waits_.subspan(begin_, places.size()), members_);
+        for (const std::uint32_t member : members_) places[member] = kReady;
+        return true;
+      }
+      tried = place;
+    }
+  }
+
+  // False when the group has come to its end, good or bad.
+  bool run_group_collective() {
+    const std::uint32_t place = places_[0];
+    std::uint32_t difference = 0;
+    for (const std::uint32_t other : places_) difference |= other ^ place;
+    // Sub-group collectives are done, so that a place all agree on is one of the group.
+    if (difference != 0) report_ = describe_deadlock(group_, places_, waits_);
+    if (difference != 0 || place == kEnded) return false;
+    if ((place & kBarrierPlace) == 0) {
+      members_.resize(places_.size());
+      for (std::uint32_t i = 0; i < members_.size(); ++i) members_[i] = i;
+      run_collective(waits_, members_);
+    }
+    std::ranges::fill(places_, kReady);
+    return true;
   }
 
   static void fiber_main(transfer_t transfer) {
     FiberGroup& group = *arrived(transfer, nullptr).group;
-    Fiber& fiber = *group.current_;
+    Fiber& fiber = group.stacks_.fiber(group.current_);
     group.entry_(&fiber, group.arguments_);
+    group.places_[group.current_] = kEnded;
     switch_to(fiber.context, group.next(), true);
     std::abort();  // an ended fiber is never switched to
   }
@@ -233,11 +157,15 @@ class FiberGroup {
   const GroupState& group_;
   const std::byte* arguments_;
   FiberStacks& stacks_;
+  std::uint32_t sub_group_size_;
   Context home_;
-  Fiber* current_ = nullptr;
-  std::vector<std::uint32_t> waiting_;  // items at the barrier, in the order of this round
-  std::size_t waiting_count_ = 0, position_ = 0, live_ = 0;
-  bool all_live_ = true, diverged_ = false;
+  std::span<std::uint32_t> places_;  // of all items
+  std::span<Wait> waits_;
+  std::vector<std::uint32_t> members_;      // of one collective
+  std::size_t current_ = 0, upcoming_ = 0;  // items
+  std::size_t begin_ = 0, end_ = 0;         // the sub-group that runs
+  bool any_at_sub_group_ = false;           // an item of it waits for the others of it
+  std::string report_;
 };
 
 namespace {
@@ -269,14 +197,20 @@ void run_on_stack(GroupEntry entry, const GroupState& group, const std::byte* ar
   switch_to(call, stack);
 }
 
-bool run_fiber_group(ItemEntry entry, const GroupState& group, const std::byte* arguments,
-                     FiberStacks& stacks) {
-  return FiberGroup(entry, group, arguments, stacks).run();
+std::string run_fiber_group(ItemEntry entry, const GroupState& group, const std::byte* arguments,
+                            FiberStacks& stacks, std::uint32_t sub_group_size) {
+  return FiberGroup(entry, group, arguments, stacks, sub_group_size).run();
 }
 
 }  // namespace kiln::cpu
 
-void kiln_barrier(kiln::cpu::ItemState* item) {
+void kiln_barrier(kiln::cpu::ItemState* item, std::uint64_t place) {
   auto& fiber = static_cast<kiln::cpu::Fiber&>(*item);
-  fiber.context.group->barrier(fiber);
+  fiber.context.group->barrier(fiber, static_cast<std::uint32_t>(place));
+}
+
+void kiln_collective(kiln::cpu::ItemState* item, std::uint64_t place, std::uint64_t what, std::byte* value,
+                     std::uint64_t parameter, kiln::cpu::Combine combine) {
+  auto& fiber = static_cast<kiln::cpu::Fiber&>(*item);
+  fiber.context.group->wait(fiber, static_cast<std::uint32_t>(place), {what, value, parameter, combine});
 }

@@ -1,79 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Work-groups with barriers: one fiber a work-item on pooled stacks; and the SLM they share.
+// Runs the work-items of a group as fibers, which meet at barriers and group functions.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <string>
 
+#include "cpu_driver/program/fiber_stacks.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
 
-/// The SLM of one work-group at a time. Grows, never shrinks.
-class SlmBuffer {
- public:
-  /// Null when memory is short. 128-byte aligned.
-  std::byte* reserve(std::uint64_t bytes);
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::unique_ptr<std::byte, Free> memory_;
-  std::uint64_t size_ = 0;
-};
-
-class FiberGroup;
-
-/// A place of execution that can be left and come back to.
-struct Context {
-  boost::context::detail::fcontext_t place = nullptr;
-  FiberGroup* group = nullptr;
-  const void* stack_bottom = nullptr;  // the three last serve sanitizers only
-  std::size_t stack_bytes = 0;
-  void* sanitizer = nullptr;
-};
-
-/// One work-item with a stack of its own. Compiled code sees the ItemState.
-struct Fiber : ItemState {
-  Context context;
-};
-
-/// Stacks for fibers, each with an inaccessible page below.
-class FiberStacks {
- public:
-  FiberStacks() = default;
-  FiberStacks(const FiberStacks&) = delete;
-  FiberStacks& operator=(const FiberStacks&) = delete;
-  ~FiberStacks();
-
-  /// At least `count` stacks of at least `bytes` each. False when memory is short.
-  bool reserve(std::size_t count, std::size_t bytes);
-  /// Makes fiber `index` start in `main` when it is switched to.
-  Fiber& start(std::size_t index, FiberGroup* group, void (*main)(boost::context::detail::transfer_t));
-  [[nodiscard]] Fiber& fiber(std::size_t index) { return fibers_[index]; }
-
- private:
-  void release();
-
-  struct Block {
-    std::byte* memory;
-    std::size_t bytes;
-    std::size_t guards;
-  };
-  std::vector<Block> blocks_;
-  std::vector<Fiber> fibers_;
-  std::size_t stack_bytes_ = 0;
-};
-
-/// Runs the work-items of one group, switching at barriers. The stacks must be reserved for all of them. True
-/// when the kernel had a barrier that only a part of the group reached; the group is run to its end all the
-/// same.
-bool run_fiber_group(ItemEntry entry, const GroupState& group, const std::byte* arguments,
-                     FiberStacks& stacks);
+/// Runs the work-items of one group. The stacks must be reserved for all of them. Empty when all of them came
+/// to their end; else who waits where for whom, because no more of them can go on.
+std::string run_fiber_group(ItemEntry entry, const GroupState& group, const std::byte* arguments,
+                            FiberStacks& stacks, std::uint32_t sub_group_size);
 
 /// Calls run(group, arguments) on stack 0 instead of this thread's own, which may be too small.
 void run_on_stack(GroupEntry entry, const GroupState& group, const std::byte* arguments, FiberStacks& stacks);

@@ -9,7 +9,10 @@
 
 #include <array>
 #include <cstddef>
+#include <spirv/unified1/spirv.hpp>
 
+#include "cpu_driver/program/collective.hpp"
+#include "cpu_driver/program/site_order.hpp"
 #include "cpu_driver/program/slm.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
@@ -25,7 +28,8 @@ constexpr std::uint64_t kLargestArgument = 1 << 20;  // bytes; OpenCL asks for 1
 
 // The values that work-item functions stand for, at a place that dominates the kernel's body.
 struct ItemValues {
-  Value* item = nullptr;  // ItemState, only with barriers
+  Value* item = nullptr;  // ItemState, only with collectives
+  std::uint32_t sub_group_size = 0;
   Value* slm = nullptr;
   Value* work_dimension = nullptr;
   Three global_size, local_size, group_count, global_offset, group_id, local_id;
@@ -139,6 +143,45 @@ Value* by_dimension(llvm::IRBuilder<>& b, const Three& values, Value* dimension,
   return out;
 }
 
+Value* local_linear_size(llvm::IRBuilder<>& b, const ItemValues& v) {
+  return b.CreateMul(b.CreateMul(v.local_size[0], v.local_size[1]), v.local_size[2]);
+}
+
+// Sub-groups are consecutive linear local ids, as on Intel's GPUs; the last one takes what is left.
+Value* sub_group_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item) {
+  Value* size = b.getInt64(v.sub_group_size);
+  Value* id = linear(b, v.local_id, v.local_size);
+  const auto bits_below = [&](Value* lane) {
+    return b.CreateSub(b.CreateShl(b.getInt64(1), lane), b.getInt64(1));
+  };
+  Value* lane = b.CreateURem(id, size);
+  Value* next = b.CreateAdd(lane, b.getInt64(1));
+  switch (item) {
+    case WorkItem::sub_group_id:
+      return b.CreateUDiv(id, size);
+    case WorkItem::sub_group_local_id:
+      return lane;
+    case WorkItem::sub_group_size: {
+      Value* left = b.CreateSub(local_linear_size(b, v), b.CreateSub(id, lane));
+      return b.CreateSelect(b.CreateICmpULT(left, size), left, size);
+    }
+    case WorkItem::sub_group_count:
+      return b.CreateUDiv(b.CreateAdd(local_linear_size(b, v), b.getInt64(v.sub_group_size - 1)), size);
+    case WorkItem::equal_mask:
+      return b.CreateShl(b.getInt64(1), lane);
+    case WorkItem::greater_or_equal_mask:
+      return b.CreateSub(bits_below(size), bits_below(lane));
+    case WorkItem::greater_mask:
+      return b.CreateSub(bits_below(size), bits_below(next));
+    case WorkItem::less_or_equal_mask:
+      return bits_below(next);
+    case WorkItem::less_mask:
+      return bits_below(lane);
+    default:
+      return size;
+  }
+}
+
 Value* item_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item, Value* dimension) {
   switch (item) {
     case WorkItem::global_id: {
@@ -165,30 +208,63 @@ Value* item_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item, Valu
     case WorkItem::local_linear_id:
       return linear(b, v.local_id, v.local_size);
     case WorkItem::local_linear_size:
-      return b.CreateMul(b.CreateMul(v.local_size[0], v.local_size[1]), v.local_size[2]);
-    case WorkItem::barrier:
-      break;
+      return local_linear_size(b, v);
+    default:
+      return sub_group_value(b, v, item);
   }
-  return nullptr;
 }
 
-void replace_work_items(llvm::Function& entry, const ItemValues& values) {
-  llvm::Module& module = *entry.getParent();
+void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValues& values,
+                        KernelFacts& facts) {
+  llvm::IRBuilder<> b(call);
+  Type *number = b.getInt64Ty(), *pointer = b.getPtrTy();
+  Value* kind = b.CreateAnd(b.CreateZExt(call->getArgOperand(0), number), b.getInt64(kCollectiveKind));
+  Value* is_sub_group = b.CreateICmpEQ(call->getArgOperand(1), b.getInt32(spv::ScopeSubgroup));
+  if (!llvm::isa<llvm::ConstantInt>(is_sub_group) || llvm::cast<llvm::ConstantInt>(is_sub_group)->isZero())
+    facts.barrier_count = 1;
+  Value* place = b.CreateSelect(is_sub_group, b.getInt64(2 * site), b.getInt64(2 * site | kGroupPlace));
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(kind);
+  if (known != nullptr && known->getZExtValue() == static_cast<std::uint64_t>(Collective::barrier)) {
+    auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, number}, false);
+    b.CreateCall(call->getModule()->getOrInsertFunction("kiln_barrier", type),
+                 {values.item, b.CreateOr(place, b.getInt64(kBarrierPlace))});
+    return;
+  }
+  Value* what = b.CreateOr(kind, call->getArgOperand(2));
+  auto* type =
+      llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number, pointer, number, pointer}, false);
+  b.CreateCall(
+      call->getModule()->getOrInsertFunction("kiln_collective", type),
+      {values.item, place, what, call->getArgOperand(3), call->getArgOperand(4), call->getArgOperand(5)});
+}
+
+// Masks of lanes come as 64 bits and go as four times 32.
+Value* fitted(llvm::IRBuilder<>& b, Value* value, Type* type) {
+  if (type->isIntegerTy()) return b.CreateZExtOrTrunc(value, type);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (vector == nullptr || !vector->getElementType()->isIntegerTy(32)) return nullptr;
+  Value* out = llvm::Constant::getNullValue(type);
+  for (unsigned i = 0; i < 2 && i < vector->getNumElements(); ++i)
+    out = b.CreateInsertElement(out, b.CreateTrunc(b.CreateLShr(value, 32 * i), b.getInt32Ty()), i);
+  return out;
+}
+
+void replace_work_items(llvm::Function& entry, const ItemValues& values, KernelFacts& facts) {
   std::vector<std::pair<llvm::CallInst*, WorkItem>> calls;
-  for (llvm::Instruction& instruction : llvm::instructions(entry))
-    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-      if (const llvm::Function* callee = call->getCalledFunction())
-        if (const auto item = work_item_of(*callee)) calls.emplace_back(call, *item);
+  for (llvm::BasicBlock* block : in_program_order(entry))
+    for (llvm::Instruction& instruction : *block)
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+        if (const llvm::Function* callee = call->getCalledFunction())
+          if (const auto item = work_item_of(*callee)) calls.emplace_back(call, *item);
+  std::uint64_t sites = 0;
   for (const auto& [call, item] : calls) {
-    llvm::IRBuilder<> b(call);
-    if (item == WorkItem::barrier) {
-      Type* pointer = b.getPtrTy();
-      b.CreateCall(module.getOrInsertFunction("kiln_barrier", b.getVoidTy(), pointer), {values.item});
+    if (item == WorkItem::collective) {
+      replace_collective(call, ++sites, values, facts);
     } else {
+      llvm::IRBuilder<> b(call);
       Value* dimension = call->arg_size() > 0 ? call->getArgOperand(0) : b.getInt32(0);
-      Value* value = item_value(b, values, item, dimension);
-      if (call->getType()->isIntegerTy())
-        call->replaceAllUsesWith(b.CreateZExtOrTrunc(value, call->getType()));
+      if (Value* value = fitted(b, item_value(b, values, item, dimension), call->getType()))
+        call->replaceAllUsesWith(value);
     }
     call->eraseFromParent();
   }
@@ -196,7 +272,8 @@ void replace_work_items(llvm::Function& entry, const ItemValues& values) {
 
 }  // namespace
 
-std::string entry_symbol(std::size_t index) { return "kiln.kernel." + std::to_string(index); }
+std::string group_entry_symbol(std::size_t index) { return "kiln.kernel." + std::to_string(index); }
+std::string item_entry_symbol(std::size_t index) { return "kiln.kernel_item." + std::to_string(index); }
 
 std::vector<std::size_t> argument_offsets(const KernelFacts& facts) {
   std::vector<std::size_t> offsets;
@@ -251,23 +328,25 @@ bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& cal
                  std::string& log) {
   llvm::Module& module = *kernel.getParent();
   llvm::LLVMContext& context = module.getContext();
-  const bool has_barrier = calls.with_barrier.contains(&kernel);
-  facts.barrier_count = has_barrier ? 1 : 0;
+  const bool has_collective = calls.with_collective.contains(&kernel);
 
   Type* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
-  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry_symbol(index), module);
+  auto* entry =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                             has_collective ? item_entry_symbol(index) : group_entry_symbol(index), module);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addParamAttr(1, llvm::Attribute::NoAlias);
   entry->addParamAttr(1, llvm::Attribute::ReadOnly);
 
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
   Value* state = entry->getArg(0);
-  Value* group = has_barrier ? load_field(b, state, offsetof(ItemState, group), pointer) : state;
+  Value* group = has_collective ? load_field(b, state, offsetof(ItemState, group), pointer) : state;
   ItemValues values = load_group(b, group);
+  values.sub_group_size = facts.simd_size;
   const std::vector<Value*> arguments = load_arguments(b, kernel, facts, entry->getArg(1), values.slm);
   llvm::BranchInst* latch = nullptr;
-  if (has_barrier) {
+  if (has_collective) {
     values.item = state;
     values.local_id = load_three(b, state, offsetof(ItemState, local_id));
     b.CreateCall(&kernel, arguments);
@@ -285,7 +364,7 @@ bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& cal
   b.CreateRetVoid();
 
   if (!inline_body(*entry, kernel, calls, log)) return false;
-  replace_work_items(*entry, values);
+  replace_work_items(*entry, values, facts);
   if (!place_slm(*entry, values.slm, facts, log)) return false;
   if (latch != nullptr) promise_independence(*entry, latch);
   return true;

@@ -14,9 +14,10 @@
 
 namespace kiln::cpu {
 
-/// Symbol of the entry function of kernel `index`: names from SPIR-V may be anything, so they stay out of the
-/// ELF.
-std::string entry_symbol(std::size_t index);
+/// Symbol of the entry function of kernel `index`, a GroupEntry or an ItemEntry: names from SPIR-V may be
+/// anything, so they stay out of the ELF.
+std::string group_entry_symbol(std::size_t index);
+std::string item_entry_symbol(std::size_t index);
 
 /// Where each argument lies in the argument bytes; one more for the total. Compiled code and executor must
 /// agree, so both ask here: in order, each on a multiple of 16 bytes. A `__local` argument's eight bytes are
@@ -26,8 +27,8 @@ std::vector<std::size_t> argument_offsets(const KernelFacts& facts);
 /// Fills kinds and sizes of the arguments from the function's type.
 bool describe_arguments(const llvm::Function& kernel, KernelFacts& facts, std::string& log);
 
-/// Writes the entry function of `kernel`: a loop over the work-group, or one work-item when it has barriers.
-/// Sets static_slm and barrier_count.
+/// Writes the entry function of `kernel`: a loop over the work-group, or one work-item when it has
+/// collectives. Sub-groups have facts.simd_size items. Sets static_slm and barrier_count.
 bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& calls, KernelFacts& facts,
                  std::string& log);
 

@@ -106,12 +106,12 @@ bool analyse_calls(llvm::Module& module, CallFacts& facts, std::string& log) {
   for (const llvm::Function* function : order) {
     const auto item = work_item_of(*function);
     if (item) facts.item_dependent.insert(function);
-    if (item == WorkItem::barrier) facts.with_barrier.insert(function);
+    if (item == WorkItem::collective) facts.with_collective.insert(function);
     const auto found = callees.find(function);
     if (found == callees.end()) continue;
     for (const llvm::Function* callee : found->second) {
       if (facts.item_dependent.contains(callee)) facts.item_dependent.insert(function);
-      if (facts.with_barrier.contains(callee)) facts.with_barrier.insert(function);
+      if (facts.with_collective.contains(callee)) facts.with_collective.insert(function);
     }
   }
   return true;

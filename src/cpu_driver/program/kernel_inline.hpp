@@ -12,8 +12,8 @@ namespace kiln::cpu {
 
 /// What functions reach through calls.
 struct CallFacts {
-  llvm::DenseSet<const llvm::Function*> item_dependent;  ///< work-item functions, SLM or barriers
-  llvm::DenseSet<const llvm::Function*> with_barrier;
+  llvm::DenseSet<const llvm::Function*> item_dependent;  ///< work-item functions, SLM or collectives
+  llvm::DenseSet<const llvm::Function*> with_collective;
 };
 
 /// False, with the reason in `log`, when functions call each other in a circle, which OpenCL forbids.

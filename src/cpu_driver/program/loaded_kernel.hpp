@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "cpu_driver/program/work_item.hpp"
@@ -11,11 +11,11 @@
 namespace kiln::cpu {
 
 struct LoadedKernel {
-  GroupEntry run_group = nullptr;  ///< kernels without barriers
-  ItemEntry run_item = nullptr;    ///< kernels with barriers
+  GroupEntry run_group = nullptr;  ///< kernels without collectives
+  ItemEntry run_item = nullptr;    ///< kernels with collectives
   std::vector<std::size_t> argument_offsets;
   std::size_t stack_bytes = 0;  ///< stack that one call needs
-  std::string name;
+  std::uint32_t sub_group_size = 0;
 };
 
 }  // namespace kiln::cpu

@@ -100,7 +100,9 @@ std::string write_ze_info(std::span<const KernelFacts> kernels) {
     if (size[0] != 0)
       out += "      required_work_group_size: [ " + std::to_string(size[0]) + ", " + std::to_string(size[1]) +
              ", " + std::to_string(size[2]) + " ]\n";
-    out += "      simd_size:       1\n";
+    if (kernel.required_sub_group_size != 0)
+      out += "      required_sub_group_size: " + std::to_string(kernel.required_sub_group_size) + "\n";
+    out += "      simd_size:       " + std::to_string(kernel.simd_size) + "\n";
     out += "      has_4gb_buffers: true\n";  // addresses are the host's
     out += "      slm_size:        " + std::to_string(kernel.static_slm) + "\n";
     if (kernel.private_size != 0)

@@ -168,7 +168,8 @@ bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vec
 
 bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const llvm::Function* entry = module.getFunction(entry_symbol(i));
+    const llvm::Function* entry = module.getFunction(group_entry_symbol(i));
+    if (entry == nullptr) entry = module.getFunction(item_entry_symbol(i));
     const std::uint64_t bytes = entry == nullptr ? 0 : private_bytes(*entry);
     if (bytes > kLargestPrivate) {
       log.append("error: kernel '" + kernels[i].name + "' has too much private memory\n");

@@ -12,6 +12,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu_driver/program/builtins.hpp"
@@ -33,6 +34,24 @@ namespace {
 
 // Spilled registers, saved registers and the host's functions (printf with doubles is the deepest).
 constexpr std::size_t kStackReserve = 64 << 10;
+
+bool is_sub_group_size(std::uint32_t size) { return size == 8 || size == 16 || size == 32; }
+
+// What the kernel requires, else the widest, as Intel's compiler does while registers last.
+bool choose_sub_group_sizes(std::vector<KernelFacts>& kernels, const BuildOptions& options,
+                            std::string& log) {
+  for (KernelFacts& kernel : kernels) {
+    const std::uint32_t required = kernel.required_sub_group_size;
+    kernel.simd_size = required != 0 ? required : *std::ranges::max_element(options.sub_group_sizes);
+    if (is_sub_group_size(kernel.simd_size) &&
+        std::ranges::find(options.sub_group_sizes, kernel.simd_size) != options.sub_group_sizes.end())
+      continue;
+    log.append("error: kernel '" + kernel.name + "' requires sub-groups of " + std::to_string(required) +
+               " work-items, which this device does not have\n");
+    return false;
+  }
+  return true;
+}
 
 constexpr const char* kFactsSection = ".kiln.facts";
 
@@ -63,21 +82,23 @@ class LoadedProgram : public Program {
 
  private:
   bool add(KernelFacts facts, std::size_t index, std::string& log) {
-    const Symbol symbol = object_->find(entry_symbol(index));
-    if (symbol.address == nullptr) {
+    const Symbol group = object_->find(group_entry_symbol(index)),
+                 item = object_->find(item_entry_symbol(index));
+    if (group.address == nullptr && item.address == nullptr) {
       log.append("error: object code of kernel '" + facts.name + "' is missing\n");
       return false;
     }
     LoadedKernel& loaded = loaded_[index];
-    const bool uses_barrier = facts.barrier_count != 0;
-    if (uses_barrier)
-      loaded.run_item = reinterpret_cast<ItemEntry>(symbol.address);
-    else
-      loaded.run_group = reinterpret_cast<GroupEntry>(symbol.address);
+    if (!is_sub_group_size(facts.simd_size)) {
+      log.append("error: the sub-group size of kernel '" + facts.name + "' is wrong\n");
+      return false;
+    }
+    loaded.run_group = reinterpret_cast<GroupEntry>(group.address);
+    loaded.run_item = reinterpret_cast<ItemEntry>(item.address);
+    loaded.sub_group_size = facts.simd_size;
     loaded.argument_offsets = argument_offsets(facts);
     loaded.stack_bytes = kStackReserve + 2 * std::size_t{facts.private_size};
-    loaded.name = facts.name;
-    kernels_.push_back({std::move(facts), uses_barrier, &loaded});
+    kernels_.push_back({std::move(facts), &loaded});
     return true;
   }
 
@@ -150,6 +171,7 @@ bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Comp
     return false;
   }
   std::vector<KernelFacts> kernels = facts->kernels;
+  if (!choose_sub_group_sizes(kernels, options, log)) return false;
 
   llvm::LLVMContext context;
   std::string diagnostics;

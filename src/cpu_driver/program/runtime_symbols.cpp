@@ -7,7 +7,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "cpu_driver/program/barrier.hpp"
+#include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/host_math.hpp"
 #include "cpu_driver/program/printf.hpp"
 
@@ -120,6 +120,7 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"__truncdfhf2", address(__truncdfhf2)},
 #endif
     {"kiln_barrier", address(kiln_barrier)},
+    {"kiln_collective", address(kiln_collective)},
     {"kiln_printf", address(kiln_printf)},
   };
   return symbols;

@@ -34,9 +34,9 @@ struct OpRange {
   std::uint32_t first, last;
 };
 
-// What OpenCL C 1.2 kernels are made of, and what comes with it from compilers: debug names, decorations,
-// generic pointers. The translator knows more, but is only as sound as the input it was tried with, so the
-// rest stays out. Source: SPIR-V specification 3.42 (instructions).
+// What OpenCL C kernels without images are made of, and what comes with it from compilers: debug names,
+// decorations, generic pointers. The translator knows more, but is only as sound as the input it was tried
+// with, so the rest stays out. Source: SPIR-V specification 3.42 (instructions).
 constexpr OpRange kKnown[] = {
     {spv::OpNop, spv::OpLine},
     {spv::OpExtension, spv::OpExtInst},
@@ -64,15 +64,18 @@ constexpr OpRange kKnown[] = {
     {spv::OpControlBarrier, spv::OpMemoryBarrier},
     {spv::OpAtomicLoad, spv::OpAtomicXor},
     {spv::OpPhi, spv::OpLifetimeStop},
-    {spv::OpGroupAsyncCopy, spv::OpGroupWaitEvents},
+    {spv::OpGroupAsyncCopy, spv::OpGroupSMax},
     {spv::OpNoLine, spv::OpNoLine},
     {spv::OpAtomicFlagTestAndSet, spv::OpAtomicFlagClear},
     {spv::OpSizeOf, spv::OpSizeOf},
     {spv::OpModuleProcessed, spv::OpModuleProcessed},
     {spv::OpExecutionModeId, spv::OpDecorateId},
+    {spv::OpGroupNonUniformElect, spv::OpGroupNonUniformLogicalXor},
     {spv::OpCopyLogical, spv::OpPtrDiff},
+    {spv::OpSubgroupShuffleINTEL, spv::OpSubgroupBlockWriteINTEL},
     {spv::OpAtomicFAddEXT, spv::OpAtomicFAddEXT},
     {spv::OpAssumeTrueKHR, spv::OpExpectKHR},
+    {spv::OpGroupIMulKHR, spv::OpGroupLogicalXorKHR},
 };
 
 bool is_known(std::uint32_t op) {
@@ -89,8 +92,6 @@ std::string_view refused_capability(std::uint32_t capability) {
       return "DeviceEnqueue";
     case spv::CapabilityPipes:
       return "Pipes";
-    case spv::CapabilitySubgroupDispatch:
-      return "SubgroupDispatch";
     default:
       return {};
   }
@@ -110,19 +111,18 @@ std::string refused_built_in(std::uint32_t built_in) {
     case spv::BuiltInEnqueuedWorkgroupSize:
     case spv::BuiltInGlobalOffset:
     case spv::BuiltInGlobalLinearId:
-      return {};
     case spv::BuiltInSubgroupSize:
-      return "built-in SubgroupSize";
     case spv::BuiltInSubgroupMaxSize:
-      return "built-in SubgroupMaxSize";
     case spv::BuiltInNumSubgroups:
-      return "built-in NumSubgroups";
     case spv::BuiltInNumEnqueuedSubgroups:
-      return "built-in NumEnqueuedSubgroups";
     case spv::BuiltInSubgroupId:
-      return "built-in SubgroupId";
     case spv::BuiltInSubgroupLocalInvocationId:
-      return "built-in SubgroupLocalInvocationId";
+    case spv::BuiltInSubgroupEqMask:
+    case spv::BuiltInSubgroupGeMask:
+    case spv::BuiltInSubgroupGtMask:
+    case spv::BuiltInSubgroupLeMask:
+    case spv::BuiltInSubgroupLtMask:
+      return {};
     default:
       return "built-in number " + std::to_string(built_in);
   }
@@ -135,7 +135,8 @@ std::string literal(Words words) {
 
 // Names that mean something to LLVM or to the translator.
 bool is_reserved(std::string_view name) {
-  return name.starts_with("llvm.") || name.find("__spirv_") != name.npos || name.starts_with("__translate_");
+  return name.starts_with("llvm.") || name.starts_with("kiln.item.") || name.find("__spirv_") != name.npos ||
+         name.starts_with("__translate_");
 }
 
 bool is_debug_set(std::string_view name) {
@@ -251,14 +252,6 @@ class Screen {
         else
           check_id(operand(1));
         return;
-      case spv::OpConstant:
-        if (w.size() == 4) constants_[w[2]] = w[3];
-        return;
-      case spv::OpControlBarrier:
-        if (const auto scope = constants_.find(operand(1));
-            scope != constants_.end() && scope->second == spv::ScopeSubgroup)
-          refuse_use("OpControlBarrier over a sub-group");
-        return;
       case spv::OpLoad:
         check_id(operand(1));
         check_id(operand(3));
@@ -309,7 +302,6 @@ class Screen {
   bool has_kernel_ = false;
   std::uint32_t function_ = 0;  // id of the function being read, 0 between functions
   std::unordered_map<std::uint32_t, std::string> names_, refused_ids_;
-  std::unordered_map<std::uint32_t, std::uint32_t> constants_;
   std::vector<std::string> refused_capabilities_;
   std::vector<std::pair<std::uint32_t, std::string>> linkage_;  // ids and the names they are known by outside
   std::set<std::uint32_t> built_ins_;

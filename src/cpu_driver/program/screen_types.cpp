@@ -7,6 +7,8 @@
 #include <iterator>
 #include <spirv/unified1/spirv.hpp>
 
+#include "cpu_driver/program/screen_group.hpp"
+
 namespace kiln::cpu {
 namespace {
 
@@ -104,6 +106,7 @@ Words id_operands(Words w) {
     case spv::OpSpecConstantOp:
       return from(w, 4);
     default: {
+      if (is_group_operation(w[0] & 0xffff)) return from(w, 5);  // behind scope and operation, a literal
       bool has_result = false, has_type = false;
       spv::HasResultAndType(static_cast<spv::Op>(w[0] & 0xffff), &has_result, &has_type);
       return from(w, 1u + has_result + has_type);
@@ -161,6 +164,7 @@ std::string TypeScreen::fault(Words w) {
     default:
       if (within(op, kBinary) && (w.size() != 5 || !same_types(from(w, 3)) || type_of(w[3]) != w[1]))
         out = "has operands of different types";
+      if (std::string group = group_fault(w); !group.empty()) return group;
       if (within(op, kCompare) && (w.size() != 5 || !same_types(from(w, 3))))
         out = "has operands of different types";
       break;
@@ -178,6 +182,7 @@ void TypeScreen::remember(Words w) {
   bool has_result = false, has_type = false;
   spv::HasResultAndType(static_cast<spv::Op>(op), &has_result, &has_type);
   if (has_result && has_type && w.size() > 2) type_of_[w[2]] = w[1];
+  if (op == spv::OpConstant && w.size() == 4) constants_[w[2]] = w[3];
   if (has_result && !has_type && w.size() > 1) {
     type_of_[w[1]] = 0;
     types_[w[1]] = {op, w.size() > 2 ? w[2] : 0, w.size() > 3 ? w[3] : 0};
@@ -228,6 +233,21 @@ std::string TypeScreen::variable_fault(std::uint32_t type_id, std::uint32_t id) 
       return !is_triple && value.op == spv::OpTypeInt && is_size
                  ? ""
                  : "declares a built-in variable with a wrong type";
+    case spv::BuiltInSubgroupEqMask:
+    case spv::BuiltInSubgroupGeMask:
+    case spv::BuiltInSubgroupGtMask:
+    case spv::BuiltInSubgroupLeMask:
+    case spv::BuiltInSubgroupLtMask:
+      return value.op == spv::OpTypeVector && value.second == 4 && lane.op == spv::OpTypeInt &&
+                     lane.first == 32
+                 ? ""
+                 : "declares a built-in variable with a wrong type";
+    case spv::BuiltInSubgroupSize:
+    case spv::BuiltInSubgroupMaxSize:
+    case spv::BuiltInNumSubgroups:
+    case spv::BuiltInNumEnqueuedSubgroups:
+    case spv::BuiltInSubgroupId:
+    case spv::BuiltInSubgroupLocalInvocationId:
     case spv::BuiltInWorkDim:
       return value.op == spv::OpTypeInt && value.first == 32
                  ? ""

@@ -24,6 +24,10 @@ class TypeScreen {
   std::string annotation_fault(std::span<const std::uint32_t> words) const;
   std::string decoration_fault(std::span<const std::uint32_t> decoration) const;
   std::string variable_fault(std::uint32_t type, std::uint32_t id) const;
+  std::string group_fault(std::span<const std::uint32_t> words) const;
+  bool group_operand_fits(char rule, std::uint32_t word, std::uint32_t result) const;
+  bool group_type_fits(char rule, std::uint32_t type) const;
+  bool points_to_lanes(std::uint32_t pointer, std::uint32_t value_type) const;
   std::string parameter_fault(std::uint32_t type, std::uint32_t id) const;
   bool same_types(std::span<const std::uint32_t> ids) const;
   bool uses_built_in(std::span<const std::uint32_t> words) const;
@@ -34,6 +38,7 @@ class TypeScreen {
   bool in_functions_ = false;
   std::unordered_map<std::uint32_t, Type> types_;
   std::unordered_map<std::uint32_t, std::uint32_t> type_of_;     // value to type; types and the like have 0
+  std::unordered_map<std::uint32_t, std::uint32_t> constants_;   // of 32 bits
   std::unordered_map<std::uint32_t, std::uint32_t> attributes_;  // of parameters, one bit each
   std::unordered_map<std::uint32_t, std::uint32_t> built_ins_;   // variables and pointers into them
 };

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu_driver/program/fiber_group.hpp"
+#include "cpu_driver/program/fiber_stacks.hpp"
 
 namespace kiln::cpu {
 

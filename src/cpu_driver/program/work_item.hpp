@@ -12,6 +12,7 @@ class CallInst;
 class Function;
 class IRBuilderBase;
 class Module;
+class Value;
 }  // namespace llvm
 
 namespace kiln::cpu {
@@ -37,19 +38,20 @@ struct GroupState {
   std::byte* slm;  ///< 128-byte aligned
 };
 
-/// One work-item of a kernel with barriers. The executor keeps more behind it.
+/// One work-item of a kernel with collectives. The executor keeps more behind it.
 struct ItemState {
   const GroupState* group;
   std::uint64_t local_id[3];
 };
 
-/// Runs a whole work-group (kernels without barrier): first argument GroupState, second the argument bytes.
+/// Runs a whole work-group (kernels without collectives): first argument GroupState, second the argument
+/// bytes.
 using GroupEntry = void (*)(const GroupState*, const std::byte*);
-/// Runs one work-item (kernels with barriers).
+/// Runs one work-item (kernels with collectives: barriers, group and sub-group functions).
 using ItemEntry = void (*)(ItemState*, const std::byte*);
 
 /// Raise when compiled code and run time stop fitting together.
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 /// What a work-item can ask. Calls stand in the IR until the kernel's body is part of its entry function.
 enum class WorkItem : std::uint8_t {
@@ -64,7 +66,17 @@ enum class WorkItem : std::uint8_t {
   global_linear_id,
   local_linear_id,
   local_linear_size,
-  barrier,
+  sub_group_id,
+  sub_group_local_id,
+  sub_group_size,
+  sub_group_max_size,
+  sub_group_count,
+  equal_mask,
+  greater_or_equal_mask,
+  greater_mask,
+  less_or_equal_mask,
+  less_mask,  // bits of lanes compared with the own one
+  collective,
 };
 
 /// The built-in that `name` ("BuiltInGlobalInvocationId") stands for.
@@ -73,7 +85,21 @@ std::optional<WorkItem> work_item_of(std::string_view name);
 /// The work-item function that `function` is, if it is one; also for those made by work_item_call.
 std::optional<WorkItem> work_item_of(const llvm::Function& function);
 
-/// A call of a work-item function without operands.
-llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, WorkItem item);
+/// A call of a work-item function; functions by dimension take a 32-bit `dimension`.
+llvm::CallInst* work_item_call(llvm::IRBuilderBase& b, llvm::Module& module, WorkItem item,
+                               llvm::Value* dimension = nullptr);
+
+/// The operands of a collective (see Wait) before the kernel's body is part of its entry function.
+struct CollectiveOperands {
+  llvm::Value* kind;   ///< i32
+  llvm::Value* scope;  ///< i32 as in SPIR-V
+  bool may_diverge = false;
+  std::uint64_t size = 0;
+  llvm::Value* value = nullptr;  ///< null: none, as are those below
+  llvm::Value* parameter = nullptr;
+  llvm::Value* combine = nullptr;
+};
+llvm::CallInst* collective_call(llvm::IRBuilderBase& b, llvm::Module& module,
+                                const CollectiveOperands& operands);
 
 }  // namespace kiln::cpu
