@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-// histogram: bins counted in shared local memory, so that global memory sees one atomic a bin and work-group.
+// histogram: bins counted in shared local memory or registers, so that global memory sees one atomic for many values.
 
-// Both kernels add to `bins`, which the host has zeroed. Each work-group takes `block` values of 64 bits.
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#pragma OPENCL EXTENSION cl_intel_subgroups_long : enable
+
+// All kernels add to `bins`, which the host has zeroed.
+
+// With SLM each work-group takes `block` values of 64 bits, and makes one global atomic a bin.
 // Launch: one dimension, any group size, smaller or larger than the number of bins; ceil(n / block) work-groups.
 //   in     n ulongs, read
 //   bins   256 or 1024 uints, added to
@@ -45,4 +50,46 @@ kernel void slm_1024(global const ulong* in, global uint* bins, uint n, uint blo
     for (uint shift = 0; shift < 64; shift += 16) atomic_inc(slm + (value >> shift & 0x3ff));
   }
   merge(slm, bins, 1024);
+}
+
+enum { kLanes = 16, kSlots = 16, kValues = 256 };
+
+// Adds to bins[b] how often b is a byte of the values: the same counts as `slm_256`.
+// The 16 lanes of a sub-group hold 16 bins each: bin b is slot b / 16 of lane b % 16. The sub-group reads 16 values at
+// a time, one a lane, and gives one after the other to all lanes; each byte is counted by the one lane whose it is. No
+// two lanes count in one place, so nothing is atomic but the 16 additions a lane at the end.
+// Launch: one dimension, groups of 64 or another multiple of 16; ceil(n / 256) work-items, rounded up to whole groups:
+// a sub-group takes 16 * 256 values.
+//   in    n ulongs, read
+//   bins  256 uints, added to
+//   n     number of 64-bit values
+__attribute__((intel_reqd_sub_group_size(16)))
+kernel void registers_256(global const ulong* in, global uint* bins, uint n) {
+  const uint lane = get_sub_group_local_id();
+  const size_t first = (get_global_id(0) - lane) * kValues;
+  uint counts[kSlots];
+#pragma unroll
+  for (uint slot = 0; slot < kSlots; ++slot) counts[slot] = 0;
+
+  // All of these bounds are the same for the whole sub-group.
+  const size_t end = min(first + kLanes * kValues, (size_t)n);
+  for (size_t at = first; at < end; at += kLanes) {
+    // A block read takes all 16 values, so it must not be asked for the last few.
+    const uint present = min(end - at, (size_t)kLanes);
+    ulong mine = 0;
+    if (present == kLanes)
+      mine = intel_sub_group_block_read_ul(in + at);
+    else if (lane < present)
+      mine = in[at + lane];
+    for (uint from = 0; from < present; ++from) {
+      const ulong value = sub_group_broadcast(mine, from);
+#pragma unroll
+      for (uint shift = 0; shift < 64; shift += 8) {
+        const uint bin = value >> shift & 0xff;
+        if (lane == bin % kLanes) ++counts[bin / kLanes];
+      }
+    }
+  }
+#pragma unroll
+  for (uint slot = 0; slot < kSlots; ++slot) atomic_add(bins + slot * kLanes + lane, counts[slot]);
 }

@@ -165,7 +165,7 @@ class Run(unittest.TestCase):
             self.assertTrue(answer['device'].startswith('Kiln CPU device'))
 
     def test_all_samples_in_one_table(self):
-        self.assertGreaterEqual(len(self.names()), 43)
+        self.assertGreaterEqual(len(self.names()), 44)
         for arguments in ((), ('--size', '0'), ('--size', '101', '--seed', '7')):
             done = kiln('run', '--all', '--device', 'cpu', '--json', *arguments)
             self.assertEqual((done.returncode, done.stderr), (0, ''))
@@ -245,7 +245,7 @@ class Run(unittest.TestCase):
 
     def test_usage_errors_end_with_2(self):
         for arguments in ((), ('run',), ('fly',), ('run', 'nothing'), ('run', 'saxpy', '--all'),
-                          ('run', '--all', '--slm', '4'), ('run', '--all', '--list'), ('run', 'saxpy', '--size', '-1'), ('run', 'saxpy', '--size', 'many'),
+                          ('run', '--all', '--slm', '4'), ('run', 'histogram.registers_256', '--group', '24'), ('run', '--all', '--list'), ('run', 'saxpy', '--size', '-1'), ('run', 'saxpy', '--size', 'many'),
                           ('run', 'saxpy', '--repeat', '0'), ('run', 'saxpy', '--slm', '4'),
                           ('run', 'matmul', '--slm', '1'), ('run', 'saxpy', '--size', '99999999999999999999')):
             self.assertEqual(kiln(*arguments, KILN_DEVICE='cpu').returncode, 2, arguments)

@@ -73,6 +73,9 @@ std::vector<samples::Choices> choices_of(const samples::Sample& sample) {
   }
   if (name.starts_with("access.work_group_shape"))  // edges of squares
     return {C{}, C{.size = 0}, C{.size = 1}, C{.size = 3}, C{.size = 16}, C{.size = 17}, C{.size = 100}};
+  if (name == "histogram.registers_256")  // whole sub-groups; 4096 values each
+    return more(sizes, {C{.size = 4095, .group = 16}, C{.size = 4097, .group = 16},
+                        C{.size = 16384, .seed = 2}, C{.size = 50'001, .group = 128}});
   if (name == "access.same_element_slm")
     return more(usual, {C{.size = 100, .slm = 4}, C{.size = 100, .slm = 4000}});
   return usual;

@@ -140,6 +140,7 @@ const ExpectedKernel kSamples[] = {
     {"convolution", "slm_1d", 0, with(kConvolution, {kLocal, 0, "tile"})},
     {"histogram", "slm_256", 1024, kHistogram},
     {"histogram", "slm_1024", 4096, kHistogram},
+    {"histogram", "registers_256", 0, {{kGlobal, 8, "in"}, {kGlobal, 8, "bins"}, {kValue, 4, "n"}}},
 };
 
 const char* const kFamilies[] = {"access", "bank_conflict", "coalescing", "convolution", "histogram",

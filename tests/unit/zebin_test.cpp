@@ -206,6 +206,20 @@ TEST_CASE("an indexed array of a work-item costs memory, the same in scalars doe
   }
 }
 
+TEST_CASE("the bins that a sub-group holds in registers are nowhere else") {
+  for (const std::string& target : native_targets()) {
+    CAPTURE(target);
+    const auto facts = read_zebin(native("histogram", target));
+    REQUIRE(facts);
+    const KernelFacts* kernel = facts->find("registers_256");
+    REQUIRE(kernel);
+    CHECK(kernel->simd_size == 16);
+    CHECK(kernel->required_sub_group_size == 16);
+    CHECK(kernel->private_per_thread + kernel->scratch_per_thread[0] + kernel->scratch_per_thread[1] == 0);
+    CHECK(kernel->static_slm == 0);
+  }
+}
+
 TEST_CASE("truncated ELF files are errors") {
   std::vector<Bytes> files{elf_with(ze_info_text())};
   for (const std::string& target : native_targets())
