@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Bundles through the kernel cache: what a hit gives, and what becomes of entries that lie.
+#include "cache/entry.hpp"
+#include "cache/fixture.hpp"
+#include "device_test.hpp"
+
+namespace kiln::test {
+namespace {
+
+/// Every open() is as another process: without its memory.
+Cache open_cache(const TestFolder& scratch, double verify = 0) {
+  CacheOptions options;
+  options.folder = scratch.path();
+  options.memory_size = 0;
+  options.verify = verify;
+  return Cache::open(options);
+}
+
+struct Loaded {
+  BinaryOrigin origin;
+  std::vector<std::byte> native;
+  ModuleFacts facts;
+  CacheCounts counts;
+};
+
+Loaded load(const TestFolder& scratch, const KernelFile& file, const std::string& flags = "",
+            double verify = 0) {
+  Cache cache = open_cache(scratch, verify);
+  const Bundle bundle = need(Bundle::load(device(), {file}, {flags}, &cache));
+  return {bundle.origin(), need(bundle.module().native_binary()), bundle.facts(), cache.counts()};
+}
+
+/// Puts another payload into the one entry of the folder, behind a checksum that is right.
+void plant(const TestFolder& scratch, std::span<const std::byte> payload) {
+  const cache::Folder folder = need(cache::open_folder(scratch.path(), cache::Access::write));
+  const auto entries = need(cache::list_entries(folder));
+  REQUIRE(entries.size() == 1);
+  const auto file = cache::read_entry_file(folder, entries[0].key);
+  REQUIRE(file);
+  cache::Entry entry = file->entry;
+  entry.payload = payload;
+  need(cache::publish(folder, entries[0].key, cache::encode_entry(entry), true));
+}
+
+}  // namespace
+
+TEST_CASE("a hit is the binary that was compiled, byte for byte, with the same facts") {
+  const TestFolder scratch;
+  for (const char* name : {"saxpy.spv", "matmul.spv", "slm_table.spv"}) {
+    CAPTURE(name);
+    const KernelFile file = sample_kernel(name);
+    const Loaded compiled = load(scratch, file), cached = load(scratch, file);
+    CHECK(compiled.origin == BinaryOrigin::jit);
+    CHECK(compiled.counts.stored == 1);
+    CHECK(cached.origin == BinaryOrigin::cache);
+    CHECK(cached.counts.compilations == 0);
+    CHECK(cached.native == compiled.native);
+    REQUIRE(cached.facts.kernels.size() == compiled.facts.kernels.size());
+    for (std::size_t i = 0; i < cached.facts.kernels.size(); ++i) {
+      const KernelFacts &now = cached.facts.kernels[i], &then = compiled.facts.kernels[i];
+      CHECK(now.name == then.name);
+      CHECK(now.static_slm == then.static_slm);
+      CHECK(now.simd_size == then.simd_size);
+      CHECK(now.arguments.size() == then.arguments.size());
+    }
+  }
+  CHECK(load(scratch, sample_kernel("saxpy.spv"), "-cl-mad-enable").origin == BinaryOrigin::jit);
+  CHECK(load(scratch, sample_kernel("saxpy.spv"), "-cl-mad-enable").origin == BinaryOrigin::cache);
+}
+
+TEST_CASE("hits that are verified are what the compiler makes again") {
+  const TestFolder scratch;
+  (void)load(scratch, sample_kernel("matmul.spv"));
+  const Loaded verified = load(scratch, sample_kernel("matmul.spv"), "", 1);
+  CHECK(verified.origin == BinaryOrigin::cache);
+  CHECK(verified.counts.verified == 1);
+  CHECK(verified.counts.verify_differences == 0);
+}
+
+TEST_CASE("an entry that no driver takes is compiled anew and replaced") {
+  const TestFolder scratch;
+  const KernelFile file = sample_kernel("saxpy.spv");
+  const Loaded compiled = load(scratch, file);
+  const std::vector<std::byte> rubbish(1000, std::byte{0x5a});
+  plant(scratch, rubbish);
+  const Loaded repaired = load(scratch, file);
+  CHECK(repaired.origin == BinaryOrigin::jit);
+  CHECK(repaired.native == compiled.native);
+  CHECK(load(scratch, file).origin == BinaryOrigin::cache);
+}
+
+TEST_CASE("a module that cannot be built is refused again without the compiler, with the same words") {
+  const TestFolder scratch;
+  KernelFile file = sample_kernel("saxpy.spv");
+  const auto refusal = [&] {
+    Cache cache = open_cache(scratch);
+    const auto bundle = Bundle::load(device(), {file}, {"-no-such-option"}, &cache);
+    return std::pair(bundle ? std::string("built") : bundle.error().text(), cache.counts());
+  };
+  const auto [first, first_counts] = refusal();
+  if (first == "built") return;  // a compiler that overlooks options it does not know
+  const auto [second, second_counts] = refusal();
+  CHECK(second == first);
+  CHECK(first_counts.compilations == 1);
+  CHECK(second_counts.compilations == 0);
+  CHECK(second_counts.remembered_failures == 1);
+}
+
+TEST_CASE("linked modules are kept too, each order and each list of files for itself") {
+  const TestFolder scratch;
+  const KernelFile main = test_kernel("link_main.spv"), part = test_kernel("link_part.spv");
+  const auto link = [&](std::vector<KernelFile> files) {
+    Cache cache = open_cache(scratch);
+    auto bundle = Bundle::link(device(), std::move(files), {}, &cache);
+    if (bundle) CHECK(bundle->kernel("doubled"));
+    return bundle;
+  };
+  const auto first = link({main, part});
+  if (device().kind == DeviceKind::cpu) {
+    REQUIRE(!first);
+    CHECK(first.error().diagnostic()->code == "K0203");
+    return;
+  }
+  REQUIRE(first);
+  CHECK(first->origin() == BinaryOrigin::jit);
+  const auto again = link({main, part});
+  REQUIRE(again);
+  CHECK(again->origin() == BinaryOrigin::cache);
+  CHECK(need(again->module().native_binary()) == need(first->module().native_binary()));
+  const auto turned = link({part, main});
+  REQUIRE(turned);
+  CHECK(turned->origin() == BinaryOrigin::jit);
+}
+
+TEST_CASE("without a cache folder all is compiled, and runs") {
+  CacheOptions options;
+  options.folder = "/proc/no/such/folder";
+  Cache cache = Cache::open(options);
+  CHECK(!cache.unusable().empty());
+  Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}, {}, &cache));
+  CHECK(bundle.origin() == BinaryOrigin::jit);
+  CHECK(bundle.kernel("saxpy"));
+}
+
+}  // namespace kiln::test
