@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/maintenance.hpp"
 #include "kiln/cache.hpp"
 
 namespace {
@@ -108,10 +109,14 @@ void compare_hits(const fs::path& folder) {
 void time_opening(const fs::path& folder, int entries) {
   kiln::CacheOptions options;
   options.folder = folder;
-  {
-    kiln::Cache cache = kiln::Cache::open(options);
-    for (int i = 0; i < entries; ++i)
-      (void)cache.get(manifest_of("entry " + std::to_string(i)), true, [] { return made(16, 1); });
+  const auto filled = kiln::cache::open_folder(folder, kiln::cache::Access::write);
+  if (!filled) fail("the folder cannot be made");
+  for (int i = 0; i < entries; ++i) {
+    const std::string manifest = kiln::encode(manifest_of("entry " + std::to_string(i)));
+    kiln::cache::Entry entry;
+    entry.manifest = manifest;
+    if (!kiln::cache::publish(*filled, kiln::key_of(manifest), kiln::cache::encode_entry(entry), false))
+      fail("an entry cannot be written");
   }
   std::vector<double> times;
   for (int i = 0; i < kRounds; ++i) {

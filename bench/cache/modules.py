@@ -11,6 +11,7 @@ import tempfile
 RUNS = 9
 
 program, spirv, *devices = sys.argv[1:]
+program, spirv = os.path.abspath(program), os.path.abspath(spirv)
 
 
 def make(device, folder, cache=None, driver_cache=False):
@@ -50,5 +51,5 @@ for device in devices:
             times['kiln'].append(milliseconds)
     jit, kiln = statistics.median(times['jit']), statistics.median(times['kiln'])
     driver = statistics.median(times['driver']) if cached_by_driver else None
-    print(f'{device:26} {jit:9.1f} {driver or "none":>16.2f} {kiln:14.2f} {jit / kiln:11.0f} {driver / kiln:14.2f}'
-          if driver else f'{device:26} {jit:9.1f} {"none":>16} {kiln:14.2f} {jit / kiln:11.0f} {"":>14}')
+    compared = (f'{driver:.2f}', f'{driver / kiln:.2f}') if driver else ('none', '')
+    print(f'{device:26} {jit:9.1f} {compared[0]:>16} {kiln:14.2f} {jit / kiln:11.0f} {compared[1]:>14}')

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <map>
+#include <vector>
 
 namespace kiln::cache {
 namespace {
 
-using Variables = std::map<std::string, std::string, std::less<>>;
+struct Variable {
+  std::string_view name, value;
+};
+/// In the order of the names; views, as most of an environment shapes nothing.
+using Variables = std::vector<Variable>;
 
 constexpr std::string_view kField = "env.";
 constexpr std::string_view kCompiler = "IGC_";
@@ -26,9 +30,14 @@ constexpr std::string_view kOtherCode[] = {"IgcLibraryName", "FinalizerLibraryNa
 
 Variables read(std::span<const std::string> environment) {
   Variables variables;
-  for (const std::string& entry : environment)
+  variables.reserve(environment.size());
+  for (const std::string_view entry : environment)
     if (const auto equals = entry.find('=', 1); equals != entry.npos)
-      variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+      variables.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
+  std::ranges::stable_sort(variables, {}, &Variable::name);
+  // getenv() finds the first one.
+  const auto doubles = std::ranges::unique(variables, {}, &Variable::name);
+  variables.erase(doubles.begin(), doubles.end());
   return variables;
 }
 
@@ -54,7 +63,7 @@ bool is_key(std::string_view name) {
 
 bool gate_is_open(const Variables& variables) {
   return std::ranges::any_of(variables, [](const auto& variable) {
-    return bare(variable.first) == kGate && std::strtol(variable.second.c_str(), nullptr, 0) != 0;
+    return bare(variable.name) == kGate && std::strtol(std::string(variable.value).c_str(), nullptr, 0) != 0;
   });
 }
 
@@ -71,23 +80,24 @@ EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
   const Variables variables = read(environment);
   const bool debug_keys = gate_is_open(variables);
   EnvironmentInputs inputs;
-  const auto add = [&](std::string_view name, const std::string& value) {
-    inputs.fields.set(std::string(kField).append(name), value);
+  const auto add = [&](std::string_view name, std::string_view value) {
+    inputs.fields.set(std::string(kField).append(name), std::string(value));
   };
   for (const auto& [name, value] : variables) {
     const std::string_view key = bare(name);
     if (name.starts_with(kCompiler)) {
-      if (!has_side_effect(std::string_view(name).substr(kCompiler.size())))
+      if (!has_side_effect(name.substr(kCompiler.size())))
         add(name, value);
       else if (!is_off(value))
-        inputs.bypass = name + " asks the compiler for more than a binary";
+        inputs.bypass = std::string(name) + " asks the compiler for more than a binary";
     } else if ((name == "ZET_ENABLE_PROGRAM_INSTRUMENTATION" || name == "KILN_CPU_FAULT") && !is_off(value)) {
-      inputs.bypass = name + " changes what building does";
+      inputs.bypass = std::string(name) + " changes what building does";
     } else if (is_one_of(kPlain, name) || is_one_of(kUngatedKeys, key)) {
       add(name, value);
     } else if (debug_keys && is_key(key) && key != kGate) {
       add(name, value);
-      if (is_one_of(kOtherCode, key)) inputs.unknown = name + " names code that is not in the key";
+      if (is_one_of(kOtherCode, key))
+        inputs.unknown = std::string(name) + " names code that is not in the key";
     }
   }
   return inputs;

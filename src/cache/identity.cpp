@@ -84,6 +84,9 @@ Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
   add_files(loaded.compiler_files, identity);
   if (identity.unknown.empty()) identity.unknown = environment.unknown;
   if (identity.unknown.empty()) identity.unknown = unknown_start(loaded, environment);
+  // Mostly nothing has changed, and this is on the way of the first hit.
+  if (loaded.environment == first_use.environment && loaded.compiler_files == first_use.compiler_files)
+    return identity;
   if (identity.unknown.empty())
     identity.unknown = first_difference(late_fields(loaded), late_fields(first_use));
   if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use.environment).bypass;

@@ -2,6 +2,7 @@
 // Barriers, work-group and sub-group functions: most of them are a collective, around which values are
 // prepared.
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <limits>
