@@ -291,5 +291,50 @@ class Share(CacheCase):
         self.assertEqual(os.listdir(self.root), ['cache'])
 
 
+class Use(CacheCase):
+    """`kiln run` and `kiln cache warm` with a folder of their own, on the CPU device."""
+
+    def run_saxpy(self, status=0, **environment):
+        environment = {**os.environ, 'KILN_CACHE_DIR': str(self.folder), 'KILN_KERNEL_PATH': str(KERNELS), **environment}
+        done = subprocess.run([KILN, 'run', 'saxpy', '--device', 'cpu', '--json'], env=environment, capture_output=True,
+                              text=True, timeout=120)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer['ok'], status == 0)
+        return answer.get('binary')
+
+    def test_the_second_run_compiles_nothing_and_survives_damage(self):
+        self.assertEqual(self.run_saxpy(), 'jit')
+        self.assertEqual(self.run_saxpy(), 'cache')
+        [key] = self.entries()
+        for at in (0, 70, self.file_of(key).stat().st_size - 1):
+            self.flip(key, at)
+            self.assertEqual(self.run_saxpy(), 'jit')
+            self.assertEqual(self.run_saxpy(), 'cache')
+        self.file_of(key).write_bytes(b'')
+        self.assertEqual(self.run_saxpy(), 'jit')
+        self.assertEqual(list(self.entries()), [key])
+
+    def test_off_and_read_write_nothing(self):
+        for mode in ('off', 'read'):
+            self.assertEqual(self.run_saxpy(KILN_CACHE=mode), 'jit')
+            self.assertFalse(self.folder.exists())
+        self.run_saxpy()
+        self.assertEqual(self.run_saxpy(KILN_CACHE='read'), 'cache')
+        self.assertEqual(self.run_saxpy(KILN_CACHE='off'), 'jit')
+        self.run_saxpy(KILN_CACHE='sometimes', status=2)
+
+    def test_warm_is_what_a_run_finds(self):
+        [first] = self.ask('warm', SAXPY, '--device', 'cpu')['files']
+        self.assertEqual(first['outcome'], 'compiled')
+        [second] = self.ask('warm', SAXPY, '--device', 'cpu')['files']
+        self.assertEqual(second['outcome'], 'was there')
+        self.assertEqual(self.run_saxpy(), 'cache')
+        self.assertTrue(self.ask('explain', SAXPY, '--device', 'cpu')['hit'])
+        self.kiln('warm', SAXPY, '--device', 'cpu', '--options=-cl-mad-enable')
+        self.assertEqual(len(self.entries()), 2)
+        self.assertIn('K0201', self.kiln('warm', 'absent.spv', '--device', 'cpu', status=5).stderr)
+        self.assertIn('K0712', self.kiln('warm', SAXPY, '--device', 'cpu', status=5, KILN_CACHE='off').stderr)
+
 if __name__ == '__main__':
     unittest.main(verbosity=2)
