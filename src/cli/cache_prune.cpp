@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache verify`, `prune` and `clear`: what removes entries.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "cache/options.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/progress.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -15,24 +14,6 @@ namespace {
 struct Damaged {
   cache::StoredEntry entry;
   std::string why;
-};
-
-/// One line on stderr where that is a terminal: how many of how many.
-class Progress {
- public:
-  explicit Progress(std::size_t count) : count_(count), shown_(isatty(STDERR_FILENO) == 1) {}
-  Progress(Progress&&) = delete;
-  ~Progress() {
-    if (shown_ && done_) std::fprintf(stderr, "\r\033[K");
-  }
-  void step() {
-    ++done_;
-    if (shown_) std::fprintf(stderr, "\rchecking entries: %zu of %zu\033[K", done_, std::max(done_, count_));
-  }
-
- private:
-  std::size_t count_, done_ = 0;
-  bool shown_;
 };
 
 int report(const CacheCommand& command, const CacheOptions& options, const cache::PruneResult& result) {
@@ -79,7 +60,7 @@ int cache_verify(const CacheCommand& command) {
     Progress progress(entries->size());
     const auto checked =
         cache::verify(**folder, [&](const cache::StoredEntry& entry, const std::string& why) {
-          progress.step();
+          progress.next("entries checked");
           ++count;
           if (!why.empty()) damaged.push_back({entry, why});
           return true;

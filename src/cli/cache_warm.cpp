@@ -6,27 +6,10 @@
 #include <cstdio>
 
 #include "cli/cache_entries.hpp"
+#include "cli/progress.hpp"
 
 namespace kiln::cli {
 namespace {
-
-/// One line on stderr where that is a terminal: which file is being compiled.
-class Progress {
- public:
-  explicit Progress(std::size_t count) : count_(count), shown_(isatty(STDERR_FILENO) == 1) {}
-  Progress(Progress&&) = delete;
-  ~Progress() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
-  }
-  void step(const std::string& file) {
-    ++done_;
-    if (shown_) std::fprintf(stderr, "\r\033[K%zu of %zu: %s", done_, count_, file.c_str());
-  }
-
- private:
-  std::size_t count_, done_ = 0;
-  bool shown_;
-};
 
 const char* outcome_text(BinaryOrigin origin) {
   switch (origin) {
@@ -53,7 +36,7 @@ int cache_warm(const CacheCommand& command) {
   int status = kOk;
   Progress progress(command.files.size());
   for (const std::string& path : command.files) {
-    progress.step(path);
+    progress.next(path.c_str());
     ordered_json json{{"file", path}};
     const std::uint64_t stored = cache.counts().stored;
     auto file = read_kernel_file(path);

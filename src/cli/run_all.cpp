@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: MIT
 // `kiln run --all`: every sample once, as a table.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/measure.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 
 namespace kiln::cli {
 namespace {
-
-/// The line on a terminal that says how far it is, gone at the end.
-class Progress {
- public:
-  explicit Progress(std::size_t count) : count_(count) {}
-  Progress(Progress&&) = delete;
-  ~Progress() {
-    if (terminal_) std::fputs("\r\033[K", stderr);
-  }
-  void next(const char* name) {
-    if (terminal_) std::fprintf(stderr, "\r%zu of %zu: %s\033[K", ++at_, count_, name);
-  }
-
- private:
-  const bool terminal_ = isatty(STDERR_FILENO) == 1;
-  std::size_t count_, at_ = 0;
-};
 
 /// The kernel files of one family after the other; samples of a family follow each other.
 class Bundles {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// How far long work is: one line on stderr where that is a terminal, gone at the end.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace kiln::cli {
+
+class Progress {
+ public:
+  explicit Progress(std::size_t count) : count_(count) {}
+  Progress(Progress&&) = delete;
+  ~Progress() {
+    if (terminal_ && at_) std::fputs("\r\033[K", stderr);
+  }
+  /// Names what comes next, for which the count may have been too small.
+  void next(const char* name) {
+    ++at_;
+    if (terminal_) std::fprintf(stderr, "\r%zu of %zu: %s\033[K", at_, std::max(at_, count_), name);
+  }
+
+ private:
+  const bool terminal_ = isatty(STDERR_FILENO) == 1;
+  std::size_t count_, at_ = 0;
+};
+
+}  // namespace kiln::cli
