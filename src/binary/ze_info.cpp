@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "binary/ze_info_lines.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln {
@@ -276,6 +277,11 @@ tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view info) {
       budget.spend(1);
       if (const auto found = place.find(text(node, "name")); found != place.end())
         add_source_arguments(facts.kernels[found->second], node["args_info"], budget);
+    }
+    if (const auto line = detail::irregular_line(info)) {
+      const std::string why = ".ze_info has a line that no compiler writes, at byte " + std::to_string(*line);
+      if (facts.kernels.empty()) return tl::unexpected(BinaryError{why, *line});
+      if (std::string& malformed = facts.kernels.front().malformed; malformed.empty()) malformed = why;
     }
     return facts;
   } catch (const std::exception& error) {

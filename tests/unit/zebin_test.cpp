@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "binary/ze_info_lines.hpp"
 #include "kiln/binary.hpp"
 #include "unit/test_file.hpp"
 
@@ -432,8 +433,8 @@ TEST_CASE("a kernel that synchronizes work-groups is known by its flag and by it
 
 TEST_CASE("a required group that is zero in some dimension is told") {
   const auto malformed = [](const std::string& size) {
-    const auto facts =
-        read_ze_info("kernels: [{name: k, execution_env: {required_work_group_size: " + size + "}}]\n");
+    const auto facts = read_ze_info(
+        "kernels:\n  - name: k\n    execution_env:\n      required_work_group_size: " + size + "\n");
     REQUIRE(facts);
     return !facts->kernels[0].malformed.empty();
   };
@@ -441,6 +442,22 @@ TEST_CASE("a required group that is zero in some dimension is told") {
   CHECK_FALSE(malformed("[0, 0, 0]"));
   CHECK(malformed("[4, 0, 1]"));
   CHECK(malformed("[4, 1, 0]"));
+}
+
+TEST_CASE("lines that no compiler writes, though they are YAML, are told") {
+  const std::string good =
+      "---\nversion: '1.8'\nkernels:\n  - name: \"k\"\n    # a comment\n    execution_env:\n"
+      "      simd_size: 16\n      required_work_group_size: [ 4, 1, 1 ]\n      list:\n        - 1\n        - "
+      "-2\n...\n";
+  CHECK_FALSE(detail::irregular_line(good));
+  CHECK_FALSE(detail::irregular_line(good + std::string(3, '\0')));
+  for (const char* bad :
+       {"key\n", ": value\n", "- key:\n", "- one\n  below: 1\n", "a: [ 1, 2\n", "a: 1 ]\n", "a: [ [ 1 ] ]\n",
+        "a: [ ]\n", "a: { b: 1 }\n", "a: b: c\n", "\ta: 1\n", "a: 'b\n", "a: 'b'c'\n", "a: &b 1\n",
+        "- [ 1 ]\n", "1a: 2\n", "-\n", "a\x01: 1\n", "a: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n"}) {
+    CHECK_MESSAGE(detail::irregular_line(bad).has_value(), bad);
+    CHECK_MESSAGE(detail::irregular_line(good + bad).has_value(), bad);
+  }
 }
 
 TEST_CASE("a thousand kernels are read in a moment, ten thousand in a few") {
