@@ -124,7 +124,7 @@ std::optional<CompileAnswer> decode_answer(std::span<const std::byte> message) {
   Reader reader(message, kAnswerMark);
   CompileAnswer answer;
   answer.found = reader.number(1) != 0;
-  answer.code = static_cast<ze_result_t>(reader.number32());
+  answer.code = static_cast<ze_result_t>(reader.number(ZE_RESULT_FORCE_UINT32));
   answer.log = reader.text();
   answer.last_error = reader.text();
   answer.compiler = reader.text();

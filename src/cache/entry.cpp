@@ -14,6 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 
 constexpr char kMagic[8] = {'K', 'I', 'L', 'N', 'C', 'A', 'C', 'H'};
 constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kLargestCode = 0x7fffffff;  // ZE_RESULT_FORCE_UINT32
 
 struct Header {
   char magic[8];
@@ -86,6 +87,8 @@ tl::expected<Entry, BinaryError> decode_entry(std::span<const std::byte> bytes) 
     return refuse("checksum of the cache entry is wrong", body.size());
   if (header.kind < 1 || header.kind > 3)
     return refuse("cache entry of no known kind", offsetof(Header, kind));
+  if (header.code > kLargestCode)
+    return refuse("result code in the cache entry is none", offsetof(Header, code));
   auto rest = body.subspan(sizeof header);
   const auto take = [&](std::uint64_t size) {
     const auto part = rest.first(size);
