@@ -105,7 +105,8 @@ class PayloadCheck {
     const PayloadClass kind = payload_class(type);
     const bool has_size = entry["size"] && number<std::uint32_t>(entry, "size") != 0;
     // A pointer that goes through a surface takes no room.
-    if (type.empty() || !entry["offset"] || !(has_size || (entry["size"] && type == "arg_bypointer")))
+    if (type.empty() || !entry["offset"] ||
+        !(has_size || (entry["size"] && type == "arg_bypointer" && text(entry, "addrmode") != "stateless")))
       kernel.malformed = "a line of its payload has no type, offset or size";
     number<std::uint32_t>(entry, "offset");  // throws for what is no number
     if (type == "arg_bypointer" && text(entry, "addrmode") == "stateless" && !entry["access_type"])
