@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -62,12 +64,17 @@ Answer parse(FILE* output) {
   return answer;
 }
 
-/// Runs the probe with some variables more (of doubles the first counts) and some words.
+/// Runs the probe with some variables more, or other values, and some words.
 Answer ask(const List& variables, const List& words = {}, const fs::path& folder = ".") {
   List arguments{probe, device}, environment = variables;
   arguments.insert(arguments.end(), words.begin(), words.end());
   environment.emplace_back("NEO_CACHE_PERSISTENT=0");
-  for (char** entry = environ; *entry; ++entry) environment.emplace_back(*entry);
+  const auto is_set = [&](std::string_view entry) {
+    const std::string_view name = entry.substr(0, entry.find('=') + 1);
+    return std::ranges::any_of(environment, [&](const auto& known) { return known.starts_with(name); });
+  };
+  for (char** entry = environ; *entry; ++entry)
+    if (!is_set(*entry)) environment.emplace_back(*entry);
   const auto pointers = [](List& list) {
     std::vector<char*> result;
     for (std::string& each : list) result.push_back(each.data());
@@ -228,12 +235,17 @@ TEST_CASE("dumps keep the cache out") { CHECK(!need({"IGC_ShaderDumpEnableAll=1"
 TEST_CASE("the current folder counts only by the driver's settings in it") {
   const Folder folder;
   CHECK(need({}, {}, folder.path).key == plain().key);
-  write(folder.path / "neo.config", Bytes(3, std::byte{'\n'}));
+  // Drivers that read it, newer than 22.43, read it in place of the environment: with it the device must be
+  // the same.
+  write(folder.path / "neo.config",
+        test::bytes_of("NEOReadDebugKeys = 1\nSetCommandStreamReceiver = 1\nProductFamilyOverride = tgllp\n"
+                       "HardwareInfoOverride = 1x6x16\nUseAubStream = 0\nUseBindlessMode = 0\n"
+                       "UseExternalAllocatorForSshAndDsh = 0\nAUBDumpCaptureFileName = /dev/null\n"));
   const Answer answer = need({}, {}, folder.path);
   CHECK(differing(plain(), answer) == List{"file.neo.config"});
   CHECK(answer.bypass.empty());
-  fs::remove(folder.path / "neo.config");
-  fs::create_symlink("/dev/zero", folder.path / "neo.config");
+  fs::rename(folder.path / "neo.config", folder.path / "elsewhere");
+  fs::create_symlink("elsewhere", folder.path / "neo.config");
   CHECK(!need({}, {}, folder.path).bypass.empty());
 }
 
@@ -351,7 +363,8 @@ TEST_CASE("the compiler obeys a file that nobody named") {
   }
   REQUIRE(planted.status == 0);
   const Answer before = need({}, {build});
-  CHECK(planted.native != before.native);
+  // Driver 26.27 does not open the file.
+  CHECK((planted.native != before.native) == before.fields.contains("library.libigc.so.1"));
   CHECK(planted.bypass.empty());
   CHECK(differing(before, planted) == List{"file.Options.txt"});
 }
