@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `cache_hits FOLDER`: a hit of the kernel cache against opening, reading and hashing the same file, and what
-// opening a cache and taking the identity cost. Medians of interleaved rounds.
+// opening a cache costs. Medians of interleaved rounds.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `cache_module DEVICE FILE.spv [FOLDER]`: how long a module takes to be made from SPIR-V in this process,
-// with the kernel cache in FOLDER or without one. Prints JSON.
+// with the kernel cache in FOLDER or without one. `cache_module DEVICE`: how long this process takes to learn
+// the identity of the compiler, and to ask for it again. Prints JSON.
 #include <cstdio>
 #include <cstdlib>
 
+#include "cache/identity.hpp"
 #include "kiln/kiln.hpp"
 
 namespace {
@@ -13,17 +15,31 @@ int fail(const kiln::Error& error) {
   return error.diagnostic() && error.diagnostic()->code.starts_with("K03") ? 77 : 1;  // 77: no such device
 }
 
+/// Microseconds of one question.
+double time_identity() {
+  const auto start = std::chrono::steady_clock::now();
+  const bool usable = kiln::cache::identity().usable();
+  const auto end = std::chrono::steady_clock::now();
+  if (!usable) std::exit((std::fputs("cache_module: the identity is unknown\n", stderr), 1));
+  return std::chrono::duration<double, std::micro>(end - start).count();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 4) {
-    std::fprintf(stderr, "usage: cache_module DEVICE FILE.spv [FOLDER]\n");
+  if (argc < 2 || argc > 4) {
+    std::fprintf(stderr, "usage: cache_module DEVICE [FILE.spv [FOLDER]]\n");
     return 2;
   }
   const auto request = kiln::parse_device_request(argv[1]);
   if (!request) return fail(request.error());
   const auto device = kiln::open_device(*request);
   if (!device) return fail(device.error());
+  if (argc == 2) {
+    const double first = time_identity(), again = time_identity();
+    std::printf("{\"first_us\": %.3f, \"again_us\": %.3f}\n", first, again);
+    return 0;
+  }
   auto file = kiln::read_kernel_file(argv[2]);
   if (!file) return fail(file.error());
   kiln::CacheOptions settings;

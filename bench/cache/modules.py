@@ -14,17 +14,22 @@ program, spirv, *devices = sys.argv[1:]
 program, spirv = os.path.abspath(program), os.path.abspath(spirv)
 
 
-def make(device, folder, cache=None, driver_cache=False):
-    """Milliseconds of one process, and where its binary came from; nothing where the device does not exist."""
+def ask(device, folder, *arguments, driver_cache=False):
+    """What one process answers; nothing where the device does not exist."""
     environment = {**os.environ, 'NEO_CACHE_PERSISTENT': '1' if driver_cache else '0', 'NEO_CACHE_DIR': os.path.join(folder, 'l0_cache')}
-    result = subprocess.run([program, device, spirv] + ([cache] if cache else []), cwd=folder, env=environment,
-                            capture_output=True, text=True, check=False)
+    result = subprocess.run([program, device, *arguments], cwd=folder, env=environment, capture_output=True, text=True,
+                            check=False)
     if result.returncode == 77:
         return None
     if result.returncode != 0:
         sys.exit(f'{device}: {result.stdout}{result.stderr}')
-    answer = json.loads(result.stdout)
-    return answer['ms'], answer['origin']
+    return json.loads(result.stdout)
+
+
+def make(device, folder, *cache, **settings):
+    """Milliseconds of one process, and where its binary came from."""
+    answer = ask(device, folder, spirv, *cache, **settings)
+    return answer and (answer['ms'], answer['origin'])
 
 
 print(f'{"50 kernels, fresh process":26} {"JIT ms":>9} {"driver cache ms":>16} {"kiln cache ms":>14} {"JIT / kiln":>11} {"driver / kiln":>14}')
@@ -53,3 +58,9 @@ for device in devices:
     driver = statistics.median(times['driver']) if cached_by_driver else None
     compared = (f'{driver:.2f}', f'{driver / kiln:.2f}') if driver else ('none', '')
     print(f'{device:26} {jit:9.1f} {compared[0]:>16} {kiln:14.2f} {jit / kiln:11.0f} {compared[1]:>14}')
+
+print(f'\n{"identity, fresh process":26} {"first us":>9} {"again us":>9}')
+for device in devices:
+    answers = [answer for _ in range(5 * RUNS) if (answer := ask(device, '/'))]
+    if answers:
+        print(f'{device:26} {statistics.median(a["first_us"] for a in answers):9.1f} {statistics.median(a["again_us"] for a in answers):9.1f}')

@@ -16,4 +16,10 @@ struct Extent {
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
 
+/// All work-items of a group, or all groups of a launch; UINT64_MAX where 64 bits do not hold them.
+[[nodiscard]] constexpr std::uint64_t total(const Extent& extent) {
+  const std::uint64_t area = std::uint64_t{extent.x} * extent.y;
+  return extent.z && area > UINT64_MAX / extent.z ? UINT64_MAX : area * extent.z;
+}
+
 }  // namespace kiln

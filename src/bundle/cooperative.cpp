@@ -12,12 +12,6 @@ namespace {
 
 constexpr const char* kAppend = "zeCommandListAppendLaunchCooperativeKernel";
 
-/// UINT64_MAX when 64 bits do not hold it.
-std::uint64_t product(const Extent& extent) {
-  const std::uint64_t area = std::uint64_t{extent.x} * extent.y;
-  return extent.z && area > UINT64_MAX / extent.z ? UINT64_MAX : area * extent.z;
-}
-
 Result<void> check_shape(const CheckedKernel& kernel, const LaunchShape& shape,
                          std::span<const LaunchArgument> arguments, const char* call) {
   const LaunchVerdict verdict = check_launch(kernel.facts(), kernel.limits(), shape, arguments);
@@ -38,7 +32,7 @@ std::uint64_t room(const CheckedKernel& kernel, const Extent& group_size,
   cores.cores = properties->slices * properties->sub_slices_per_slice;
   cores.eus_per_core = properties->eus_per_sub_slice;
   cores.threads_per_eu = properties->threads_per_eu;
-  return cooperative_groups(kernel.facts(), cores, product(group_size), total_slm(kernel.facts(), arguments));
+  return cooperative_groups(kernel.facts(), cores, total(group_size), total_slm(kernel.facts(), arguments));
 }
 
 Error too_many(const CheckedKernel& kernel, const Extent& groups, std::uint64_t most) {
@@ -75,7 +69,7 @@ Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& k
   KILN_TRY(check_shape(kernel, {launch.groups, launch.group_size}, arguments, kAppend));
   const auto most = max_cooperative_groups(kernel, launch.group_size, arguments);
   KILN_TRY(most);
-  if (product(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
+  if (total(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
   const ze_group_count_t count{launch.groups.x, launch.groups.y, launch.groups.z};
   const auto events = detail::raw_array(launch.sync.wait);
   return KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list.raw(), kernel.kernel().raw(), &count,

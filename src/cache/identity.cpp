@@ -102,7 +102,7 @@ const Identity& identity() {
     return *kept.latest;
   static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
   if (!loaded) return *never;
-  if (kept.loaded != loaded) kept.first_use = detail::sample_moment();
+  if (kept.loaded != loaded) kept.first_use = detail::sample_build_moment();
   Identity sampled =
       make_identity(library_inputs(mapped_libraries(builder()), &digest_of_mapped), *loaded, kept.first_use);
   kept.loaded = loaded;
@@ -116,7 +116,7 @@ const Identity& identity() {
 }
 
 std::string changed_since(const Identity& identity) {
-  const LoadMoment now = detail::sample_moment();
+  const LoadMoment now = detail::sample_build_moment();
   Manifest sampled;
   for (const ManifestField& field : identity.fields.fields())
     if (read_at_first_build(field.name) || field.name == "file.Options.txt")

@@ -30,25 +30,31 @@ bool begins_with_any(std::string_view name, std::span<const std::string_view> li
   return std::ranges::any_of(list, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// What `roots` link, and what that links, and so on; with the roots.
 std::set<const Library*> closure(std::span<const Library> mapped, std::vector<const Library*> roots) {
+  std::multimap<std::string_view, const Library*> by_name;
+  for (const Library& library : mapped) {
+    if (is_neutral(library.name)) continue;
+    by_name.emplace(library.name, &library);
+    by_name.emplace(last_part(library.path), &library);
+  }
   std::set<const Library*> all;
   while (!roots.empty()) {
     const Library* library = roots.back();
     roots.pop_back();
     if (!all.insert(library).second) continue;
-    for (const Library& other : mapped)
-      for (const std::string& needed : library->needed)
-        if ((needed == other.name || needed == last_part(other.path)) &&
-            !begins_with_any(other.name, kNeutral))
-          roots.push_back(&other);
+    for (const std::string& needed : library->needed)
+      for (auto [found, end] = by_name.equal_range(needed); found != end; ++found)
+        roots.push_back(found->second);
   }
   return all;
 }
 
 }  // namespace
+
+bool is_neutral(std::string_view name) { return begins_with_any(name, kNeutral); }
 
 std::string build_id(std::span<const std::byte> notes, std::size_t align) {
   const std::size_t mask = align == 8 ? 7 : 3;
@@ -63,6 +69,7 @@ std::string build_id(std::span<const std::byte> notes, std::size_t align) {
         std::memcmp(notes.data() + sizeof note, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
       constexpr char kDigits[] = "0123456789abcdef";
       std::string text;
+      text.reserve(2 * note.n_descsz);
       for (const std::byte byte : notes.subspan(begin, note.n_descsz)) {
         text += kDigits[std::to_integer<unsigned>(byte) >> 4];
         text += kDigits[std::to_integer<unsigned>(byte) & 15];

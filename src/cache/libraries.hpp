@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kiln/manifest.hpp"
@@ -30,6 +31,9 @@ struct LibraryInputs {
   std::string unknown;  ///< not empty: a library that shapes the result cannot be told
 };
 
+/// Serves drivers and compilers without shaping code. Pure.
+[[nodiscard]] bool is_neutral(std::string_view name);
+
 /// The build-id in the notes of an ELF segment, in hexadecimal; empty when there is none. `align` is the
 /// segment's. Reads nothing outside. Pure.
 [[nodiscard]] std::string build_id(std::span<const std::byte> notes, std::size_t align);
@@ -42,7 +46,7 @@ struct LibraryInputs {
     const std::function<std::optional<std::string>(const Library&)>& digest_of);
 
 /// What is mapped now, from memory alone: no file is opened. `builder` is the address of a function of the
-/// driver. Thread-safe.
+/// driver. Of neutral libraries only their place and path are read. Thread-safe.
 [[nodiscard]] std::vector<Library> mapped_libraries(const void* builder);
 
 /// How often libraries were mapped or unmapped so far: when it did not change, nothing did. Thread-safe.

@@ -88,7 +88,9 @@ int add_library(dl_phdr_info* info, std::size_t, void* user) {
   library.base = info->dlpi_addr;
   library.kiln = image.holds(reinterpret_cast<std::uintptr_t>(&add_library), 1);
   library.driver = image.holds(search.builder, 1);
+  const bool shapes = library.kiln || library.driver || !is_neutral(library.name);
   for (const auto& header : image.headers()) {
+    if (!shapes) break;
     if (header.p_type == PT_NOTE && library.build_id.empty())
       library.build_id = build_id(image.bytes(header), header.p_align);
     if (header.p_type == PT_DYNAMIC) read_dynamic(image, image.bytes(header), library);

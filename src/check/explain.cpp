@@ -17,12 +17,6 @@ std::string text(const Extent& extent) {
   return to_string(extent.x) + " x " + to_string(extent.y) + " x " + to_string(extent.z);
 }
 
-/// Work-items of a group; UINT64_MAX when 64 bits do not hold them.
-std::uint64_t items(const Extent& extent) {
-  const std::uint64_t area = std::uint64_t{extent.x} * extent.y;
-  return extent.z && area > UINT64_MAX / extent.z ? UINT64_MAX : area * extent.z;
-}
-
 std::string argument_label(const KernelFacts& kernel, std::size_t index) {
   std::string label = "argument " + to_string(index);
   if (index < kernel.arguments.size() && !kernel.arguments[index].name.empty())
@@ -78,7 +72,7 @@ std::uint64_t tile_edge(std::uint64_t bytes, std::uint64_t element) {
 void suggest_group(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
                    const LaunchShape& shape, Arguments arguments) {
   if (kernel.required_group_size[0] != 0) return;
-  const std::uint64_t group = items(shape.group_size);
+  const std::uint64_t group = total(shape.group_size);
   std::uint64_t per_item = 0;
   for (const LaunchArgument& argument : arguments) {
     if (argument.kind != ArgumentKind::local_pointer) continue;
@@ -176,7 +170,7 @@ Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, co
 
 Diagnostic explain_group_size(const KernelFacts& kernel, const LaunchLimits& limits,
                               const LaunchShape& shape) {
-  const std::uint64_t asked = items(shape.group_size);
+  const std::uint64_t asked = total(shape.group_size);
   const bool too_many = asked > limits.max_group_size;  // else one dimension is too large
   Diagnostic diagnostic{"K0102",
                         quoted(kernel) + " is launched with " +

@@ -11,9 +11,8 @@ namespace {
 std::string quoted(const KernelFacts& kernel) { return "kernel `" + kernel.name + "`"; }
 
 std::uint64_t required_items(const KernelFacts& kernel) {
-  const auto& size = kernel.required_group_size;
-  const std::uint64_t area = std::uint64_t{size[0]} * size[1];
-  return size[2] && area > UINT64_MAX / size[2] ? UINT64_MAX : area * size[2];
+  const auto& [x, y, z] = kernel.required_group_size;
+  return total({x, y, z});
 }
 
 /// Changes of one thing that give the kernel room for that many work-items; empty when none does.

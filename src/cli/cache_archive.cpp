@@ -4,6 +4,7 @@
 
 #include <ar.h>
 
+#include "bundle/native_input.hpp"
 #include "cache/facts.hpp"
 
 namespace kiln::cli {
@@ -46,6 +47,9 @@ tl::expected<ImportedEntry, std::string> check_member(const ArchiveMember& membe
   if (key_of(entry->manifest) != *key) return refuse("its name is not the key of its manifest");
   if (entry->kind != cache::EntryKind::binary || entry->payload.empty())
     return refuse("it is no native binary");
+  // What Bundle::load would refuse as well.
+  if (const auto native = detail::read_native(entry->payload, 0); native.code.empty())
+    return refuse(native.refusal);
   if (!entry->facts.empty())
     if (const auto facts = cache::decode_facts(entry->facts); !facts) return refuse(facts.error().message);
   return ImportedEntry{*key, *entry};

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "cli/cache_archive.hpp"
 #include "cli/cache_entries.hpp"
@@ -71,18 +72,24 @@ struct Refused {
 };
 
 /// What the two commands did, as text and as JSON.
-int report(const CacheCommand& command, const char* verb, std::size_t done, std::size_t there_already,
-           const std::vector<Refused>& refused) {
+int report(const CacheCommand& command, const char* verb, std::size_t done,
+           std::optional<std::size_t> there_already, const std::vector<Refused>& refused) {
   ordered_json list = ordered_json::array();
   for (const auto& [name, why] : refused) {
     list.push_back({{"name", name}, {"reason", why}});
     if (!command.json) std::printf("%s  refused: %s\n", detail::printable(name).c_str(), why.c_str());
   }
+  ordered_json answer{{"archive", command.archive}, {verb, done}};
+  std::string text = std::to_string(done) + " entries " + verb;
+  if (there_already) {
+    answer["there_already"] = *there_already;
+    text += ", " + std::to_string(*there_already) + " there already";
+  }
+  answer["refused"] = std::move(list);
   if (command.json)
-    print({{"archive", command.archive}, {verb, done}, {"there_already", there_already}, {"refused", list}});
+    print(answer);
   else
-    std::printf("%zu entries %s, %zu there already, %zu refused\n", done, verb, there_already,
-                refused.size());
+    std::printf("%s, %zu refused\n", text.c_str(), refused.size());
   return refused.empty() ? kOk : kWrongAnswer;
 }
 
@@ -131,7 +138,7 @@ int cache_export(const CacheCommand& command) {
   }
   if (const int error = archive.finish())
     return fail(command, unwritable_archive(command.archive, std::strerror(error)));
-  return report(command, "exported", written, 0, refused);
+  return report(command, "exported", written, {}, refused);
 }
 
 int cache_import(const CacheCommand& command) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -39,6 +40,21 @@ void step_back() {
   }
 }
 
+/// Damaged SPIR-V has made a compiler take all memory there is (26.27). From here on, half of the machine's
+/// and no more; what the driver has reserved before counts for nothing.
+void limit_memory() {
+  unsigned long reserved = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (!file) return;
+  const bool known = std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &reserved) == 1;  // in pages
+  std::fclose(file);
+  const rlim_t pages = reserved + static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) / 2;
+  rlimit limit{};
+  if (!known || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_cur, pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)));
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
 std::vector<std::byte> read_all(int descriptor) {
   std::vector<std::byte> bytes;
   std::array<std::byte, 1 << 16> part;
@@ -69,6 +85,7 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
   const auto context = ContextRef::create(selected->driver);
   if (!context) return not_found(context.error().text());
   if (!write_all(answers, std::as_bytes(std::span(kCompilerStarts)))) _exit(1);  // nobody listens
+  limit_memory();
   ModuleBuild build = create_module(selected->driver, context->get(), selected->device, request.inputs);
   CompileAnswer answer{true, build.code, std::move(build.log), std::move(build.last_error), {}, {}};
   answer.compiler = cache::digest_of(cache::identity());

@@ -89,13 +89,18 @@ std::vector<std::string> environment_at_start() {
 
 }  // namespace
 
-LoadMoment sample_moment(const SettingsPlaces& places) {
+LoadMoment sample_build_moment(const SettingsPlaces& places) {
   LoadMoment moment;
   for (char** entry = environ; entry && *entry; ++entry) moment.environment.emplace_back(*entry);
-  for (const char* name : {"igdrcl.config", "neo.config"})
-    if (auto file = look_at(name, places.current / name)) moment.driver_files.push_back(*std::move(file));
   if (auto file = look_at("Options.txt", places.temporary / "IntelIGC" / "debugFlags" / "Options.txt"))
     moment.compiler_files.push_back(*std::move(file));
+  return moment;
+}
+
+LoadMoment sample_moment(const SettingsPlaces& places) {
+  LoadMoment moment = sample_build_moment(places);
+  for (const char* name : {"igdrcl.config", "neo.config"})
+    if (auto file = look_at(name, places.current / name)) moment.driver_files.push_back(*std::move(file));
   return moment;
 }
 

@@ -36,6 +36,8 @@ struct SettingsPlaces {
 /// Looks at the environment and the files now. Follows no link, waits for nothing, reads at most 1 MiB a
 /// file. Must not run while another thread changes the environment.
 [[nodiscard]] LoadMoment sample_moment(const SettingsPlaces& places = {});
+/// The same without the driver's files, which nobody reads any more when a module is built.
+[[nodiscard]] LoadMoment sample_build_moment(const SettingsPlaces& places = {});
 
 /// The moment just before the driver behind the table was first loaded by this process; null before that.
 /// It stays valid until the process ends.

@@ -15,6 +15,7 @@ KILN = os.environ['KILN']
 WRITER = os.environ['KILN_CACHE_WRITER']
 KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
 SAXPY, MATMUL = str(KERNELS / 'saxpy.spv'), str(KERNELS / 'matmul.spv')
+NATIVE = str(pathlib.Path(os.environ['KILN_TEST_DATA'], 'memory.pvc.bin'))
 DAY = 24 * 3600
 
 
@@ -60,6 +61,10 @@ class CacheCase(unittest.TestCase):
 
 def entry(name, **others):
     return {'manifest': {'name': name}, 'payload': 1000, **others}
+
+
+def native_entry(name, **others):
+    return {'manifest': {'name': name}, 'payload_of': NATIVE, **others}
 
 
 class Empty(CacheCase):
@@ -234,7 +239,7 @@ class Share(CacheCase):
         return {each['key'] for each in self.ask('list', '--folder', folder)['entries']}
 
     def test_round_trip(self):
-        first, second, failed = self.write(entry('1', payload=1001), entry('2', facts_of=MATMUL), entry('3', kind=2))
+        first, second, failed = self.write(native_entry('1'), native_entry('2', facts_of=MATMUL), entry('3', kind=2))
         self.assertEqual(self.ask('export', self.archive)['exported'], 2)
         members = pathlib.Path(self.archive).read_bytes()
         self.assertIn(self.file_of(first).read_bytes(), members)
@@ -250,7 +255,7 @@ class Share(CacheCase):
         self.assertEqual(sorted(os.listdir(self.root)), ['cache', 'kernels.ar', 'other'])
 
     def test_a_damaged_entry_is_not_exported_and_gives_way_to_a_whole_one(self):
-        key, = self.write(entry('1'))
+        key, = self.write(native_entry('1'))
         self.kiln('export', self.archive)
         self.flip(key, -1)
         refused, = self.ask('export', str(self.root / 'second.ar'), status=1)['refused']
@@ -259,10 +264,10 @@ class Share(CacheCase):
         self.assertEqual(self.ask('verify')['damaged'], [])
 
     def test_hostile_archives(self):
-        good, moved = self.write(entry('good'), entry('moved'))
-        data = {key: self.file_of(key).read_bytes() for key in (good, moved)}
-        names = ['../' * 8 + moved, '/etc/passwd', moved, good, 'f' * 64]
-        contents = [data[moved], b'x', data[good], data[good], data[moved]]
+        good, moved, unread = self.write(native_entry('good'), native_entry('moved'), entry('no native code'))
+        data = {key: self.file_of(key).read_bytes() for key in (good, moved, unread)}
+        names = ['../' * 8 + moved, '/etc/passwd', moved, good, 'f' * 64, unread]
+        contents = [data[moved], b'x', data[good], data[good], data[moved], data[unread]]
         member = lambda name, content: f'{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n'.encode() + content + (
             b'\n' if len(content) % 2 else b'')
         table = ''.join(name.replace('/', '\\') + '/\n' for name in names).encode()
@@ -271,12 +276,12 @@ class Share(CacheCase):
             member(f'/{place}', content) for place, content in zip(places, contents))
         pathlib.Path(self.archive).write_bytes(archive)
         done = self.ask('import', self.archive, '--folder', self.other, status=1)
-        self.assertEqual((done['imported'], len(done['refused'])), (1, 4), done)
+        self.assertEqual((done['imported'], len(done['refused'])), (1, 5), done)
         self.assertEqual(self.listed(self.other), {good})
         found = [path for path in pathlib.Path(self.other).rglob('*') if path.is_file() and path.stat().st_size > 0]
         self.assertIn(pathlib.Path(self.other, 'v1', good[:2], good[2:]), found)
         self.assertEqual(sorted(os.listdir(self.root)), ['cache', 'kernels.ar', 'other'])
-        self.assertIn('4 refused', self.kiln('import', self.archive, '--folder', self.other, status=1).stdout)
+        self.assertIn('5 refused', self.kiln('import', self.archive, '--folder', self.other, status=1).stdout)
 
         for content in (b'', b'no archive', archive[:-100]):
             pathlib.Path(self.archive).write_bytes(content)

@@ -19,6 +19,11 @@ int main(int count, char** arguments) {
     for (const auto& [name, value] : wanted.at("manifest").items()) manifest.set(name, value);
     const std::string encoded = encode(manifest), log = wanted.value("log", "");
     std::vector<std::byte> facts, payload(wanted.value("payload", 0u), std::byte{42});
+    if (const std::string file = wanted.value("payload_of", ""); !file.empty()) {
+      const auto native = read_kernel_file(file);
+      if (!native) return std::fputs(native.error().text().c_str(), stderr), 1;
+      payload = native->bytes;
+    }
     if (const std::string file = wanted.value("facts_of", ""); !file.empty()) {
       const auto kernels = read_kernel_file(file);
       if (!kernels) return std::fputs(kernels.error().text().c_str(), stderr), 1;

@@ -209,7 +209,8 @@ class Run(unittest.TestCase):
             self.assertIn('coalescing.contiguous: element', done.stderr)
             self.assertEqual(done.stderr.count('K0201'), 1)  # one file is missing, two samples need it
             broken.unlink()
-            self.assertEqual(kiln('run', '--all', '--device', 'cpu', '--size', '50', KILN_KERNEL_PATH=folder).returncode, 5)
+            done = kiln('run', '--all', '--device', 'cpu', '--size', '50', KILN_KERNEL_PATH=folder)
+            self.assertEqual(done.returncode, 5, done.stderr)
 
     def test_what_a_kernel_costs_is_predicted(self):
         done = kiln('run', 'bank_conflict.stride', '--device', 'cpu', '--json', '--size', '64')

@@ -69,6 +69,12 @@ KernelFile with_constants(KernelFile file, std::uint64_t size) {
   return file;
 }
 
+/// How many damaged copies of each file: more by hand, with KILN_FLIPS.
+int flips(int usual) {
+  const char* const wanted = std::getenv("KILN_FLIPS");
+  return wanted ? std::atoi(wanted) : usual;
+}
+
 KernelFile native_file() {
   return need(read_kernel_file(std::filesystem::path(KILN_TEST_DATA) / "memory.pvc.bin"));
 }
@@ -267,14 +273,15 @@ TEST_CASE("damaged native code comes back, and so do the kernels of what the dri
   for (const char* family : {"saxpy", "matmul", "slm_table"})
     for (KernelFile& file : need(find_kernel_files(KILN_NATIVE_KERNELS, family)))
       if (!file.name.ends_with(".spv")) files.push_back(std::move(file));
+  const int times = flips(60);
   int refused = 0;
   for (const KernelFile& file : files) {
     CAPTURE(file.name);
     CHECK(build(ModuleFormat::native, file.bytes).log.find("malformed") == std::string::npos);
     std::mt19937 random(5);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < times; ++i) {
       // The second half strikes the end, where the text and the section headers are.
-      const std::size_t first = i < 30 ? 0 : file.bytes.size() / 4 * 3;
+      const std::size_t first = i < times / 2 ? 0 : file.bytes.size() / 4 * 3;
       KernelFile bad = file;
       bad.bytes[first + random() % (bad.bytes.size() - first)] ^= static_cast<std::byte>(1u << random() % 8);
       const ModuleBuild built = build(ModuleFormat::native, bad.bytes);
@@ -289,6 +296,7 @@ TEST_CASE("damaged native code comes back, and so do the kernels of what the dri
       CHECK(build(ModuleFormat::native, std::span(file.bytes).first(size)).code != ZE_RESULT_SUCCESS);
   }
   CHECK(refused > 0);
+  MESSAGE(files.size() << " files, " << times << " flips each, refused " << refused);
 }
 
 TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process") {
@@ -297,7 +305,8 @@ TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process
     files.push_back(sample_kernel(name));
   int refused = 0, died = 0;
   std::mt19937 random(3);
-  const int times = device().kind == DeviceKind::cpu ? 40 : 12;  // each a process and a driver's start there
+  const int times =
+      flips(device().kind == DeviceKind::cpu ? 40 : 12);  // each a process and a driver's start there
   for (const KernelFile& file : files)
     for (int i = 0; i < times; ++i) {
       CAPTURE(file.name);
@@ -311,7 +320,8 @@ TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process
       if (built.compiler_died) CHECK(!built.log.empty());
     }
   CHECK(refused > 0);
-  MESSAGE("refused " << refused << ", the compiler ended its process " << died << " times");
+  MESSAGE(files.size() << " files, " << times << " flips each, refused " << refused
+                       << ", the compiler ended its process " << died << " times");
 }
 
 TEST_CASE("the compiler's process: what it says at its end, and doing without it") {

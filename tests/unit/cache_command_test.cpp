@@ -22,7 +22,7 @@ Manifest manifest_of(std::initializer_list<std::pair<const char*, const char*>> 
 /// An entry as bytes, and its key.
 struct Made {
   explicit Made(const Manifest& manifest, cache::EntryKind kind = cache::EntryKind::binary,
-                std::string_view code = "machine code", Bytes facts = cache::encode_facts({})) {
+                std::string_view code = "CTNI machine code", Bytes facts = cache::encode_facts({})) {
     const std::string encoded = encode(manifest);
     const Bytes payload = bytes_of(code);
     key = key_of(encoded);
@@ -113,7 +113,7 @@ TEST_CASE("device, compiler and flags in brief") {
 
 TEST_CASE("an archive is one that read_archive reads") {
   const Made odd(manifest_of({{"a", "1"}})),
-      even(manifest_of({{"b", "1"}}), cache::EntryKind::binary, "odd code here");
+      even(manifest_of({{"b", "1"}}), cache::EntryKind::binary, "CTNI even code here.");
   REQUIRE(odd.bytes.size() % 2 != even.bytes.size() % 2);
   const std::vector<CacheKey> keys{odd.key, {}, even.key};  // the second was removed meanwhile
   std::string archive = archive_start(keys);
@@ -155,10 +155,12 @@ TEST_CASE("no member is taken that is not what its name says") {
   }
   const Made empty(manifest_of({{"a", "1"}}), cache::EntryKind::binary, "");
   CHECK(refusal(empty.key.hex(), empty.bytes).find("no native binary") != std::string::npos);
-  const Made facts(manifest_of({{"a", "1"}}), cache::EntryKind::binary, "code", bytes_of("no facts"));
+  const Made unread(manifest_of({{"a", "1"}}), cache::EntryKind::binary, "code");
+  CHECK(refusal(unread.key.hex(), unread.bytes).find("no native binary") != std::string::npos);
+  const Made facts(manifest_of({{"a", "1"}}), cache::EntryKind::binary, "CTNI", bytes_of("no facts"));
   CHECK(refusal(facts.key.hex(), facts.bytes).find("facts") != std::string::npos);
   const std::string disorder = "KILNMAN1zzzz";
-  const Bytes code = bytes_of("code");
+  const Bytes code = bytes_of("CTNI");
   const Bytes bytes = cache::encode_entry({cache::EntryKind::binary, 0, 1, 0, disorder, {}, {}, code});
   CHECK(refusal(key_of(disorder).hex(), bytes).find("manifest") != std::string::npos);
 }

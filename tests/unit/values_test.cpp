@@ -130,5 +130,8 @@ TEST_CASE("extents") {
   constexpr Extent extent{4, 5};
   static_assert(extent[0] == 4 && extent[1] == 5 && extent[2] == 1);
   static_assert(extent == Extent{4, 5, 1} && Extent{} == Extent{1, 1, 1});
+  static_assert(total({}) == 1 && total({2, 3, 5}) == 30 && total({UINT32_MAX, UINT32_MAX, 0}) == 0);
+  static_assert(total({1u << 31, 1u << 31, 2}) == 1ull << 63);
+  static_assert(total({1u << 31, 1u << 31, 4}) == UINT64_MAX);
   CHECK(KILN_VERSION[0] >= '0');
 }
