@@ -36,8 +36,8 @@ Variables read(std::span<const std::string> environment) {
       variables.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
   std::ranges::stable_sort(variables, {}, &Variable::name);
   // getenv() finds the first one.
-  const auto doubles = std::ranges::unique(variables, {}, &Variable::name);
-  variables.erase(doubles.begin(), doubles.end());
+  const auto same_name = [](const Variable& a, const Variable& b) { return a.name == b.name; };
+  variables.erase(std::unique(variables.begin(), variables.end(), same_name), variables.end());
   return variables;
 }
 

@@ -8,6 +8,13 @@
 namespace kiln::agreement {
 namespace {
 
+/// Bytes that the driver sets aside for a kernel, at least.
+std::uint64_t memory_of_threads(const Setting& setting, const KernelFacts& kernel) {
+  const std::uint64_t a_thread =
+      kernel.private_per_thread + kernel.scratch_per_thread[0] + kernel.scratch_per_thread[1];
+  return a_thread * setting.device->properties.threads();
+}
+
 bool is_22_43(const Setting& setting) { return setting.driver_build == 24595; }
 
 constexpr Difference kDifferences[] = {
@@ -54,8 +61,10 @@ constexpr Difference kDifferences[] = {
               answers.what.find("total scratch space exceeds HW supported limit") != std::string::npos;
      }},
     {"machine-memory", "the request is in order, but this machine has not that much memory at the moment",
-     [](const Setting&, const Answers& answers) {
-       if (answers.kind == "kernel") return answers.kiln_fits && answers.driver == "the process ended";
+     [](const Setting& setting, const Answers& answers) {
+       if (answers.kind == "kernel")
+         return answers.kiln_fits && answers.driver == "the process ended" && answers.kernel &&
+                memory_of_threads(setting, *answers.kernel) >> 30 != 0;
        return answers.allocation && answers.kiln_fits && answers.allocation->size >> 30 != 0 &&
               (answers.driver == "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY" ||
                answers.driver == "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
