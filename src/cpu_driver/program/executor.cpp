@@ -10,6 +10,7 @@
 
 #include "cpu_driver/program.hpp"
 #include "cpu_driver/program/fiber_group.hpp"
+#include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
 #include "cpu_driver/program/thread_pool.hpp"
 
@@ -107,7 +108,10 @@ class Launch : public SharedWork {
       return;
     }
     const DefaultFloatingPoint floating_point;
-    GroupState group{&state_, {}, slm};
+    GroupRun group;
+    group.launch = &state_;
+    group.slm = slm;
+    group.memory = &worker.items;
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
     for (;;) {
       const std::uint64_t first = next_.fetch_add(chunk_);
@@ -126,6 +130,8 @@ class Launch : public SharedWork {
         } else {
           kernel_.run_group(&group, bytes);
         }
+        if (group.out_of_memory) out_of_memory_ = true;
+        if (!group.report.empty()) return stop(std::move(group.report));
       }
     }
   }
