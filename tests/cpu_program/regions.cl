@@ -81,6 +81,20 @@ KERNEL(parting) {
   out[i] = x;
 }
 
+// Which way an item came, and how often it went round, tells it apart from others with the same numbers.
+KERNEL(ways) {
+  HEAD;
+  int way = n, turns = 0;
+  tile[item] = 0;
+  if (item & 1) {
+    way = n * 2;
+    atomic_add(tile + item, way);
+  }
+  while (turns < n && in[(item + turns) % 64] > 30) ++turns;
+  MEET;
+  out[i] = way * 100 + turns + tile[NEXT];
+}
+
 // Branches that all take together, around barriers and around loops without.
 KERNEL(together) {
   HEAD;
