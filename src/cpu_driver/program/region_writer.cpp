@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/deadlock.hpp"
@@ -90,9 +91,9 @@ class Writer {
           b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), launch, offset));
       invariant(size_[i]);
     }
-    items_ = b_.CreateMul(b_.CreateMul(size_[0], size_[1]), size_[2]);
+    Value* items = b_.CreateMul(b_.CreateMul(size_[0], size_[1]), size_[2]);
     even_items_ =
-        b_.CreateAnd(b_.CreateAdd(items_, b_.getInt64(kEvenItems - 1)), b_.getInt64(~(kEvenItems - 1)));
+        b_.CreateAnd(b_.CreateAdd(items, b_.getInt64(kEvenItems - 1)), b_.getInt64(~(kEvenItems - 1)));
     for (const Instruction* value : once_) make(*value, group_);
     for (auto& [value, slot] : uniform_) slot = b_.CreateAlloca(value->getType());
     for (const Region& region : plan_.regions)
@@ -230,7 +231,7 @@ class Writer {
     store->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
   }
 
-  // The operand as it is known in `scope`; null when the region itself defines it.
+  // Makes the operand in `scope`, when it is one of those made anew.
   void know(const Value* operand, Scope& scope) {
     const auto* value = llvm::dyn_cast<Instruction>(operand);
     if (value != nullptr && scope.map.count(value) == 0 && is_made_anew(*value)) make(*value, scope);
@@ -448,7 +449,7 @@ class Writer {
       strides_;                                               // kept for each: bytes before it, bytes an item
   std::uint64_t bytes_ = 0, private_bytes_ = 0, places_ = 0;  // an item
   std::array<Value*, 3> size_{};
-  Value *items_ = nullptr, *even_items_ = nullptr, *memory_ = nullptr;
+  Value *even_items_ = nullptr, *memory_ = nullptr;
   Scope group_;
   llvm::DenseMap<Block, Block> heads_;
   struct Late {
