@@ -2,8 +2,6 @@
 // Writes each region as a loop over the work-items, and what leads from one to the next.
 #include "cpu_driver/program/region_writer.hpp"
 
-#include <llvm/ADT/PostOrderIterator.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -19,6 +17,7 @@
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/item_loop.hpp"
 #include "cpu_driver/program/region_plan.hpp"
+#include "cpu_driver/program/region_values.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -28,9 +27,8 @@ using llvm::Value;
 using Block = llvm::BasicBlock*;
 using Values = llvm::ValueToValueMapTy;
 
-constexpr std::uint64_t kLargestItem = 64 << 10;  // bytes that an item keeps across barriers
-constexpr std::size_t kLargestGrowth = 20'000;    // instructions of all regions
-constexpr std::uint64_t kEvenItems = 128;         // arrays are for a multiple of it: keeps them all aligned
+constexpr std::size_t kLargestGrowth = 20'000;  // instructions of all regions
+constexpr std::uint64_t kEvenItems = 128;       // arrays are for a multiple of it: keeps them all aligned
 
 /// The barriers, when all that `entry` does with its item is asking for ids and waiting at work-group
 /// barriers.
@@ -56,31 +54,15 @@ std::optional<std::vector<llvm::CallInst*>> find_barriers(llvm::Function& entry)
 
 class Writer {
  public:
-  Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const Uniformity& uniformity)
+  Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values)
       : from_(from),
         to_(to),
         plan_(plan),
-        uniformity_(uniformity),
-        layout_(from.getParent()->getDataLayout()),
+        values_(values),
         b_(llvm::BasicBlock::Create(to.getContext(), "entry", &to)),
         accesses_(llvm::MDNode::getDistinct(to.getContext(), {})) {}
 
-  /// Sorts values; false when an item keeps too much.
-  bool prepare() {
-    for (Block block : llvm::ReversePostOrderTraversal<llvm::Function*>(&from_))
-      for (Instruction& instruction : *block) sort(instruction);
-    for (const auto& [block, values] : plan_.live)
-      for (Instruction* value : values)
-        if (!is_made_anew(*value) && !place(*value)) return false;
-    for (Instruction& instruction : llvm::instructions(from_))
-      if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
-        private_bytes_ += reserve(*variable, variable->getAllocatedType(), variable->getAlign().value());
-    if (llvm::any_of(plan_.regions, [](const Region& region) { return region.exits.size() > 1; }))
-      places_ = reserve_bytes(sizeof(std::uint32_t));
-    return bytes_ <= kLargestItem;
-  }
-
-  std::uint64_t write() {
+  void write() {
     group_.map[from_.getArg(1)] = to_.getArg(1);
     group_.own = b_.GetInsertBlock();
     Value* launch = b_.CreateLoad(b_.getPtrTy(), to_.getArg(0));
@@ -94,14 +76,13 @@ class Writer {
     Value* items = b_.CreateMul(b_.CreateMul(size_[0], size_[1]), size_[2]);
     even_items_ =
         b_.CreateAnd(b_.CreateAdd(items, b_.getInt64(kEvenItems - 1)), b_.getInt64(~(kEvenItems - 1)));
-    for (const Instruction* value : once_) make(*value, group_);
-    for (auto& [value, slot] : uniform_) slot = b_.CreateAlloca(value->getType());
+    for (const Instruction* value : values_.once()) make(*value, group_);
+    for (const Instruction* value : values_.uniform()) uniform_[value] = b_.CreateAlloca(value->getType());
     for (const Region& region : plan_.regions)
       heads_[region.start] = llvm::BasicBlock::Create(to_.getContext(), "region", &to_);
-    if (bytes_ != 0) take_memory();
+    if (values_.bytes() != 0) take_memory();
     b_.CreateBr(heads_[plan_.regions[0].start]);
     for (const Region& region : plan_.regions) write(region);
-    return private_bytes_;
   }
 
  private:
@@ -112,77 +93,6 @@ class Writer {
     std::array<Value*, 3> ids{};
     Value* index = nullptr;  // linear local id
   };
-
-  // Arguments and what follows from them are found once, and what follows from ids in each region again:
-  // cheaper than keeping it, and the vectorizer sees that neighbours access neighbouring places.
-  void sort(const Instruction& value) {
-    if (item_field(value) >= 0) {
-      (item_field(value) == 0 ? once_ : again_).insert(&value);
-      return;
-    }
-    bool once = true;
-    for (const Value* operand : value.operands()) {
-      const auto* instruction = llvm::dyn_cast<Instruction>(operand);
-      if (operand == from_.getArg(0) || llvm::isa<llvm::BasicBlock>(operand)) return;
-      if (instruction == nullptr || once_.contains(instruction)) continue;
-      if (!again_.contains(instruction)) return;
-      once = false;
-    }
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&value)) {
-      if (once && load->isSimple() && is_of_launch(*load)) once_.insert(&value);
-    } else if (llvm::isa<llvm::AllocaInst>(value)) {
-      again_.insert(&value);
-    } else if (!llvm::isa<llvm::PHINode, llvm::FreezeInst>(value) && !value.isTerminator() &&
-               !value.mayReadOrWriteMemory() && llvm::isSafeToSpeculativelyExecute(&value)) {
-      (once ? once_ : again_).insert(&value);
-    }
-  }
-
-  // Arguments, the group, and the launch that it names: there whether the kernel asks for them or not.
-  bool is_of_launch(const llvm::LoadInst& load) const {
-    llvm::APInt offset(64, 0);
-    const Value* base = load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout_, offset, true);
-    if (base == from_.getArg(1)) return llvm::isSafeToSpeculativelyExecute(&load);
-    const auto* owner = llvm::dyn_cast<llvm::LoadInst>(base);
-    if (owner == nullptr) return false;
-    if (item_field(*owner) == 0) return offset.ult(sizeof(GroupState));
-    const auto* group =
-        llvm::dyn_cast<llvm::LoadInst>(owner->getPointerOperand());  // launch is its first member
-    static_assert(offsetof(GroupState, launch) == 0);
-    return group != nullptr && item_field(*group) == 0 && offset.ult(sizeof(LaunchState));
-  }
-
-  bool is_made_anew(const Instruction& value) const {
-    return once_.contains(&value) || again_.contains(&value);
-  }
-
-  static llvm::Type* stored_type(llvm::Type* type) {
-    return type->isIntegerTy(1) ? llvm::Type::getInt8Ty(type->getContext())
-                                : type;  // arrays of bits are not vectorized
-  }
-
-  bool place(Instruction& value) {
-    if (value.getType()->isTokenTy() || !value.getType()->isSized()) return false;
-    if (uniformity_.is_uniform(&value))
-      uniform_[&value] = nullptr;
-    else if (offsets_.count(&value) == 0)
-      reserve(value, stored_type(value.getType()), 1);
-    return true;
-  }
-
-  std::uint64_t reserve(const Instruction& value, llvm::Type* type, std::uint64_t alignment) {
-    alignment = std::max(alignment, layout_.getABITypeAlign(type).value());
-    const std::uint64_t size = llvm::alignTo(layout_.getTypeAllocSize(type).getFixedValue(), alignment);
-    strides_[&value] = size;
-    offsets_[&value] = reserve_bytes(size);
-    return size;
-  }
-
-  std::uint64_t reserve_bytes(std::uint64_t size) {
-    const std::uint64_t offset = bytes_;
-    bytes_ = std::min(bytes_ + size, kLargestItem + 1);
-    return offset;
-  }
 
   void invariant(Value* load) const {
     llvm::cast<Instruction>(load)->setMetadata(llvm::LLVMContext::MD_invariant_load,
@@ -197,7 +107,7 @@ class Writer {
   }
 
   void take_memory() {
-    Value* bytes = b_.CreateMul(even_items_, b_.getInt64(bytes_));
+    Value* bytes = b_.CreateMul(even_items_, b_.getInt64(values_.bytes()));
     llvm::CallInst* memory = b_.CreateCall(
         host("kiln_item_memory", b_.getPtrTy(), {b_.getPtrTy(), b_.getInt64Ty()}), {to_.getArg(0), bytes});
     memory->addRetAttr(llvm::Attribute::NoAlias);
@@ -210,31 +120,31 @@ class Writer {
     b_.SetInsertPoint(some);
   }
 
-  Value* array_at(llvm::IRBuilder<>& b, std::uint64_t offset, std::uint64_t stride, const Scope& scope) {
+  Value* array_at(llvm::IRBuilder<>& b, RegionValues::Array place, const Scope& scope) {
     Value* array = b.CreateInBoundsGEP(b.getInt8Ty(), memory_,
-                                       b.CreateMul(even_items_, b.getInt64(offset), "", true, true));
+                                       b.CreateMul(even_items_, b.getInt64(place.offset), "", true, true));
     return b.CreateInBoundsGEP(b.getInt8Ty(), array,
-                               b.CreateMul(scope.index, b.getInt64(stride), "", true, true));
+                               b.CreateMul(scope.index, b.getInt64(place.stride), "", true, true));
   }
 
   Value* load_item(llvm::IRBuilder<>& b, const Instruction& value, const Scope& scope) {
-    llvm::Type* type = stored_type(value.getType());
-    auto* load = b.CreateLoad(type, array_at(b, offsets_[&value], strides_[&value], scope));
+    llvm::Type* type = RegionValues::stored_type(value.getType());
+    auto* load = b.CreateLoad(type, array_at(b, values_.array(value), scope));
     load->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
     return type == value.getType() ? static_cast<Value*>(load) : b.CreateTrunc(load, value.getType());
   }
 
   void store_item(llvm::IRBuilder<>& b, const Instruction& value, Value* what, const Scope& scope) {
-    if (stored_type(value.getType()) != value.getType())
-      what = b.CreateZExt(what, stored_type(value.getType()));
-    auto* store = b.CreateStore(what, array_at(b, offsets_[&value], strides_[&value], scope));
+    if (RegionValues::stored_type(value.getType()) != value.getType())
+      what = b.CreateZExt(what, RegionValues::stored_type(value.getType()));
+    auto* store = b.CreateStore(what, array_at(b, values_.array(value), scope));
     store->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
   }
 
   // Makes the operand in `scope`, when it is one of those made anew.
   void know(const Value* operand, Scope& scope) {
     const auto* value = llvm::dyn_cast<Instruction>(operand);
-    if (value != nullptr && scope.map.count(value) == 0 && is_made_anew(*value)) make(*value, scope);
+    if (value != nullptr && scope.map.count(value) == 0 && values_.is_made_anew(*value)) make(*value, scope);
   }
 
   void make(const Instruction& value, Scope& scope) {
@@ -247,7 +157,7 @@ class Writer {
     if (const int field = item_field(value); field >= 0) {
       scope.map[&value] = field == 0 ? to_.getArg(0) : scope.ids[static_cast<std::size_t>(field) - 1];
     } else if (llvm::isa<llvm::AllocaInst>(value)) {
-      scope.map[&value] = array_at(b, offsets_[&value], strides_[&value], scope);
+      scope.map[&value] = array_at(b, values_.array(value), scope);
     } else {
       for (const Value* operand : value.operands()) know(operand, scope);
       Instruction* copy = value.clone();
@@ -276,7 +186,7 @@ class Writer {
     scope.index = b_.CreateAdd(b_.CreateMul(row, size_[0], "", true, true), loops[0].index, "", true, true);
     scope.own = b_.GetInsertBlock();
     for (const Instruction* value : known)
-      if (offsets_.count(value) != 0 && !is_made_anew(*value))
+      if (values_.has_array(*value) && !values_.is_made_anew(*value))
         scope.map[value] = load_item(b_, *value, scope);
 
     Block latch = llvm::BasicBlock::Create(to_.getContext(), "latch", &to_);
@@ -298,7 +208,7 @@ class Writer {
     std::vector<Carried> carried;
     llvm::DenseMap<const Value*, llvm::AllocaInst*> variables;
     for (Instruction* value : plan_.live.find(region.start)->second) {
-      if (is_made_anew(*value) || !region.blocks.contains(value->getParent())) continue;
+      if (values_.is_made_anew(*value) || !region.blocks.contains(value->getParent())) continue;
       llvm::IRBuilder<> entry(group_.own, group_.own->begin());
       llvm::AllocaInst* variable = entry.CreateAlloca(value->getType());
       b_.CreateStore(scope.map[value], variable);
@@ -351,7 +261,7 @@ class Writer {
       if (cut != nullptr)
         for (Instruction* value : plan_.live.find(cut)->second) keep(*value, region, scope, variables);
       if (region.exits.size() > 1)
-        b_.CreateStore(b_.getInt32(place_of(cut)), array_at(b_, places_, sizeof(std::uint32_t), scope))
+        b_.CreateStore(b_.getInt32(place_of(cut)), array_at(b_, values_.places(), scope))
             ->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
       b_.CreateBr(latch);
     }
@@ -364,7 +274,7 @@ class Writer {
   }
 
   Instruction* copy_of(Instruction& instruction, Block where, Block end, Scope& scope) {
-    if (is_made_anew(instruction) || instruction.isLifetimeStartOrEnd() ||
+    if (values_.is_made_anew(instruction) || instruction.isLifetimeStartOrEnd() ||
         llvm::is_contained(instruction.operands(), from_.getArg(0)))
       return nullptr;
     llvm::IRBuilder<> b(where);
@@ -378,7 +288,7 @@ class Writer {
 
   void keep(const Instruction& value, const Region& region, Scope& scope,
             llvm::DenseMap<const Value*, llvm::AllocaInst*>& variables) {
-    if (is_made_anew(value) || !region.blocks.contains(const_cast<Block>(value.getParent()))) return;
+    if (values_.is_made_anew(value) || !region.blocks.contains(const_cast<Block>(value.getParent()))) return;
     const auto variable = variables.find(&value);
     Value* now = variable != variables.end() ? b_.CreateLoad(value.getType(), variable->second)
                                              : static_cast<Value*>(scope.map[&value]);
@@ -422,8 +332,8 @@ class Writer {
       return;
     }
     if (region.exits.size() == 1) return go_to(region.exits[0]);
-    Value* places =
-        b_.CreateInBoundsGEP(b_.getInt8Ty(), memory_, b_.CreateMul(even_items_, b_.getInt64(places_)));
+    Value* places = b_.CreateInBoundsGEP(b_.getInt8Ty(), memory_,
+                                         b_.CreateMul(even_items_, b_.getInt64(values_.places().offset)));
     Value* place = b_.CreateCall(host("kiln_agree", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy()}),
                                  {to_.getArg(0), places});
     Block hung = llvm::BasicBlock::Create(to_.getContext(), "hung", &to_);
@@ -439,15 +349,10 @@ class Writer {
 
   llvm::Function &from_, &to_;
   const RegionPlan& plan_;
-  const Uniformity& uniformity_;
-  const llvm::DataLayout& layout_;
+  const RegionValues& values_;
   llvm::IRBuilder<> b_;
   llvm::MDNode* accesses_;
-  llvm::SetVector<const Instruction*> once_, again_;
-  llvm::MapVector<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
-  llvm::DenseMap<const Instruction*, std::uint64_t> offsets_,
-      strides_;                                               // kept for each: bytes before it, bytes an item
-  std::uint64_t bytes_ = 0, private_bytes_ = 0, places_ = 0;  // an item
+  llvm::DenseMap<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
   std::array<Value*, 3> size_{};
   Value *even_items_ = nullptr, *memory_ = nullptr;
   Scope group_;
@@ -484,16 +389,14 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
     for (const Block block : region.blocks) instructions += block->size();
   if (instructions > kLargestGrowth) return false;
 
+  const RegionValues values(item_entry, plan, uniformity);
+  if (!values.fit()) return false;
   llvm::Module& module = *item_entry.getParent();
   auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                              symbol, module);
   group_entry->setAttributes(item_entry.getAttributes());
-  Writer writer(item_entry, *group_entry, plan, uniformity);
-  if (!writer.prepare()) {
-    group_entry->eraseFromParent();
-    return false;
-  }
-  facts.private_size = static_cast<std::uint32_t>(writer.write());
+  Writer(item_entry, *group_entry, plan, values).write();
+  facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
   item_entry.eraseFromParent();
   return true;
 }
