@@ -34,6 +34,8 @@ need test may 'the tests' clang-format
 need test may 'the tests' libbenchmark-dev
 need bench must 'the benchmarks' libbenchmark-dev
 need bench may 'the benchmarks' valgrind
+need bench may 'the CPU device beside PoCL' pocl-opencl-icd
+need bench may 'the CPU device beside PoCL' ocl-icd-opencl-dev
 need fuzz must 'fuzzing' clang
 need fuzz must 'fuzzing' libclang-rt-dev libclang-rt-14-dev
 need format must 'formatting' clang-format

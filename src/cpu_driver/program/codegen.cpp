@@ -47,6 +47,30 @@ void apply_fast_math(llvm::Module& module, const ParsedOptions& options) {
       }
 }
 
+// LLVM's own pipelines, and the analyses that they share.
+struct Pipelines {
+  explicit Pipelines(llvm::TargetMachine& machine) : builder(&machine, tuning()) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+
+  static llvm::PipelineTuningOptions tuning() {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = tuning.SLPVectorization = true;
+    tuning.LoopInterleaving = false;  // makes code larger and slower to compile than it makes it fast
+    return tuning;
+  }
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+};
+
 }  // namespace
 
 std::string host_features() {
@@ -96,31 +120,26 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::str
       llvm::CodeModel::Small, codegen_level(optimize), /*JIT=*/true));
 }
 
+void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
+  Pipelines pipelines(machine);
+  llvm::FunctionPassManager passes = pipelines.builder.buildFunctionSimplificationPipeline(
+      llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None);
+  passes.run(function, pipelines.functions);
+}
+
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& options) {
   apply_fast_math(module, options);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = true;
-  tuning.LoopInterleaving = false;  // makes code larger and slower to compile than it makes it fast
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Pipelines pipelines(machine);
   llvm::ModulePassManager passes;
   if (options.optimize) {
-    passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+    passes = pipelines.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
   } else {
-    passes = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+    passes = pipelines.builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
     // Variables of types that only exist in SPIR-V (events) must not reach the code generator.
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass()));
     passes.addPass(llvm::GlobalDCEPass());
   }
-  passes.run(module, modules);
+  passes.run(module, pipelines.modules);
 }
 
 std::uint64_t private_bytes(const llvm::Function& function) {

@@ -24,6 +24,9 @@ const HostCpu& host_cpu();
 /// Null, with the reason in `log`, when LLVM has no code generator for the host.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::string& log);
 
+/// What LLVM does with a function before it vectorizes loops.
+void simplify(llvm::Function& function, llvm::TargetMachine& machine);
+
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& options);
 
 /// Bytes of stack that `function` and what it calls keep in variables.

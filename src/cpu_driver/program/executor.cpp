@@ -10,6 +10,7 @@
 
 #include "cpu_driver/program.hpp"
 #include "cpu_driver/program/fiber_group.hpp"
+#include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
 #include "cpu_driver/program/thread_pool.hpp"
 
@@ -107,16 +108,19 @@ class Launch : public SharedWork {
       return;
     }
     const DefaultFloatingPoint floating_point;
-    GroupState group{&state_, {}, slm};
+    GroupRun group;
+    group.launch = &state_;
+    group.slm = slm;
+    group.memory = &worker.items;
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
     for (;;) {
       const std::uint64_t first = next_.fetch_add(chunk_);
       if (first >= groups_ || out_of_memory_ || deadlock_) return;
       const std::uint64_t last = first + std::min(chunk_, groups_ - first);
-      for (std::uint64_t i = first; i < last; ++i) {
-        group.group_id[0] = i % state_.group_count[0];
-        group.group_id[1] = i / state_.group_count[0] % state_.group_count[1];
-        group.group_id[2] = i / state_.group_count[0] / state_.group_count[1];
+      group.group_id[0] = first % state_.group_count[0];
+      group.group_id[1] = first / state_.group_count[0] % state_.group_count[1];
+      group.group_id[2] = first / state_.group_count[0] / state_.group_count[1];
+      for (std::uint64_t i = first; i < last; ++i, step(group.group_id)) {
         if (kernel_.run_item != nullptr) {
           std::string report =
               run_fiber_group(kernel_.run_item, group, bytes, worker.stacks, kernel_.sub_group_size);
@@ -126,6 +130,8 @@ class Launch : public SharedWork {
         } else {
           kernel_.run_group(&group, bytes);
         }
+        if (group.out_of_memory) out_of_memory_ = true;
+        if (!group.report.empty()) return stop(std::move(group.report));
       }
     }
   }
@@ -135,6 +141,15 @@ class Launch : public SharedWork {
   [[nodiscard]] const std::string& report() const { return report_; }
 
  private:
+  // Divisions cost as much as a small group.
+  void step(std::uint64_t* id) const {
+    if (++id[0] < state_.group_count[0]) return;
+    id[0] = 0;
+    if (++id[1] < state_.group_count[1]) return;
+    id[1] = 0;
+    ++id[2];
+  }
+
   void stop(std::string&& report) {
     if (!deadlock_.exchange(true)) report_ = std::move(report);
   }

@@ -12,6 +12,7 @@
 #include <spirv/unified1/spirv.hpp>
 
 #include "cpu_driver/program/collective.hpp"
+#include "cpu_driver/program/item_loop.hpp"
 #include "cpu_driver/program/site_order.hpp"
 #include "cpu_driver/program/slm.hpp"
 #include "cpu_driver/program/work_item.hpp"
@@ -61,31 +62,6 @@ ItemValues load_group(llvm::IRBuilder<>& b, Value* group) {
   return values;
 }
 
-// Opens a loop from 0 below `count`, which is at least 1; close() ends it and leaves the builder behind it.
-struct Loop {
-  llvm::PHINode* index;
-  Value* count;
-
-  static Loop open(llvm::IRBuilder<>& b, Value* count) {
-    llvm::Function* function = b.GetInsertBlock()->getParent();
-    llvm::BasicBlock* before = b.GetInsertBlock();
-    auto* head = llvm::BasicBlock::Create(b.getContext(), "items", function);
-    b.CreateBr(head);
-    b.SetInsertPoint(head);
-    llvm::PHINode* index = b.CreatePHI(b.getInt64Ty(), 2);
-    index->addIncoming(b.getInt64(0), before);
-    return {index, count};
-  }
-  llvm::BranchInst* close(llvm::IRBuilder<>& b) const {
-    Value* next = b.CreateAdd(index, b.getInt64(1), "", true, true);
-    index->addIncoming(next, b.GetInsertBlock());
-    auto* after = llvm::BasicBlock::Create(b.getContext(), "after", b.GetInsertBlock()->getParent());
-    llvm::BranchInst* branch = b.CreateCondBr(b.CreateICmpULT(next, count), index->getParent(), after);
-    b.SetInsertPoint(after);
-    return branch;
-  }
-};
-
 std::vector<Value*> load_arguments(llvm::IRBuilder<>& b, const llvm::Function& kernel,
                                    const KernelFacts& facts, Value* bytes, Value* slm) {
   const std::vector<std::size_t> offsets = argument_offsets(facts);
@@ -107,9 +83,8 @@ std::vector<Value*> load_arguments(llvm::IRBuilder<>& b, const llvm::Function& k
 // Work-items are independent of each other, so accesses to global memory and SLM of different items may be
 // reordered: without that promise the vectorizer would have to compare all pointers at run time. Private
 // memory is shared by the turns of the loop and gets no promise.
-void promise_independence(llvm::Function& entry, llvm::BranchInst* latch) {
-  llvm::LLVMContext& context = entry.getContext();
-  llvm::MDNode* group = llvm::MDNode::getDistinct(context, {});
+void promise_in_entry(llvm::Function& entry, llvm::BranchInst* latch) {
+  llvm::MDNode* group = llvm::MDNode::getDistinct(entry.getContext(), {});
   for (llvm::Instruction& instruction : llvm::instructions(entry)) {
     const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
     if (pointer == nullptr) continue;
@@ -117,11 +92,7 @@ void promise_independence(llvm::Function& entry, llvm::BranchInst* latch) {
     if (space == kGlobalSpace || space == kConstantSpace || space == kLocalSpace)
       instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
   }
-  llvm::Metadata* accesses[] = {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), group};
-  llvm::Metadata* parts[] = {nullptr, llvm::MDNode::get(context, accesses)};
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, parts);
-  loop->replaceOperandWith(0, loop);
-  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+  promise_independence(*latch, group);
 }
 
 Value* linear(llvm::IRBuilder<>& b, const Three& id, const Three& size) {
@@ -226,8 +197,13 @@ void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValu
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(kind);
   if (known != nullptr && known->getZExtValue() == static_cast<std::uint64_t>(Collective::barrier)) {
     auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, number}, false);
-    b.CreateCall(call->getModule()->getOrInsertFunction("kiln_barrier", type),
-                 {values.item, b.CreateOr(place, b.getInt64(kBarrierPlace))});
+    llvm::FunctionCallee barrier = call->getModule()->getOrInsertFunction("kiln_barrier", type);
+    auto* function = llvm::cast<llvm::Function>(barrier.getCallee());
+    for (const auto kind : {llvm::Attribute::NoUnwind, llvm::Attribute::Convergent,
+                            llvm::Attribute::NoDuplicate, llvm::Attribute::NoMerge})
+      function->addFnAttr(kind);
+    b.CreateCall(barrier, {values.item, b.CreateOr(place, b.getInt64(kBarrierPlace))})
+        ->addFnAttr(llvm::Attribute::NoMerge);
     return;
   }
   Value* what = b.CreateOr(kind, call->getArgOperand(2));
@@ -338,6 +314,9 @@ bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& cal
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addParamAttr(1, llvm::Attribute::NoAlias);
   entry->addParamAttr(1, llvm::Attribute::ReadOnly);
+  entry->addParamAttr(1, llvm::Attribute::getWithAlignment(context, llvm::Align(kArgumentAlignment)));
+  if (const std::size_t bytes = argument_offsets(facts).back(); bytes != 0)
+    entry->addParamAttr(1, llvm::Attribute::getWithDereferenceableBytes(context, bytes));
 
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
   Value* state = entry->getArg(0);
@@ -366,7 +345,7 @@ bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& cal
   if (!inline_body(*entry, kernel, calls, log)) return false;
   replace_work_items(*entry, values, facts);
   if (!place_slm(*entry, values.slm, facts, log)) return false;
-  if (latch != nullptr) promise_independence(*entry, latch);
+  if (latch != nullptr) promise_in_entry(*entry, latch);
   return true;
 }
 

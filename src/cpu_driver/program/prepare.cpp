@@ -12,6 +12,7 @@
 #include "cpu_driver/program/codegen.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/llvm_version.hpp"
+#include "cpu_driver/program/region_writer.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
@@ -166,11 +167,21 @@ bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vec
   return true;
 }
 
+void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels) {
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    llvm::Function* entry = module.getFunction(item_entry_symbol(i));
+    if (entry == nullptr || !may_have_regions(*entry)) continue;
+    simplify(*entry, machine);
+    write_regions(*entry, group_entry_symbol(i), kernels[i]);
+  }
+}
+
 bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const llvm::Function* entry = module.getFunction(group_entry_symbol(i));
     if (entry == nullptr) entry = module.getFunction(item_entry_symbol(i));
-    const std::uint64_t bytes = entry == nullptr ? 0 : private_bytes(*entry);
+    // Some may have left the stack.
+    const std::uint64_t bytes = kernels[i].private_size + (entry == nullptr ? 0 : private_bytes(*entry));
     if (bytes > kLargestPrivate) {
       log.append("error: kernel '" + kernels[i].name + "' has too much private memory\n");
       return false;

@@ -20,6 +20,9 @@ inline constexpr std::string_view kVariablePrefix = "kiln.variable.";
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
                     std::string& log);
 
+/// Makes group entries of item entries whose collectives are work-group barriers alone.
+void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels);
+
 /// Sets private_size after optimization. False when a kernel needs more stack than a work-item can have.
 bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log);
 

@@ -182,6 +182,7 @@ bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Comp
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
   if (machine == nullptr) return false;
   if (!prepare_module(*module, *machine, kernels, log)) return false;
+  if (parsed.optimize) loop_over_items(*module, *machine, kernels);
   optimize(*module, *machine, parsed);
   if (!measure_private_memory(*module, kernels, log)) return false;
   add_section(*module, ".ze_info", write_ze_info(kernels));

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cpu_driver/program/collective.hpp"
+#include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/host_math.hpp"
 #include "cpu_driver/program/printf.hpp"
 
@@ -119,8 +120,10 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"__truncsfhf2", address(__truncsfhf2)},
     {"__truncdfhf2", address(__truncdfhf2)},
 #endif
+    {"kiln_agree", address(kiln_agree)},
     {"kiln_barrier", address(kiln_barrier)},
     {"kiln_collective", address(kiln_collective)},
+    {"kiln_item_memory", address(kiln_item_memory)},
     {"kiln_printf", address(kiln_printf)},
   };
   return symbols;

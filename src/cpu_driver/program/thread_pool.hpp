@@ -16,9 +16,10 @@
 
 namespace kiln::cpu {
 
-/// What a thread keeps between launches: SLM and stacks. Used by one thread at a time.
+/// What a thread keeps between launches: SLM, stacks, and memory for what items keep across barriers. Used by
+/// one thread at a time.
 struct Worker {
-  SlmBuffer slm;
+  SlmBuffer slm, items;
   FiberStacks stacks;
 };
 

@@ -44,14 +44,14 @@ struct ItemState {
   std::uint64_t local_id[3];
 };
 
-/// Runs a whole work-group (kernels without collectives): first argument GroupState, second the argument
-/// bytes.
+/// Runs a whole work-group (kernels without collectives, or with regions between barriers): first argument
+/// GroupState, second the argument bytes.
 using GroupEntry = void (*)(const GroupState*, const std::byte*);
-/// Runs one work-item (kernels with collectives: barriers, group and sub-group functions).
+/// Runs one work-item (kernels with other collectives: group and sub-group functions).
 using ItemEntry = void (*)(ItemState*, const std::byte*);
 
-/// Raise when compiled code and run time stop fitting together.
-inline constexpr std::uint32_t kAbiVersion = 2;
+/// Raise when compiled code and run time stop fitting together, or other code is made of the same module.
+inline constexpr std::uint32_t kAbiVersion = 3;
 
 /// What a work-item can ask. Calls stand in the IR until the kernel's body is part of its entry function.
 enum class WorkItem : std::uint8_t {

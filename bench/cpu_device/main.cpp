@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// `cpu_device`: kernels on the CPU device, on PoCL and as plain loops, in turns within one process.
+// `cpu_device --first kiln|pocl CASE`: one small launch in a fresh process, from opening the device to the
+// right answer.
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "case.hpp"
+
+namespace {
+
+using namespace kiln::bench;
+
+constexpr int kTurns = 21;
+
+/// Of each turn: milliseconds on the clock, and of processor time of all threads, which other work on the
+/// machine changes less.
+struct Times {
+  std::vector<double> clock, processor;
+
+  bool measure(const std::function<bool()>& work) {
+    const auto start = std::chrono::steady_clock::now();
+    const double before = processor_ms();
+    const bool well = work();
+    processor.push_back(processor_ms() - before);
+    clock.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    return well;
+  }
+
+ private:
+  static double processor_ms() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+  }
+};
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
+}
+
+double median_ratio(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
+  return median(std::move(ratios));
+}
+
+Bytes plain_answer(const Case& what) {
+  std::vector<Bytes> buffers = what.buffers;
+  what.plain(buffers);
+  return buffers[what.answer];
+}
+
+bool answers(Runner& runner, const Case& what) {
+  return runner.run() && runner.read(what.answer) == plain_answer(what);
+}
+
+// The first run of each, which must give the right answer, makes what it makes once and does not count.
+int compare(const Case& what) {
+  std::string kiln_problem, pocl_problem;
+  const auto kiln = run_with_kiln(what, kiln_problem), pocl = run_with_opencl(what, pocl_problem);
+  if (kiln == nullptr) return std::fprintf(stderr, "%s: %s\n", what.name.c_str(), kiln_problem.c_str()), 1;
+  if (!answers(*kiln, what)) return std::fprintf(stderr, "%s: wrong answer of Kiln\n", what.name.c_str()), 1;
+  if (pocl != nullptr && !answers(*pocl, what))
+    return std::fprintf(stderr, "%s: wrong answer of PoCL\n", what.name.c_str()), 1;
+  std::vector<Bytes> buffers = what.buffers;
+  Times kiln_times, pocl_times, plain_times;
+  const std::array<std::function<bool()>, 3> turns = {
+      [&] { return kiln_times.measure([&] { return kiln->run(); }); },
+      [&] { return pocl == nullptr || pocl_times.measure([&] { return pocl->run(); }); },
+      [&] { return plain_times.measure([&] { return what.plain(buffers), true; }); }};
+  for (std::size_t turn = 0; turn < std::size_t{kTurns}; ++turn)
+    for (std::size_t i = 0; i < turns.size(); ++i)  // each is first in turn
+      if (!turns[(turn + i) % turns.size()]())
+        return std::fprintf(stderr, "%s: a run failed\n", what.name.c_str()), 1;
+  std::printf("%-24s %9.3f", what.name.c_str(), median(kiln_times.clock));
+  const double plain = median(plain_times.clock),
+               plain_ratio = median_ratio(plain_times.clock, kiln_times.clock);
+  if (pocl != nullptr)
+    std::printf(" %9.3f %9.3f %12.2f %17.2f %13.2f   PoCL from %s\n", median(pocl_times.clock), plain,
+                median_ratio(pocl_times.clock, kiln_times.clock),
+                median_ratio(pocl_times.processor, kiln_times.processor), plain_ratio, pocl->from().c_str());
+  else
+    std::printf(" %9s %9.3f %12s %17s %13.2f   %s\n", "-", plain, "-", "-", plain_ratio,
+                pocl_problem.substr(0, pocl_problem.find(':')).c_str());
+  return 0;
+}
+
+int first(const std::string& with, const std::string& name) {
+  const auto what = make_case(name, true);
+  if (!what || (with != "kiln" && with != "pocl")) return 2;
+  std::string why;
+  const auto runner = with == "kiln" ? run_with_kiln(*what, why) : run_with_opencl(*what, why);
+  if (runner == nullptr) return std::fprintf(stderr, "%s\n", why.c_str()), 77;
+  if (!answers(*runner, *what)) return std::fprintf(stderr, "wrong answer\n"), 1;
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::string_view(argv[1]) == "--first") return first(argv[2], argv[3]);
+  std::printf("%-24s %9s %9s %9s %12s %17s %13s   (medians of %d turns)\n", "kernel", "kiln ms", "pocl ms",
+              "plain ms", "pocl / kiln", "in processor time", "plain / kiln", kTurns);
+  int failed = 0;
+  for (const std::string& name : case_names())
+    if (argc < 2 || name == argv[1]) failed |= compare(*make_case(name, false));
+  return failed;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The work of the kernels as plain loops on one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kiln::bench {
+
+void saxpy(float a, const float* x, float* y, std::size_t n);
+void matmul(const float* a, const float* b, float* c, std::size_t n);
+void convolve(const float* in, const float* taps, float* out, std::size_t n, std::size_t m);
+void count_bytes(const std::uint64_t* in, std::uint32_t* bins, std::size_t n);
+void count_fields(const std::uint64_t* in, std::uint32_t* bins, std::size_t n);
+void scan(const std::uint32_t* in, std::uint32_t* out, std::size_t n, std::size_t group);
+
+}  // namespace kiln::bench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Turns kernels with barriers from one work-item at a time into whole work-groups.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include <string>
+
+#include "kiln/binary.hpp"
+
+namespace kiln::cpu {
+
+/// Whether write_regions() could take it.
+bool may_have_regions(llvm::Function& item_entry);
+
+/// Replaces the item entry by a group entry `symbol`, in which a loop over the work-items stands between
+/// barriers instead of a fiber for each. Only for kernels whose collectives are all work-group barriers;
+/// others stay as they are, as do those that would grow too large. Best after simplification, since what
+/// lives across barriers is stored. Items that wait at different barriers are found while the kernel runs, as
+/// with fibers. Counts private memory that leaves the stack as facts.private_size.
+bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Kernels with barriers as loops over work-items give what they give with a fiber for each.
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+namespace kiln::cpu::test {
+namespace {
+
+BuildResult build(const char* file, const char* flags) {
+  BuildOptions options;
+  options.flags = flags;
+  return build_from_spirv(read_file(file), options);
+}
+
+bool mentions(const Program& program, std::string_view name) {
+  return !std::ranges::search(program.native_binary(), std::as_bytes(std::span(name))).empty();
+}
+
+std::vector<std::int32_t> run(const Program& program, std::string_view name, Three size, std::int32_t n) {
+  constexpr Three kGroups = {3, 2, 1};
+  const std::uint32_t items = size[0] * size[1] * size[2];
+  std::vector<std::int32_t> in(64), out(std::size_t{items} * 6, -7);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::int32_t>(i * 37 % 101);
+  CHECK(launch(program, name, kGroups, size, in, out, n, local(items * 32)));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("regions give what fibers give") {
+  for (const char* file : {"regions.ocloc.spv", "regions.clang.spv"}) {
+    CAPTURE(file);
+    const BuildResult regions = build(file, ""), fibers = build(file, "-cl-opt-disable");
+    REQUIRE_MESSAGE(regions.status == BuildStatus::ok, regions.log);
+    REQUIRE_MESSAGE(fibers.status == BuildStatus::ok, fibers.log);
+    CHECK(!mentions(*regions.program, "kiln.kernel_item."));
+    CHECK(mentions(*fibers.program, "kiln.kernel_item."));
+    for (const CompiledKernel& kernel : regions.program->kernels())
+      for (const Three size :
+           {Three{1, 1, 1}, Three{64, 1, 1}, Three{5, 3, 2}, Three{33, 1, 4}, Three{1, 1, 17}})
+        for (const std::int32_t n : {1, 2, 4, 5, 7}) {
+          const std::string& name = kernel.facts.name;
+          CAPTURE(name);
+          CAPTURE(size[0]);
+          CAPTURE(n);
+          CHECK(run(*regions.program, name, size, n) == run(*fibers.program, name, size, n));
+        }
+  }
+}
+
+TEST_CASE("private memory that leaves the stack is still told") {
+  const BuildResult result = build("regions.ocloc.spv", "");
+  REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
+  const CompiledKernel *arrays = find(*result.program, "private_arrays"),
+                       *straight = find(*result.program, "straight");
+  REQUIRE(arrays != nullptr);
+  REQUIRE(straight != nullptr);
+  CHECK(arrays->facts.private_size >= 8 * 4 + 4 * 8);
+  CHECK(straight->facts.private_size == 0);
+}
+
+}  // namespace kiln::cpu::test
