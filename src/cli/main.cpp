@@ -50,7 +50,7 @@ The bundle is the fat binary that ocloc writes for several targets and Intel's d
 code for each --target, and SPIR-V for every other device. Programs load it with Bundle::load, `kiln run` with --bundle
 FILE, or as NAME.ar in KILN_KERNEL_PATH; inspect and check read it. Call it NAME.ar.
 Several sources become one module, linked before they are compiled further: each kernel keeps its own name, which must
-be the only one of its kind, and a function that two sources define must be static in one of them.
+be the only one of its kind; a function that one source declares and another defines is found.
 The same sources, options and releases make the same bytes, in any folder. What was there stays until all is done.
 Read more in docs/bundles.md, with rules for Meson and CMake.
 Exit status: 0 baked, 2 usage (an unknown target, one named twice, sources that do not go together), 4 no CPU driver,

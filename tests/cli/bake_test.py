@@ -247,8 +247,12 @@ class Source(InFolder):
         debug = (folder / 'debug.ar').read_bytes()
         self.assertIn(bytes(folder / 'scale.cl'), debug)
         self.assertNotIn(b'kiln-', debug)  # the private folder's name
-        run = kiln('run', 'saxpy', '--bundle', 'all.ar', '--device', 'cpu', '--json', folder=self.folder / 'one')
-        self.assertTrue(json.loads(run.stdout)['ok'], run.stderr)
+        # Both use work-item functions, and one has SLM arrays: answers tell whether linking kept them apart.
+        table = SAXPY.replace('saxpy', 'slm_table')
+        self.bake('one/shift.cl', SAXPY, table, '--target', 'pvc', '--cpu', '-o', 'two.ar')
+        for sample in ('saxpy', 'slm_table.strided'):
+            run = kiln('run', sample, '--bundle', 'two.ar', '--device', 'cpu', '--json', folder=self.folder)
+            self.assertTrue(json.loads(run.stdout)['ok'], run.stderr)
 
     def test_errors_name_file_line_and_target_once(self):
         self.write(bad_cl='\nkernel void k(global int* o) { o[0] = undefined_thing; }\n', a_cl=SHIFT, b_cl='\n' + SHIFT,
