@@ -17,7 +17,7 @@ struct Candidate {
   ModuleFacts facts{};
   std::string target{};  ///< the product it was compiled for, "cpu" for the CPU device; empty: not said
   /// The driver gets the member in an archive of its own, so that it holds the member's name against the
-  /// device: only drivers know the versions that those before 23.13 do not tell.
+  /// device: driver 22.43 tells nobody its version.
   bool by_name = false;
   BinaryFit fit = BinaryFit::compatible;  ///< should it be taken
 
