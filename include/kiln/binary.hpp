@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -126,6 +127,23 @@ struct ArchiveMember {
 /// Every read is bounded by the file's size. Pure; thread-safe. Source: ar(5), with GNU's long names.
 [[nodiscard]] tl::expected<std::vector<ArchiveMember>, BinaryError> read_archive(
     std::span<const std::byte> file);
+
+/// The member with the CPU device's object code. Drivers of GPUs look for names of their own devices alone.
+inline constexpr std::string_view kCpuMember = "kiln-cpu";
+
+/// The IP version in the name of a member: "64.12.60.7"; with revision 0 where the name has none. Pure;
+/// thread-safe.
+[[nodiscard]] std::optional<std::uint32_t> member_ip_version(std::string_view name);
+
+/// A fat binary of these members, in their order, as ocloc writes it and drivers read it: with padding
+/// between them, and without times, so that equal members make equal bytes. Error: a name that is empty,
+/// longer than 15 bytes, a padding's ("pad_"), or has a slash, space or newline. Pure; thread-safe.
+[[nodiscard]] tl::expected<std::vector<std::byte>, BinaryError> write_archive(
+    std::span<const ArchiveMember> members);
+
+/// SPIR-V as the content of a member `generic_ir`, which a driver compiles where no other member is for it.
+/// Pure; thread-safe.
+[[nodiscard]] std::vector<std::byte> wrap_spirv(std::span<const std::byte> spirv);
 
 /// SPIR-V inside a native binary or a fat binary's `generic_ir`: the content of its section; empty when there
 /// is none. Pure; thread-safe.

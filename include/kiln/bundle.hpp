@@ -22,6 +22,14 @@ namespace kiln {
 enum class BinaryOrigin : std::uint8_t { native, cache, jit };
 [[nodiscard]] const char* to_string(BinaryOrigin origin);
 
+/// How what was taken goes with the device.
+enum class BinaryFit : std::uint8_t {
+  exact,       ///< native code for the IP version of the device, or for the CPU device on this machine
+  compatible,  ///< native code that the driver took all the same, or whose version nobody says
+  spirv,       ///< compiled for the device, now or before
+};
+[[nodiscard]] const char* to_string(BinaryFit fit);
+
 /// A kernel file in memory. `name` is for messages.
 struct KernelFile {
   std::string name;
@@ -34,8 +42,8 @@ struct KernelFile {
 /// K0209 for a part that read_parts() found no facts in.
 [[nodiscard]] Error unreadable_part(const std::string& file, const BinaryPart& part);
 
-/// All files of one family in a folder: NAME.spv and NAME.*.bin. Errors: INVALID_ARGUMENT (K0201) when there
-/// is none.
+/// All files of one family in a folder: NAME.ar, NAME.spv and NAME.*.bin. Errors: INVALID_ARGUMENT (K0201)
+/// when there is none.
 [[nodiscard]] Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
                                                                 const std::string& family);
 
@@ -75,11 +83,13 @@ class Bundle {
   }
   ~Bundle() = default;
 
-  /// Tries the native binaries in the order given, then SPIR-V. A native binary for another device is passed
-  /// over in silence; a damaged file is an error only when nothing else serves, and then every file is named
-  /// with its reason. Errors: K0202 nothing fits (INVALID_NATIVE_BINARY), K0203 build failure with the log,
-  /// K0109 static SLM, K0210 refused without a word, K0227 the compiler crashed. A native binary that could
-  /// end the process inside a driver (K0113, K0114) is never given to it.
+  /// Tries native code, then SPIR-V; the members of a fat binary (`kiln bake`, ocloc) as files of their own.
+  /// First what is made for the IP version of the device, where the driver tells none what the driver takes
+  /// by its name; then the others in the order given, which the driver may take. A native binary for another
+  /// device is passed over in silence; a damaged file is an error only when nothing else serves, and then
+  /// every file is named with its reason. Errors: K0202 nothing fits (INVALID_NATIVE_BINARY), K0203 build
+  /// failure with the log, K0109 static SLM, K0210 refused without a word, K0227 the compiler crashed. A
+  /// native binary that could end the process inside a driver (K0113, K0114) is never given to it.
   ///
   /// With a cache, SPIR-V that was compiled before comes from there, whatever the process
   /// (BinaryOrigin::cache); what the cache does never makes a load fail. A failure that is remembered has the
@@ -104,6 +114,11 @@ class Bundle {
   [[nodiscard]] const ModuleFacts& facts() const { return facts_; }
   [[nodiscard]] BinaryOrigin origin() const { return origin_; }
   [[nodiscard]] const std::string& file() const { return file_; }  ///< the file the module was made from
+  /// The member of that file; empty: the file itself.
+  [[nodiscard]] const std::string& member() const { return member_; }
+  /// The product that native code was compiled for ("pvc", "cpu"), where it says so.
+  [[nodiscard]] const std::string& target() const { return target_; }
+  [[nodiscard]] BinaryFit fit() const { return fit_; }
   [[nodiscard]] const std::string& build_log() const {
     return build_log_;
   }  ///< the driver's, also after success
@@ -144,7 +159,8 @@ class Bundle {
   KernelHome home_;
   std::uint64_t largest_allocation_ = 0;  // bytes
   BinaryOrigin origin_ = BinaryOrigin::jit;
-  std::string file_, build_log_, flags_;
+  BinaryFit fit_ = BinaryFit::spirv;
+  std::string file_, member_, target_, build_log_, flags_;
   std::chrono::nanoseconds build_time_{};
   std::vector<DiagnosticRow> passed_over_;
 };

@@ -59,19 +59,27 @@ std::string_view family_of(const Target& target) {
   }
 }
 
-/// "12.60" or "12.60.7", whatever the revision.
-const Target* by_version(std::string_view text) {
+/// "12.60" or "12.60.7".
+std::optional<std::uint32_t> parse_version(std::string_view text) {
+  constexpr std::array<std::uint64_t, 3> kLargest{0x3ff, 0xff, 0x3fff};
   std::array<std::uint64_t, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto dot = text.find('.');
     const auto number = detail::parse_digits(text.substr(0, dot));
-    if (!number || *number > 1023) return nullptr;
+    if (!number || *number > kLargest[i]) return std::nullopt;
     numbers[i] = *number;
-    if (dot == text.npos)
-      return i == 0 ? nullptr : find_target(static_cast<std::uint32_t>(numbers[0] << 22 | numbers[1] << 14));
+    if (dot == text.npos) {
+      if (i == 0) return std::nullopt;
+      return static_cast<std::uint32_t>(numbers[0] << 22 | numbers[1] << 14 | numbers[2]);
+    }
     text.remove_prefix(dot + 1);
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+const Target* by_version(std::string_view text) {
+  const auto version = parse_version(text);
+  return version ? find_target(*version) : nullptr;
 }
 
 /// A product, or all of a release or a family; empty when there is none.
@@ -92,6 +100,12 @@ std::span<const Target> find_run(std::string_view name) {
 std::string ip_version_text(std::uint32_t ip_version) {
   return std::to_string(ip_version >> 22) + "." + std::to_string(ip_version >> 14 & 0xff) + "." +
          std::to_string(ip_version & 0x3fff);
+}
+
+std::optional<std::uint32_t> member_ip_version(std::string_view name) {
+  constexpr std::string_view kAddressBits = "64.";
+  if (!name.starts_with(kAddressBits)) return std::nullopt;
+  return parse_version(name.substr(kAddressBits.size()));
 }
 
 std::span<const Target> targets() { return kTargets; }

@@ -34,6 +34,18 @@ const char* to_string(BinaryOrigin origin) {
   return "?";
 }
 
+const char* to_string(BinaryFit fit) {
+  switch (fit) {
+    case BinaryFit::exact:
+      return "exact";
+    case BinaryFit::compatible:
+      return "compatible";
+    case BinaryFit::spirv:
+      return "spirv";
+  }
+  return "?";
+}
+
 Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   for (const auto& entry : code_.kernels)
     if (entry->checked.facts().name == name) return &entry->checked;

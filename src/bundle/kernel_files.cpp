@@ -49,7 +49,7 @@ Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& f
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const bool native = name.starts_with(family + ".") && name.ends_with(".bin");
-    if (native || name == family + ".spv") paths.push_back(entry->path());
+    if (native || name == family + ".spv" || name == family + ".ar") paths.push_back(entry->path());
   }
   if (paths.empty())
     return tl::unexpected(unreadable((folder / (family + ".spv")).string(),

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "bundle/cached_build.hpp"
+#include "bundle/candidates.hpp"
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
 #include "kiln/refusal.hpp"
@@ -13,6 +14,7 @@
 namespace kiln {
 namespace {
 
+using detail::Candidate;
 using Clock = std::chrono::steady_clock;
 
 const char* format_name(BinaryFormat format) {
@@ -31,24 +33,7 @@ const char* format_name(BinaryFormat format) {
   return "neither SPIR-V nor a native binary";
 }
 
-/// Facts of a native file; an archive and the old format are left to the driver.
-tl::expected<ModuleFacts, BinaryError> read_facts(BinaryFormat format, std::span<const std::byte> bytes) {
-  switch (format) {
-    case BinaryFormat::spirv:
-      return read_spirv(bytes);
-    case BinaryFormat::elf:
-      return read_zebin(bytes);
-    case BinaryFormat::archive:
-    case BinaryFormat::patch_tokens:
-      return ModuleFacts{};
-    case BinaryFormat::unknown:
-      break;
-  }
-  return tl::unexpected(
-      BinaryError{bytes.empty() ? "file is empty" : "neither SPIR-V nor a native binary", 0});
-}
-
-Error build_failure(const ModuleBuild& build, const KernelFile& file, BinaryFormat format,
+Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFormat format,
                     const ModuleFacts& facts, const OpenDevice& device) {
   const std::uint64_t slm_per_group = device.compute.slm_per_group;
   const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
@@ -56,16 +41,15 @@ Error build_failure(const ModuleBuild& build, const KernelFile& file, BinaryForm
     return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate",
                  explain_static_slm(*kernel, slm_per_group));
   if (build.compiler_died)
-    return Error(build.code, "zeModuleCreate",
-                 explain_dead_compiler(file.name, format_name(format), build.log));
+    return Error(build.code, "zeModuleCreate", explain_dead_compiler(name, format_name(format), build.log));
   const bool silent = build.log.empty() && build.last_error.empty();
   if (silent && build.code != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
     const Refusal refusal = detail::survey(build.code, "zeModuleCreate", device.device);
     return Error(build.code, "zeModuleCreate",
                  is_lost(refusal) ? explain_lost_device(refusal)
-                                  : explain_silent_build(refusal, file.name, format_name(format)));
+                                  : explain_silent_build(refusal, name, format_name(format)));
   }
-  Diagnostic diagnostic{"K0203", "the driver cannot build `" + file.name + "`", {}, {}};
+  Diagnostic diagnostic{"K0203", "the driver cannot build `" + name + "`", {}, {}};
   diagnostic.rows = {{"format", format_name(format)},
                      {"answer", "zeModuleCreate gave " + result_name(build.code)}};
   if (!build.log.empty()) diagnostic.rows.push_back({"build log", build.log});
@@ -75,22 +59,6 @@ Error build_failure(const ModuleBuild& build, const KernelFile& file, BinaryForm
           ? "install the compiler library (libigc1 or libigc2), or ship a native binary for this device"
           : "read the build log, and check that the device has what the kernel needs"};
   return Error(build.code, "zeModuleCreate", std::move(diagnostic));
-}
-
-struct Candidate {
-  const KernelFile* file;
-  BinaryFormat format;
-  ModuleFacts facts;
-};
-
-/// The order of trying. Which native binary fits is the driver's to judge, but one with SPIR-V inside it
-/// would rather compile in silence than refuse: where its note names another device it comes last.
-int rank(const Candidate& candidate, const OpenDevice& device) {
-  if (candidate.format == BinaryFormat::spirv) return 2;
-  const std::uint32_t built_for = candidate.facts.ip_version, have = device.properties.ip_version.value_or(0);
-  if (built_for == 0 || have == 0) return 1;
-  if (built_for == have) return 0;
-  return candidate.facts.has_ir && built_for >> 14 != have >> 14 ? 3 : 1;
 }
 
 /// Build options, the cache and isolation are for what is compiled; native code goes to the driver as it is.
@@ -108,9 +76,9 @@ detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput>
   return result;
 }
 
-ModuleInput input_of(const KernelFile& file, BinaryFormat format, const BundleOptions& options) {
+ModuleInput input_of(std::span<const std::byte> code, BinaryFormat format, const BundleOptions& options) {
   const bool spirv = format == BinaryFormat::spirv;
-  return {spirv ? ModuleFormat::spirv : ModuleFormat::native, file.bytes, options.flags,
+  return {spirv ? ModuleFormat::spirv : ModuleFormat::native, code, options.flags,
           spirv ? options.constants : std::vector<SpecializationConstant>()};
 }
 
@@ -140,52 +108,54 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
   Bundle bundle(device, options);
   const std::uint64_t slm = device.compute.slm_per_group;
   std::optional<Error> refusal;  // the most telling one, should nothing serve
-  std::vector<Candidate> candidates;
-  for (const KernelFile& file : files) {
-    const BinaryFormat format = identify(file.bytes);
-    auto facts = read_facts(format, file.bytes);
-    if (auto hazard = facts ? check_module(*facts, bundle.memory_.bytes) : std::nullopt) {
-      bundle.passed_over_.push_back({file.name, hazard->message});
-      if (!refusal)
-        refusal = Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", *std::move(hazard));
-    } else if (facts) {
-      candidates.push_back({&file, format, *std::move(facts)});
-    } else {
-      bundle.passed_over_.push_back(
-          {file.name, facts.error().message + " (at byte " + std::to_string(facts.error().offset) + ")"});
-      log(LogLevel::warning, file.name + ": " + facts.error().message);
-    }
-  }
-  std::ranges::stable_sort(candidates, {},
-                           [&](const Candidate& candidate) { return rank(candidate, device); });
+  detail::CandidateList list = detail::find_candidates(files, device.properties);
+  for (const DiagnosticRow& row : list.unread) log(LogLevel::warning, row.label + ": " + row.text);
+  bundle.passed_over_ = std::move(list.unread);
+  std::ranges::move(list.foreign, std::back_inserter(bundle.passed_over_));
+  // Whether code must not reach the driver does not hang on how it would.
+  std::erase_if(list.candidates, [&](const Candidate& candidate) {
+    auto hazard = check_module(candidate.facts, bundle.memory_.bytes);
+    if (!hazard) return false;
+    if (!candidate.by_name) bundle.passed_over_.push_back({candidate.name(), hazard->message});
+    if (!refusal)
+      refusal = Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", *std::move(hazard));
+    return true;
+  });
 
-  for (Candidate& candidate : candidates) {
+  for (Candidate& candidate : list.candidates) {
     const bool spirv = candidate.format == BinaryFormat::spirv;
     // A native binary says it for certain, so the driver need not be asked; from SPIR-V the compiler may drop
     // arrays.
     const KernelFacts* over = spirv ? nullptr : static_slm_over_limit(candidate.facts, slm);
     if (over) {
       Diagnostic reason = explain_static_slm(*over, slm);
-      bundle.passed_over_.push_back({candidate.file->name, reason.message});
+      if (!candidate.by_name) bundle.passed_over_.push_back({candidate.name(), reason.message});
       if (!refusal)
         refusal = Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate", std::move(reason));
       continue;
     }
-    const ModuleInput input = input_of(*candidate.file, candidate.format, options);
+    std::vector<std::byte> alone;
+    if (candidate.by_name) alone = detail::archive_of(candidate);
+    const ModuleInput input = input_of(candidate.by_name ? alone : candidate.code, candidate.format, options);
     const auto start = Clock::now();
     detail::CachedBuild built = build(device, {&input, 1}, candidate.facts, options, cache);
     bundle.build_time_ = Clock::now() - start;
     if (built.build.code != ZE_RESULT_SUCCESS) {
+      if (candidate.by_name) continue;  // it comes again without its name
       const std::string why = "zeModuleCreate gave " + result_name(built.build.code);
       bundle.passed_over_.push_back(
-          {candidate.file->name, why + (built.build.log.empty() ? "" : ": " + built.build.log)});
+          {candidate.name(), why + (built.build.log.empty() ? "" : ": " + built.build.log)});
       // A native binary for another device is no news.
       if (!refusal && spirv)
-        refusal = build_failure(built.build, *candidate.file, candidate.format, candidate.facts, device);
+        refusal = build_failure(built.build, candidate.name(), candidate.format, candidate.facts, device);
       continue;
     }
-    bundle.take(std::move(built), candidate.file->name);
-    for (const Candidate& other : candidates)
+    bundle.take(std::move(built), candidate.file);
+    bundle.member_ = candidate.member;
+    const bool native = bundle.origin_ == BinaryOrigin::native;
+    bundle.fit_ = native ? candidate.fit : BinaryFit::spirv;
+    if (native) bundle.target_ = candidate.target;
+    for (const Candidate& other : list.candidates)
       if (&other != &candidate && other.format == BinaryFormat::spirv)
         detail::complete(bundle.facts_, other.facts);
     return bundle;
@@ -209,7 +179,7 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
   for (const KernelFile& file : files) {
     all.name += (all.name.empty() ? "" : " + ") + file.name;
     const BinaryFormat format = identify(file.bytes);
-    inputs.push_back(input_of(file, format, options));
+    inputs.push_back(input_of(file.bytes, format, options));
     if (format != BinaryFormat::spirv) continue;  // refused below
     auto part = read_spirv(file.bytes, SpirvUse::part);
     if (!part) return tl::unexpected(unreadable_part(file.name, {{}, format, std::move(part)}));
@@ -226,7 +196,7 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
         build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
   bundle.build_time_ = Clock::now() - start;
   if (built.build.code != ZE_RESULT_SUCCESS)
-    return tl::unexpected(build_failure(built.build, all, BinaryFormat::spirv, facts, device));
+    return tl::unexpected(build_failure(built.build, all.name, BinaryFormat::spirv, facts, device));
   bundle.take(std::move(built), all.name);
   return bundle;
 }

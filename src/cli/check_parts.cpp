@@ -85,22 +85,6 @@ std::vector<Job> jobs_of(const PartSet& set, const std::vector<const Target*>& t
   return jobs;
 }
 
-/// What ocloc left must be a native binary with facts.
-Compiled compile_and_read(const Compilation& source, std::chrono::milliseconds time_limit) {
-  auto compiled = compile_native(source, time_limit);
-  if (!compiled) return compiled;
-  const auto parts = read_parts(*compiled);
-  if (parts.size() == 1 && parts[0].format == BinaryFormat::elf && parts[0].facts) return compiled;
-  const std::string why = parts[0].facts ? "it is no native binary" : parts[0].facts.error().message;
-  return tl::unexpected(CompileFailure{
-      Kind::broken,
-      source.target,
-      {"K0406",
-       "ocloc does not compile `" + source.file + "` for " + source.target,
-       {{"reason", "what it wrote cannot be read: " + why}},
-       {"see whether ocloc works: `ocloc compile -file FILE -device " + source.target + "`"}}});
-}
-
 /// OpenCL C for which no target gave a binary: SPIR-V where ocloc knows no target, else an error.
 void settle_source(PartSet& set, const OpenClSource& source, const std::string& options,
                    std::chrono::milliseconds time_limit) {
@@ -168,7 +152,7 @@ void compile_missing(PartSet& set, const std::vector<const Target*>& targets, co
   const auto jobs = jobs_of(set, targets, options);
   std::vector<std::optional<Compiled>> results(jobs.size());
   in_parallel(jobs.size(), "compiling",
-              [&](std::size_t i) { results[i] = compile_and_read(jobs[i].compilation, time_limit); });
+              [&](std::size_t i) { results[i] = compile_native_checked(jobs[i].compilation, time_limit); });
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (*results[i])
       add_parts(set, jobs[i].family, jobs[i].compilation.file, keep(set, **std::move(results[i])),

@@ -40,6 +40,7 @@ const char* kind_text(ArgumentKind kind) {
 }
 
 std::string target_text(const BinaryPart& part) {
+  if (part.name == kCpuMember) return "cpu";
   const ModuleFacts& facts = *part.facts;
   if (facts.ip_version) {
     const std::string_view name = target_name(facts.ip_version);

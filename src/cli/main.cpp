@@ -45,6 +45,17 @@ without executing anything. Where the two disagree, that is said at the end.
 Exit status: 0 all fit, 2 usage, 3 something does not fit or is missing, or the driver refuses it, 4 no driver to ask,
 5 a file cannot be read or compiled.)";
 
+constexpr const char* kBakeFooter = R"(
+The bundle is the fat binary that ocloc writes for several targets and Intel's driver loads: an ar archive with native
+code for each --target, and SPIR-V for every other device. Programs load it with Bundle::load, `kiln run` with --bundle
+FILE, or as NAME.ar in KILN_KERNEL_PATH; inspect and check read it. Call it NAME.ar.
+Several sources become one module, linked before they are compiled further: each kernel keeps its own name, which must
+be the only one of its kind; a function that one source declares and another defines is found.
+The same sources, options and releases make the same bytes, in any folder. What was there stays until all is done.
+Read more in docs/bundles.md, with rules for Meson and CMake.
+Exit status: 0 baked, 2 usage (an unknown target, one named twice, sources that do not go together), 4 no CPU driver,
+5 ocloc missing, a source that cannot be read or compiled, an output that cannot be written.)";
+
 constexpr const char* kExplainFooter = R"(
 Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a tracer's 0x1879048195, OpenCL's -5 or
 CL_OUT_OF_RESOURCES, SYCL's UR_RESULT_ERROR_… or PI_ERROR_…, and Kiln's K0101.
@@ -116,7 +127,8 @@ int main(int argc, char** argv) {
       "inspect", "Show what kernel files say: SLM, registers, memory, group sizes, arguments, targets");
   inspect_command->footer(kInspectFooter);
   inspect_command
-      ->add_option("files", inspect_options.files, "SPIR-V, native binaries, fat binaries of ocloc")
+      ->add_option("files", inspect_options.files,
+                   "SPIR-V, native binaries, fat binaries of `kiln bake` and ocloc")
       ->required();
   inspect_command->add_flag("--json", inspect_options.json, "Machine-readable output");
 
@@ -149,6 +161,29 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   check_command->add_flag("--json", check_options.json, "Machine-readable output");
 
+  BakeOptions bake_options;
+  CLI::App* bake_command =
+      app.add_subcommand("bake", "Compile kernels for several products into one file that a program loads");
+  bake_command->footer(kBakeFooter);
+  bake_command->add_option("sources", bake_options.files, "OpenCL C (.cl) and SPIR-V; several are linked")
+      ->required();
+  bake_command
+      ->add_option("--target", bake_options.targets,
+                   "Products, such as tgllp,dg2-g10,pvc; `kiln check --target help` lists them")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  bake_command->add_option("-o,--output", bake_options.output, "The bundle: NAME.ar")->required();
+  bake_command->add_option("--options", bake_options.flags,
+                           "OpenCL build options, for all sources: --options=\"-cl-mad-enable -I include\"");
+  bake_command->add_flag("--cpu", bake_options.cpu, "Add object code for the CPU device on this machine");
+  bake_command->add_option(
+      "--depfile", bake_options.depfile,
+      "Write here, as a rule for make, what the bundle depends on: sources and #includes");
+  bake_command->add_option("--timeout", bake_options.timeout, "Seconds for one compilation")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+  bake_command->add_flag("--json", bake_options.json, "Machine-readable manifest");
+
   std::string question;
   CLI::App* child_command = app.add_subcommand("driver-child", "Serves check --driver")->group("");
   child_command->add_option("question", question)->required();
@@ -171,6 +206,10 @@ int main(int argc, char** argv) {
   run_command->footer(kFooter);
   run_command->add_option("kernel", options.kernel, "Name of the sample, see --list");
   run_command->add_option("--device", options.device, kDeviceHelp);
+  run_command
+      ->add_option("--bundle", options.bundle,
+                   "A kernel file, such as `kiln bake` makes, in place of those in KILN_KERNEL_PATH")
+      ->type_name("FILE");
   run_command->add_option("--size", options.size, "Elements, or the edge of the matrices");
   run_command->add_option("--group", options.group, "Work-items a work-group");
   run_command->add_option("--slm", options.slm, "Bytes of SLM a work-group asks for");
@@ -181,7 +220,7 @@ int main(int argc, char** argv) {
   CLI::Option* list = run_command->add_flag("--list", options.list, "Name the samples");
   run_command
       ->add_flag("--all", options.all, "Run all samples, each with sizes that suit it, and print a table")
-      ->excludes("kernel", "--group", "--slm")
+      ->excludes("kernel", "--group", "--slm", "--bundle")
       ->excludes(list);
 
   try {
@@ -191,6 +230,8 @@ int main(int argc, char** argv) {
     if (check_command->parsed() && check_options.files.empty() &&
         check_options.targets != std::vector<std::string>{"help"})
       throw CLI::RequiredError("files");
+    if (bake_command->parsed() && bake_options.targets.empty() && !bake_options.cpu)
+      throw CLI::RequiredError("--target (or --cpu)");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }
@@ -198,6 +239,7 @@ int main(int argc, char** argv) {
   if (doctor_command->parsed()) return doctor(doctor_options);
   if (inspect_command->parsed()) return inspect(inspect_options);
   if (check_command->parsed()) return check(check_options);
+  if (bake_command->parsed()) return bake(bake_options);
   if (child_command->parsed()) return answer_question(question);
   if (explain_command->parsed()) return explain(explain_options);
   if (cache_command->parsed()) return cache.run(cache);

@@ -18,6 +18,16 @@ using Kind = CompileFailure::Kind;
 constexpr std::size_t kShownLines = 20;
 constexpr std::size_t kShownOfLine = 300;  // bytes
 
+/// ocloc's front end reads from memory, and calls that file "1".
+std::string with_file(std::string line, const std::string& file) {
+  constexpr std::string_view kIncluded = "In file included from ";
+  const std::size_t at = line.starts_with(kIncluded) ? kIncluded.size() : 0;
+  const auto digits = line.find_first_not_of("0123456789", at + 2);
+  if (line.compare(at, 2, "1:") != 0 || digits == at + 2 || digits == line.npos || line[digits] != ':')
+    return line;
+  return line.replace(at, 1, file);
+}
+
 /// The lines worth showing; what would command a terminal becomes a point.
 std::vector<std::string> shown_lines(std::string_view text) {
   std::vector<std::string> lines;
@@ -87,16 +97,17 @@ CompileFailure explain_compile(const Compilation& source, const ProcessResult& r
   const std::string said = result.out + result.err;
   using End = ProcessResult::End;
   if (result.end == End::interrupted) return {Kind::interrupted, source.target, {}};
-  if (result.end == End::not_started && result.number == ENOENT)
-    return {Kind::no_ocloc,
-            source.target,
-            {"K0405",
-             "OpenCL C in `" + source.file + "` cannot be compiled: ocloc is not installed",
-             {},
-             {"install it: `apt install intel-opencl-icd` on Debian 12, `apt install intel-ocloc` on newer "
-              "Debian "
-              "and Ubuntu",
-              "or give SPIR-V or native binaries in place of the source"}}};
+  if (result.end == End::not_started && result.number == ENOENT) {
+    const bool opencl = source.language == SourceLanguage::opencl_c;
+    Diagnostic missing{
+        "K0405",
+        (opencl ? "OpenCL C in `" : "`") + source.file + "` cannot be compiled: ocloc is not installed",
+        {},
+        {"install it: `apt install intel-opencl-icd` on Debian 12, `apt install intel-ocloc` on "
+         "newer Debian and Ubuntu"}};
+    if (opencl) missing.help.emplace_back("or give SPIR-V or native binaries in place of the source");
+    return {Kind::no_ocloc, source.target, std::move(missing)};
+  }
   if (said.find("Loading of FCL library has failed") != said.npos)
     return {Kind::no_front_end,
             source.target,
@@ -118,7 +129,9 @@ CompileFailure explain_compile(const Compilation& source, const ProcessResult& r
   CompileFailure failure = no_binary(source, result.ended_by(time_limit));
   if (result.succeeded()) failure.diagnostic.rows = {{"reason", "it left no binary, and no error"}};
   const auto lines = shown_lines(said);
-  for (const std::string& line : lines) failure.diagnostic.rows.push_back({"ocloc", line});
+  const bool opencl = source.language == SourceLanguage::opencl_c;
+  for (const std::string& line : lines)
+    failure.diagnostic.rows.push_back({"ocloc", opencl ? with_file(line, source.file) : line});
   if (result.end == End::timed_out) failure.diagnostic.help = {"give it more time: --timeout SECONDS"};
   if (result.end == End::exited && !result.succeeded() && !lines.empty()) {
     failure.kind = Kind::refused;
@@ -130,6 +143,29 @@ CompileFailure explain_compile(const Compilation& source, const ProcessResult& r
 Compiled compile_native(const Compilation& source, milliseconds time_limit) {
   // 22.43 writes its older format without the internal option; newer releases take it and need it not.
   return compile(source, {"-exclude_ir", "-internal_options", "-cl-intel-allow-zebin"}, ".bin", time_limit);
+}
+
+Compiled compile_native_checked(const Compilation& source, milliseconds time_limit) {
+  auto compiled = compile_native(source, time_limit);
+  if (!compiled) return compiled;
+  const auto parts = read_parts(*compiled);
+  if (parts.size() == 1 && parts[0].format == BinaryFormat::elf && parts[0].facts) return compiled;
+  const std::string why = parts[0].facts ? "it is no native binary" : parts[0].facts.error().message;
+  CompileFailure failure = no_binary(source, {});
+  failure.diagnostic.rows = {{"reason", "what it wrote cannot be read: " + why}};
+  return tl::unexpected(std::move(failure));
+}
+
+std::optional<std::uint32_t> ocloc_ip_version(const std::string& target, milliseconds time_limit) {
+  // "Matched ids:" and one version a line; several for a name that stands for several products.
+  const PrivateFolder folder;  // it drops files in the current one
+  if (folder.path().empty()) return std::nullopt;
+  const ProcessResult result = run_process({{"ocloc", "ids", target}, folder.path(), time_limit});
+  constexpr std::string_view kTitle = "Matched ids:\n";
+  const auto title = result.out.find(kTitle);
+  if (!result.succeeded() || title == std::string::npos) return std::nullopt;
+  const std::string line = result.out.substr(title + kTitle.size());
+  return member_ip_version("64." + line.substr(0, line.find('\n')));
 }
 
 Compiled compile_spirv(const Compilation& source, milliseconds time_limit) {

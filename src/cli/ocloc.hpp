@@ -46,6 +46,15 @@ using Compiled = tl::expected<std::vector<std::byte>, CompileFailure>;
 /// Thread-safe.
 [[nodiscard]] Compiled compile_native(const Compilation& source, std::chrono::milliseconds time_limit);
 
+/// The same, and its facts can be read. Thread-safe.
+[[nodiscard]] Compiled compile_native_checked(const Compilation& source,
+                                              std::chrono::milliseconds time_limit);
+
+/// The IP version with its revision that this release compiles a product for. Nothing: it does not say.
+/// Thread-safe.
+[[nodiscard]] std::optional<std::uint32_t> ocloc_ip_version(const std::string& target,
+                                                            std::chrono::milliseconds time_limit);
+
 /// SPIR-V from OpenCL C. Thread-safe.
 [[nodiscard]] Compiled compile_spirv(const Compilation& source, std::chrono::milliseconds time_limit);
 

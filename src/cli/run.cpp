@@ -25,11 +25,33 @@ struct Report {
   Outcome outcome;
 };
 
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+/// What of the file was taken, and why: "member 64.12.60.7 for pvc, made for this device".
+std::string choice_text(const Bundle& bundle) {
+  std::string text = bundle.member().empty() ? "the file" : "member " + bundle.member();
+  if (!bundle.target().empty()) text += " for " + bundle.target();
+  switch (bundle.fit()) {
+    case BinaryFit::exact:
+      return text + ": made for this device";
+    case BinaryFit::compatible:
+      return text + ": the driver takes it";
+    case BinaryFit::spirv:
+      break;
+  }
+  return text + ": no native code in it is for this device";
+}
+
 ordered_json as_json(const Report& r) {
   ordered_json json{{"kernel", r.sample.name},
                     {"device", r.device.properties.name},
                     {"binary", to_string(r.bundle.origin())},
                     {"file", r.bundle.file()},
+                    {"member", text_or_null(r.bundle.member())},
+                    {"target", text_or_null(r.bundle.target())},
+                    {"fit", to_string(r.bundle.fit())},
                     {"build_ms", milliseconds(r.bundle.build_time())},
                     {"host_ms", milliseconds(r.outcome.host)}};
   json["device_ms"] = r.outcome.executed ? ordered_json(milliseconds(r.outcome.device)) : ordered_json();
@@ -59,6 +81,7 @@ void print_text(const Report& r) {
   std::printf("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
   std::printf("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
               milliseconds(r.bundle.build_time()));
+  if (!r.bundle.member().empty()) std::printf("  taken        %s\n", choice_text(r.bundle).c_str());
   std::printf("  launch       %s groups of %s work-items", extent_text(r.prepared.shape.groups).c_str(),
               extent_text(r.prepared.shape.group_size).c_str());
   if (r.prepared.slm)
@@ -97,6 +120,15 @@ int list_samples(bool json) {
   return kOk;
 }
 
+Result<std::vector<KernelFile>> files_of(const samples::Sample& sample, const RunOptions& options) {
+  if (options.bundle.empty()) return find_kernel_files(kernel_folder(), sample.family);
+  auto file = read_kernel_file(options.bundle);
+  if (!file) return tl::unexpected(file.error());
+  std::vector<KernelFile> files;
+  files.push_back(*std::move(file));
+  return files;
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -108,7 +140,7 @@ int run(const RunOptions& options) {
                                              "`kiln run --list` names them"));
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
-  auto files = find_kernel_files(kernel_folder(), sample->family);
+  auto files = files_of(*sample, options);
   if (!files) return fail(options, files.error());
   const auto settings = cache_options();
   if (!settings) return fail(options, settings.error());

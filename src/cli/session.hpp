@@ -59,6 +59,15 @@ struct CheckOptions {
 };
 int check(const CheckOptions& options);
 
+struct BakeOptions {
+  std::vector<std::string> files, targets;
+  std::string output, depfile;  ///< depfile: empty for none
+  std::string flags;            ///< OpenCL build options
+  double timeout = 120;         ///< seconds for one compilation
+  bool cpu = false, json = false;
+};
+int bake(const BakeOptions& options);
+
 struct ExplainOptions {
   std::string what;  ///< a code, a file, or - for stdin
   bool json = false;
@@ -68,6 +77,7 @@ int explain(const ExplainOptions& options);
 struct RunOptions {
   std::string kernel;
   std::string device;
+  std::string bundle;  ///< a kernel file in place of those in the kernel folder
   std::optional<std::uint64_t> size, group, slm;
   std::uint32_t repeat = 1;
   std::uint32_t seed = 1;

@@ -109,6 +109,49 @@ TEST_CASE("a binary for another device is passed over, or refused when alone") {
   CHECK(bundle.origin() == BinaryOrigin::jit);
 }
 
+TEST_CASE("a fat binary that Kiln wrote: drivers take it whole, a bundle the member for the device") {
+  const auto files = need(find_kernel_files(KILN_NATIVE_KERNELS, "saxpy"));
+  std::vector<ArchiveMember> members;
+  std::vector<std::byte> wrapped;
+  for (const KernelFile& file : files) {
+    if (identify(file.bytes) == BinaryFormat::spirv) {
+      wrapped = wrap_spirv(file.bytes);
+      continue;
+    }
+    const auto facts = read_zebin(file.bytes);
+    REQUIRE(facts);
+    // ocloc 22.43 writes no version; these are what it compiles for.
+    std::uint32_t version = facts->ip_version;
+    if (!version && file.name == "saxpy.tgllp.bin") version = 12 << 22;
+    if (!version && file.name == "saxpy.dg2-g10.bin") version = 12 << 22 | 55 << 14 | 8;
+    if (!version && file.name == "saxpy.pvc.bin") version = 12 << 22 | 60 << 14 | 7;
+    REQUIRE(version != 0);
+    members.push_back({"64." + ip_version_text(version), file.bytes});
+  }
+  members.push_back({"generic_ir", wrapped});
+  const auto written = write_archive(members);
+  REQUIRE(written);
+
+  const Bundle bundle = need(Bundle::load(device(), {{"saxpy.ar", *written}}));
+  CHECK(bundle.facts().find("saxpy"));
+  CHECK(bundle.file() == "saxpy.ar");
+  const bool native = device().kind == DeviceKind::capture && members.size() > 1;
+  CHECK(bundle.origin() == (native ? BinaryOrigin::native : BinaryOrigin::jit));
+  CHECK((bundle.fit() == BinaryFit::spirv) == !native);
+  CHECK((bundle.member() == "generic_ir") == !native);
+  CHECK(bundle.target().empty() == !native);
+  if (device().kind == DeviceKind::capture)
+    CHECK(build(ModuleFormat::native, *written).code == ZE_RESULT_SUCCESS);
+
+  // One member that cannot be read does not spoil the others.
+  const std::vector<std::byte> junk(16, std::byte{1});
+  members.insert(members.begin(), {"64.12.60.7", junk});
+  const Bundle other = need(Bundle::load(device(), {{"saxpy.ar", *write_archive(members)}}));
+  CHECK(other.member() == bundle.member());
+  REQUIRE(!other.passed_over().empty());
+  CHECK(other.passed_over()[0].label == "saxpy.ar, member 64.12.60.7");
+}
+
 TEST_CASE("damaged native binaries of the CPU device are refused, never run") {
   if (device().kind != DeviceKind::cpu) return;
   const ModuleBuild built = build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);

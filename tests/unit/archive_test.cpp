@@ -153,6 +153,48 @@ TEST_CASE("archives that lie are errors") {
   }
 }
 
+TEST_CASE("what ocloc wrote is written again byte for byte") {
+  const Bytes file = data("saxpy.ocloc-26.27.ar");
+  const auto members = read_archive(file);
+  REQUIRE(members);
+  const auto again = write_archive(*members);
+  REQUIRE(again);
+  CHECK(*again == file);
+  const auto spirv = embedded_spirv(members->back().content);
+  CHECK(std::ranges::equal(wrap_spirv(spirv), members->back().content));
+}
+
+TEST_CASE("an archive of any members: odd sizes, none, and names that cannot be") {
+  const Bytes odd = bytes_of("odd");
+  const std::vector<ArchiveMember> members{{"kiln-cpu", odd}, {"64.12.60.7", {}}, {"123456789012345", odd}};
+  const auto written = write_archive(members);
+  REQUIRE(written);
+  const auto read = read_archive(*written);
+  REQUIRE(read);
+  REQUIRE(read->size() == members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    CHECK((*read)[i].name == members[i].name);
+    CHECK(text_of((*read)[i].content) == text_of(members[i].content));
+    CHECK(((*read)[i].content.data() - written->data()) % 8 == 0);
+  }
+  CHECK(write_archive({})->size() == 8);
+  for (const char* name : {"", "1234567890123456", "a/b", "a b", "pad_0", "a\nb"}) {
+    CAPTURE(name);
+    const ArchiveMember member{name, odd};
+    CHECK_FALSE(write_archive({&member, 1}));
+  }
+}
+
+TEST_CASE("versions in the names of members") {
+  CHECK(member_ip_version("64.12.60.7") == (12u << 22 | 60u << 14 | 7u));
+  CHECK(member_ip_version("64.12.60") == (12u << 22 | 60u << 14));
+  for (const char* name : {"", "64.", "64.12", "32.12.60.7", "12.60.7", "64.12.60.7.1", "64.12.x.7",
+                           "64.1024.0.0", "64.12.256.0", "64.12.60.16384", "kiln-cpu", "generic_ir"}) {
+    CAPTURE(name);
+    CHECK_FALSE(member_ip_version(name));
+  }
+}
+
 TEST_CASE("every truncation and flipped bits of a real fat binary") {
   const Bytes whole = data("saxpy.ocloc-26.27.ar");
   for (std::size_t size = 0; size < whole.size(); size += 13)
