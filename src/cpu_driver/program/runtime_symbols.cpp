@@ -10,6 +10,7 @@
 #include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/host_math.hpp"
 #include "cpu_driver/program/printf.hpp"
+#include "cpu_driver/program/recorder.hpp"
 
 #if defined(__x86_64__)
 // libgcc's conversions of half; their half is a register's low bits, which only compiled code knows how to
@@ -122,6 +123,9 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"kiln_barrier", address(kiln_barrier)},
     {"kiln_collective", address(kiln_collective)},
     {"kiln_printf", address(kiln_printf)},
+    {"kiln_access", address(kiln_access)},
+    {"kiln_meet", address(kiln_meet)},
+    {"kiln_private_access", address(kiln_private_access)},
   };
   return symbols;
 }
