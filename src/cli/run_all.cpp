@@ -137,10 +137,10 @@ void print_failures(const std::vector<Row>& rows) {
       text = row.seen.error().text();
     else if (const auto& wrong = row.seen->outcome.mismatch)
       text = wrong_text(*wrong) + "\n";
-    else if (row.seen->defects() > 0)
-      text = to_text(defect_diagnostic(row.seen->counters, row.seen->counters["defects"][0]));
-    else if (!row.seen->difference().empty())
+    else if (row.seen->defects() == 0 && !row.seen->difference().empty())
       text = row.seen->difference() + "\n";
+    if (row.seen && row.seen->defects() > 0)
+      text += to_text(defect_diagnostic(row.seen->counters, row.seen->counters["defects"][0]));
     if (!text.empty() && text != last) std::fprintf(stderr, "%s: %s", row.sample.name, text.c_str());
     last = std::move(text);
   }

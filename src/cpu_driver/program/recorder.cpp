@@ -12,10 +12,10 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::size_t kComfortable = 1 << 16;  // logged accesses, above which a barrier empties the log
-constexpr std::size_t kMost = 1 << 22;         // 96 MiB; above, what belongs together is counted in parts
-constexpr std::size_t kScratch = 4096;         // bytes; the largest value of a kernel is smaller
-constexpr int kForgotten = 0xa5;               // what SLM holds before anything was written
+constexpr std::size_t kComfortable = 1 << 16;     // logged accesses, above which a barrier empties the log
+constexpr std::size_t kMost = 1 << 22;            // 96 MiB; above, what belongs together is counted in parts
+constexpr std::size_t kLargestValue = 128 << 10;  // bytes: 1024 members of 128, as prepare.cpp allows
+constexpr int kForgotten = 0xa5;                  // what SLM holds before anything was written
 
 thread_local Recorder* recorder = nullptr;
 
@@ -148,9 +148,10 @@ std::byte* Recorder::refuse(const Access& access, PlaceMemory memory, const Rang
   defect.offset = static_cast<std::int64_t>(access.address - range.begin);
   defect.argument = places_[access.place].argument;
   add_defect(defects_, defect);
-  alignas(128) thread_local std::array<std::byte, kScratch> scratch;
-  std::memset(scratch.data(), 0, std::min<std::uint64_t>(access.bytes, kScratch));
-  return scratch.data();
+  // A longer one is a copy, which then is not made at all.
+  const std::size_t bytes = std::min<std::uint64_t>(access.bytes, kLargestValue);
+  scratch_.assign(bytes / sizeof(Chunk) + 1, {});
+  return scratch_.front().bytes.data();
 }
 
 void Recorder::check_race(const Access& access, PlaceKind kind, std::uint64_t offset) {

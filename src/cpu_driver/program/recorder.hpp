@@ -83,6 +83,10 @@ class Recorder {
   std::size_t logged_ = 0;
   std::uint32_t log_phase_ = 1;
   bool split_ = false;
+  struct alignas(128) Chunk {
+    std::array<std::byte, 128> bytes;
+  };
+  std::vector<Chunk> scratch_;  ///< zeros, for accesses that are refused
   std::vector<Tally> tallies_;
   Defects defects_;
 };
