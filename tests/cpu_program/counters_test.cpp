@@ -198,6 +198,14 @@ TEST_CASE("a divergent barrier ends the launch, and what was counted stays") {
   CHECK(counters["totals"]["slm_writes"]["accesses"] == 64);
 }
 
+TEST_CASE("what cannot run is refused as without counters") {
+  BuildOptions options;
+  options.flags = "-kiln-counters";
+  const BuildResult external = build_from_spirv(read_file("external.spv"), options);
+  CHECK(external.status == BuildStatus::build_failure);
+  CHECK(external.log.find("'elsewhere'") != external.log.npos);
+}
+
 TEST_CASE("without the flag nothing is there, and nothing changes") {
   const auto plain = [] {
     const auto program = build("counters.clang.spv", "");

@@ -27,45 +27,70 @@ namespace {
 
 using llvm::Value;
 
-constexpr const char* kOwnVariable = "kiln.own";  // no variable of the program
-constexpr unsigned kLargestKernel = 500'000;      // instructions, as without instrumentation
+constexpr const char* kOwnVariable = "kiln.own";   // no variable of the program
+constexpr std::uint64_t kLargestKernel = 500'000;  // instructions, as without instrumentation
 
 /// What inlining a built-in brings belongs to the instruction that called it.
-void tag_new(llvm::Function& body, SiteTag tag) {
-  for (llvm::Instruction& instruction : llvm::instructions(body)) {
+void tag_new(llvm::BasicBlock& block, SiteTag tag) {
+  for (llvm::Instruction& instruction : block) {
     if (tag_of(instruction)) continue;
     if (llvm::isa<llvm::AllocaInst>(instruction))
-      instruction.setMetadata(kOwnVariable, llvm::MDNode::get(body.getContext(), {}));
+      instruction.setMetadata(kOwnVariable, llvm::MDNode::get(block.getContext(), {}));
     if (is_access(instruction) || llvm::isa<llvm::CallInst, llvm::AllocaInst>(instruction))
       set_tag(instruction, tag);
   }
 }
 
+using Sizes = llvm::DenseMap<const llvm::Function*, std::uint64_t>;
+
+/// Instructions with everything inlined, as far as it may grow. No function calls itself.
+std::uint64_t inlined_size(const llvm::Function& function, Sizes& known) {
+  const auto found = known.find(&function);
+  if (found != known.end()) return found->second;
+  std::uint64_t size = function.getInstructionCount();
+  for (const llvm::Instruction& instruction : llvm::instructions(function))
+    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      if (const llvm::Function* callee = call->getCalledFunction())
+        size = std::min(kLargestKernel + 1, size + inlined_size(*callee, known));
+  known[&function] = size;
+  return size;
+}
+
+llvm::CallInst* first_call(llvm::BasicBlock& block) {
+  for (llvm::Instruction& instruction : block)
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+      if (const llvm::Function* callee = call->getCalledFunction();
+          callee != nullptr && !callee->isDeclaration())
+        return call;
+  return nullptr;
+}
+
 bool inline_everything(llvm::Function& body, std::string& log) {
+  Sizes known;
+  if (inlined_size(body, known) > kLargestKernel) {
+    log.append("error: kernel '" + body.getName().str() +
+               "' grows too large when its functions are inlined\n");
+    return false;
+  }
   for (llvm::Instruction& instruction : llvm::instructions(body))
     if (!tag_of(instruction)) set_tag(instruction, {});
-  // One call at a time: what is new must be told from what was there.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (llvm::Instruction& instruction : llvm::instructions(body)) {
-      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
-      if (callee == nullptr || callee->isDeclaration()) continue;
-      const SiteTag tag = tag_of(*call).value_or(SiteTag{});
-      llvm::InlineFunctionInfo info;
-      if (!llvm::InlineFunction(*call, info).isSuccess()) {
-        log.append("error: a function of kernel '" + body.getName().str() + "' cannot be inlined\n");
-        return false;
-      }
-      tag_new(body, tag);
-      changed = true;
-      break;
+  // One call at a time: what is new must be told from what was there. It lies behind the block of the call,
+  // and variables in the first block.
+  for (llvm::BasicBlock* block = &body.getEntryBlock(); block != nullptr;) {
+    llvm::CallInst* call = first_call(*block);
+    if (call == nullptr) {
+      block = block->getNextNode();
+      continue;
     }
-    if (body.getInstructionCount() > kLargestKernel) {
-      log.append("error: kernel '" + body.getName().str() +
-                 "' grows too large when its functions are inlined\n");
+    const SiteTag tag = tag_of(*call).value_or(SiteTag{});
+    const llvm::BasicBlock* end = block->getNextNode();
+    llvm::InlineFunctionInfo info;
+    if (!llvm::InlineFunction(*call, info).isSuccess()) {
+      log.append("error: a function of kernel '" + body.getName().str() + "' cannot be inlined\n");
       return false;
     }
+    tag_new(body.getEntryBlock(), tag);
+    for (llvm::BasicBlock* at = block; at != end; at = at->getNextNode()) tag_new(*at, tag);
   }
   return true;
 }

@@ -91,7 +91,7 @@ void tag_sites(llvm::Module& module, const std::map<std::uint32_t, FunctionSites
   for (const auto& [id, known] : functions) {
     llvm::Function* function =
         module.getFunction(known.name.empty() ? kSiteNamePrefix + std::to_string(id) : known.name);
-    if (function == nullptr) continue;
+    if (function == nullptr || function->isDeclaration()) continue;
     std::vector<llvm::Instruction*> found;
     std::vector<SiteShape> shapes, wanted;
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
