@@ -13,7 +13,7 @@
 namespace {
 
 constexpr const char* kFooter = R"(
-Exit status: 0 right, 1 wrong answer, 2 usage, 3 refused by the launch check, 4 no device, 5 driver error.
+Exit status: 0 right, 1 wrong answer or a defect found, 2 usage, 3 refused by the launch check, 4 no device, 5 driver error.
 
 Environment:
   KILN_DEVICE       the device when --device is not given
@@ -217,6 +217,15 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1u, 1'000'000u));
   run_command->add_option("--seed", options.seed, "Of the random input");
   run_command->add_flag("--json", options.json, "Machine-readable output");
+  run_command
+      ->add_flag(
+          "--counters", options.counters,
+          "Count accesses, cache lines and bank conflicts, and look for defects; CPU device only, slow")
+      ->excludes("--repeat");
+  run_command
+      ->add_flag("--check-memory", options.check_memory,
+                 "Look for accesses out of bounds and data races in SLM; CPU device only, slow")
+      ->excludes("--repeat");
   CLI::Option* list = run_command->add_flag("--list", options.list, "Name the samples");
   run_command
       ->add_flag("--all", options.all, "Run all samples, each with sizes that suit it, and print a table")

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "cli/counters.hpp"
 #include "cli/measure.hpp"
 #include "cli/session.hpp"
 
@@ -23,6 +24,8 @@ struct Report {
   const Bundle& bundle;
   const samples::Prepared& prepared;
   Outcome outcome;
+  ordered_json counters;  ///< null: not asked for
+  bool show_counters = false;
 };
 
 ordered_json text_or_null(const std::string& text) {
@@ -73,6 +76,11 @@ ordered_json as_json(const Report& r) {
     json["first_wrong"] = {{"index", r.outcome.mismatch->index},
                            {"got", r.outcome.mismatch->got},
                            {"wanted", r.outcome.mismatch->wanted}};
+  if (r.counters.is_null()) return json;
+  for (const samples::Predicted& p : r.prepared.predicted)
+    if (const auto value = counted(r.counters, p)) json["counted"][p.what] = *value;
+  json["defects"] = defects_json(r.counters);
+  if (r.show_counters) json["counters"] = r.counters;
   return json;
 }
 
@@ -86,8 +94,11 @@ void print_text(const Report& r) {
               extent_text(r.prepared.shape.group_size).c_str());
   if (r.prepared.slm)
     std::printf(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
-  for (const samples::Predicted& p : r.prepared.predicted)
+  for (const samples::Predicted& p : r.prepared.predicted) {
     std::printf("\n  predicted    %s: %llu", p.what, static_cast<unsigned long long>(p.value));
+    if (const auto value = r.counters.is_null() ? std::nullopt : counted(r.counters, p))
+      std::printf(", counted %llu", static_cast<unsigned long long>(*value));
+  }
   std::printf("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
   if (!r.outcome.executed) {
     std::printf("  accepted     not executed: a capture device gives no answers\n");
@@ -101,6 +112,8 @@ void print_text(const Report& r) {
   else
     std::printf("\n  ok           %llu elements as on the host\n",
                 static_cast<unsigned long long>(r.prepared.elements));
+  if (r.show_counters) print_counters(r.counters);
+  if (!r.counters.is_null()) print_defects(r.counters);
 }
 
 /// Reports an error on stderr, and as JSON on stdout when that was asked for.
@@ -140,12 +153,14 @@ int run(const RunOptions& options) {
                                              "`kiln run --list` names them"));
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
+  const bool watched = options.counters || options.check_memory;
+  if (const auto can = can_count(*device); watched && !can) return fail(options, can.error());
   auto files = files_of(*sample, options);
   if (!files) return fail(options, files.error());
   const auto settings = cache_options();
   if (!settings) return fail(options, settings.error());
   Cache cache = Cache::open(*settings);
-  auto bundle = Bundle::load(*device, *std::move(files), {}, &cache);
+  auto bundle = Bundle::load(*device, *std::move(files), {.flags = watched ? kCountersFlag : ""}, &cache);
   if (!bundle) return fail(options, bundle.error());
   const auto kernel = bundle->kernel(sample->kernel);
   if (!kernel) return fail(options, kernel.error());
@@ -153,12 +168,17 @@ int run(const RunOptions& options) {
   if (!prepared) return fail(options, prepared.error());
   auto outcome = measure(*device, *prepared, **kernel, options.repeat);
   if (!outcome) return fail(options, outcome.error());
-  const Report report{*sample, *device, *bundle, *prepared, *outcome};
+  Report report{*sample, *device, *bundle, *prepared, *outcome, nullptr, options.counters};
+  if (watched) {
+    auto counters = read_counters(*device, (*kernel)->kernel());
+    if (!counters) return fail(options, counters.error());
+    report.counters = *std::move(counters);
+  }
   if (options.json)
     print(as_json(report));
   else
     print_text(report);
-  return outcome->mismatch ? kWrongAnswer : kOk;
+  return outcome->mismatch || (watched && !report.counters["defects"].empty()) ? kWrongAnswer : kOk;
 }
 
 }  // namespace kiln::cli

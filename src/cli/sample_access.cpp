@@ -43,7 +43,7 @@ Result<Prepared> prepare_shape(const OpenDevice& device, const Choices& choices)
   prepared.shape = {{Grid(*edge, 1, kColumns).groups, Grid(*edge, 1, kRows).groups}, {kColumns, kRows}};
   prepared.elements = n;
   prepared.bytes = 2.0 * static_cast<double>(out.size_bytes());
-  prepared.predicted = {{kLines, lines_of(touched)}};
+  prepared.predicted = {{kLines, lines_of(touched), Counter::lines}};
   prepared.launch = [=, edge = *edge, shape = prepared.shape](CommandListRef list,
                                                               const CheckedKernel& kernel, Sync sync) {
     return kiln::launch(list, kernel, {shape.groups, shape.group_size, sync}, (*buffers)[0], (*buffers)[1],
@@ -72,7 +72,7 @@ Result<Prepared> prepare_index(const OpenDevice& device, const Choices& choices)
 
   Prepared prepared = prepared_on(*grid);
   prepared.bytes = 2.0 * static_cast<double>(out.size_bytes());
-  prepared.predicted = {{kLines, lines_of(touched)}};
+  prepared.predicted = {{kLines, lines_of(touched), Counter::lines}};
   prepared.launch = [=, n = grid->n, shape = prepared.shape](CommandListRef list, const CheckedKernel& kernel,
                                                              Sync sync) {
     return kiln::launch(list, kernel, {shape.groups, shape.group_size, sync}, (*buffers)[0], (*buffers)[1],

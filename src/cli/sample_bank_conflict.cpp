@@ -40,7 +40,8 @@ Result<Prepared> prepare(const OpenDevice& device, const Choices& choices, std::
   prepared.slm = slm.bytes;
   prepared.elements = out.size();
   prepared.bytes = static_cast<double>(in.size_bytes() + out.size_bytes());
-  prepared.predicted = {{"turns for one SLM access of 16 work-items", turns(*stride, grid->group)}};
+  prepared.predicted = {
+      {"turns for one SLM access of 16 work-items", turns(*stride, grid->group), Counter::slm_turns}};
   prepared.launch = [=, n = grid->n, stride = *stride, launch = prepared.shape](
                         CommandListRef list, const CheckedKernel& kernel, Sync sync) {
     return kiln::launch(list, kernel, {launch.groups, launch.group_size, sync}, (*buffers)[0], (*buffers)[1],

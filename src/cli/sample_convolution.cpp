@@ -64,7 +64,7 @@ Result<Prepared> prepare(const OpenDevice& device, const Choices& choices, std::
   if (from_slm) prepared.slm = tile.bytes;
   prepared.bytes = static_cast<double>(in.size_bytes() + weights.size_bytes() + out.size_bytes());
   prepared.operations = 2.0 * grid->n * static_cast<double>(taps);
-  prepared.predicted = {{"reads of the input", reads}};
+  prepared.predicted = {{"reads of the input", reads, Counter::reads}};
   prepared.launch = [=, n = grid->n, m = static_cast<std::uint32_t>(taps), shape = prepared.shape](
                         CommandListRef list, const CheckedKernel& kernel, Sync sync) {
     const Launch what{shape.groups, shape.group_size, sync};

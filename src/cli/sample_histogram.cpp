@@ -61,7 +61,7 @@ Result<Prepared> prepare(const OpenDevice& device, const Choices& choices) {
   const Grid grid(chosen->n, chosen->group, kBlock);
   auto data = prepare_data(device, choices, grid, kBins, kCount);
   if (!data) return tl::unexpected(std::move(data).error());
-  data->prepared.predicted = {{"global atomics", std::uint64_t{grid.groups} * kBins},
+  data->prepared.predicted = {{"global atomics", std::uint64_t{grid.groups} * kBins, Counter::global_atomics},
                               {"global atomics without SLM", std::uint64_t{grid.n} * kFields}};
   data->prepared.launch = [=, values = data->values, counts = data->counts](
                               CommandListRef list, const CheckedKernel& kernel, Sync sync) {
@@ -81,7 +81,7 @@ Result<Prepared> prepare_registers(const OpenDevice& device, const Choices& choi
   auto data = prepare_data(device, choices, grid, 256, count_bytes);
   if (!data) return tl::unexpected(std::move(data).error());
   data->prepared.predicted = {
-      {"global atomics", std::uint64_t{grid.groups} * grid.group * kBinsEach},
+      {"global atomics", std::uint64_t{grid.groups} * grid.group * kBinsEach, Counter::global_atomics},
       {"global atomics without registers", std::uint64_t{grid.n} * sizeof(std::uint64_t)}};
   data->prepared.launch = [=, values = data->values, counts = data->counts](
                               CommandListRef list, const CheckedKernel& kernel, Sync sync) {

@@ -38,7 +38,7 @@ Result<Prepared> prepare_table(const OpenDevice& device, const Choices& choices,
   prepared.shape.group_size = shape.group_extent;
   prepared.slm = shape.slm_words * sizeof(std::uint32_t);
   prepared.bytes = 2.0 * sizeof(std::uint32_t) * *n;
-  prepared.predicted = {{"reads of the table", shape.reads * prepared.shape.groups.x}};
+  prepared.predicted = {{"reads of the table", shape.reads * prepared.shape.groups.x, Counter::reads}};
   prepared.launch = [=, n = *n, launch = prepared.shape](CommandListRef list, const CheckedKernel& kernel,
                                                          Sync sync) {
     const Launch what{launch.groups, launch.group_size, sync};

@@ -35,8 +35,9 @@ Result<Prepared> prepare_table(const OpenDevice& device, const Choices& choices)
   const LocalMemory slm{*entries * sizeof(std::uint32_t)};
   if (kTable == Table::slm) prepared.slm = slm.bytes;
   prepared.bytes = static_cast<double>(in.size_bytes() + table.size_bytes() + out.size_bytes());
-  prepared.predicted = {
-      {"reads of the table", std::uint64_t{*entries} * (kTable == Table::slm ? grid->groups : grid->n)}};
+  prepared.predicted = {{"reads of the table",
+                         std::uint64_t{*entries} * (kTable == Table::slm ? grid->groups : grid->n),
+                         Counter::reads, 1}};
   prepared.launch = [=, n = grid->n, entries = *entries, shape = prepared.shape](
                         CommandListRef list, const CheckedKernel& kernel, Sync sync) {
     const Launch what{shape.groups, shape.group_size, sync};

@@ -26,10 +26,21 @@ struct Mismatch {
   double got = 0, wanted = 0;
 };
 
+/// Which counter of the CPU device a prediction is about.
+enum class Counter : std::uint8_t {
+  none,            ///< of another kernel, or nothing that is counted
+  reads,           ///< of the memory behind an argument, by work-items
+  lines,           ///< cache lines of the first sub-group's reads of the memory behind an argument
+  slm_turns,       ///< turns for the first sub-group's reads of SLM
+  global_atomics,  ///< of all work-items
+};
+
 /// What a kernel costs by construction, to be held against what is counted or measured.
 struct Predicted {
   const char* what;  ///< with its unit
   std::uint64_t value;
+  Counter count = Counter::none;
+  std::int32_t argument = 0;
 };
 
 /// A sample with its data in place.

@@ -82,6 +82,8 @@ struct RunOptions {
   std::uint32_t repeat = 1;
   std::uint32_t seed = 1;
   bool json = false, list = false, all = false;
+  bool counters = false;      ///< count on the CPU device, and look for defects
+  bool check_memory = false;  ///< the defects alone
 };
 int run(const RunOptions& options);
 int run_all(const RunOptions& options);

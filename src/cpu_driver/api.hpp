@@ -173,4 +173,10 @@ uint32_t translate_device_handle_to_identifier(ze_device_handle_t device);
 ze_device_handle_t translate_identifier_to_device_handle(uint32_t identifier);
 ze_context_handle_t get_default_context();
 
+// Kiln's own, by zeDriverGetExtensionFunctionAddress. Text and size are as of zeModuleBuildLogGetString; the
+// text is what was counted since it was last read. NOT_AVAILABLE: the module was built without
+// `-kiln-counters`.
+inline constexpr const char* kKernelGetCounters = "kilnKernelGetCounters";
+ze_result_t kernel_get_counters(ze_kernel_handle_t kernel, std::size_t* size, char* json);
+
 }  // namespace kiln::cpu

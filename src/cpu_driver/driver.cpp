@@ -177,7 +177,8 @@ ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, con
   KILN_NEED_HANDLE(driver);
   KILN_NEED_POINTER(name);
   KILN_NEED_POINTER(address);
-  *address = find_function(name);
+  *address = std::string_view(name) == kKernelGetCounters ? reinterpret_cast<void*>(kernel_get_counters)
+                                                          : find_function(name);
   return *address ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 

@@ -64,6 +64,20 @@ struct BuildResult {
 /// compiler version, is invalid_native_binary with a log that says which.
 [[nodiscard]] BuildResult build_from_native(std::span<const std::byte> object);
 
+/// What was counted of a kernel that was built with `-kiln-counters`, over all its launches, as JSON
+/// (docs/counters.md); empty when it was built without. Thread-safe.
+[[nodiscard]] std::string counters_json(const CompiledKernel& kernel);
+
+void clear_counters(const CompiledKernel& kernel);
+
+/// Memory that kernels may touch.
+struct MemoryRange {
+  std::uintptr_t begin = 0;
+  std::uint64_t bytes = 0;  ///< 0: there is none
+};
+/// The allocation that holds an address. Thread-safe.
+using FindMemory = MemoryRange (*)(std::uintptr_t address);
+
 /// The value of one kernel argument.
 struct ArgumentValue {
   std::vector<std::byte> bytes;   ///< values and pointers
@@ -76,6 +90,8 @@ struct Execution {
   std::array<std::uint32_t, 3> groups{};
   std::array<std::uint32_t, 3> group_size{};
   std::array<std::uint64_t, 3> global_offset{};
+  FindMemory find_memory =
+      nullptr;  ///< for instrumented kernels; null: accesses of global memory are not checked
 };
 
 enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory, deadlock };

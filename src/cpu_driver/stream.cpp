@@ -28,6 +28,11 @@ void delete_chain(Command* command) {
   while (command) delete std::exchange(command, command->next);
 }
 
+MemoryRange find_memory(std::uintptr_t address) {
+  const auto found = usm().find(reinterpret_cast<const void*>(address));
+  return found ? MemoryRange{found->base, found->size} : MemoryRange{};
+}
+
 }  // namespace
 
 std::vector<std::shared_ptr<Progress>> all_progress() {
@@ -159,8 +164,8 @@ ze_result_t Stream::run(const Command& command) {
 ze_result_t Stream::perform(const Command& command) {
   const Launch& launch = command.launch;
   if (!launch.kernel) return command.action ? command.action(*this) : ZE_RESULT_SUCCESS;
-  Execution execution{launch.kernel, launch.arguments, launch.groups, launch.group_size,
-                      launch.global_offset};
+  Execution execution{launch.kernel,     launch.arguments,     launch.groups,
+                      launch.group_size, launch.global_offset, find_memory};
   if (launch.indirect_limit && launch.indirect_index >= *launch.indirect_limit) return ZE_RESULT_SUCCESS;
   if (launch.indirect)
     execution.groups = {launch.indirect->groupCountX, launch.indirect->groupCountY,

@@ -218,6 +218,51 @@ class Run(unittest.TestCase):
         done = kiln('run', 'access.index_function_4', '--device', 'cpu', '--size', '64')
         self.assertIn('predicted    cache lines for 16 reads: 4\n', done.stdout)
 
+    def test_what_a_kernel_costs_is_counted(self):
+        done = kiln('run', 'coalescing.contiguous', '--device', 'cpu', '--size', '4096', '--counters', '--json')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        run = json.loads(done.stdout)
+        self.assertEqual(run['defects'], [])
+        self.assertEqual(run['counters']['totals']['global_reads'],
+                         {'accesses': 4096, 'bytes': 4 * 4096, 'sub_group_accesses': 256, 'lines': 1024})
+        read = run['counters']['instructions'][0]
+        self.assertEqual((read['neighbours'], read['argument_name']), ({'accesses': 4, 'bytes': 16}, 'in'))
+        self.assertEqual(len(read['example']['lanes']), 16)
+        text = kiln('run', 'access.index_function_4', '--device', 'cpu', '--size', '64', '--counters').stdout
+        self.assertIn('predicted    cache lines for 16 reads: 4, counted 4\n', text)
+        self.assertRegex(text, r'(?m)^  %\d+ +- +read +global +a +4: 4 +4 +64 ')
+        self.assertNotIn('counters', json.loads(kiln('run', 'saxpy', '--device', 'cpu', '--size', '9', '--json').stdout))
+
+    def test_all_samples_are_clean_and_as_predicted(self):
+        done = kiln('run', '--all', '--device', 'cpu', '--size', '100', '--counters', '--json')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        samples = json.loads(done.stdout)['samples']
+        self.assertEqual(len(samples), 44)
+        for sample in samples:
+            self.assertEqual(sample['defects'], [], sample['kernel'])
+            for each in sample.get('counted', []):
+                self.assertEqual(each['predicted'], each['counted'], sample['kernel'])
+
+    def test_a_defect_ends_with_1_and_is_shown(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # `i < n` becomes `i <= n`: OpULessThan (176) with five words becomes OpULessThanEqual (178).
+            code = (KERNELS / 'saxpy.spv').read_bytes()
+            less, less_or_equal = struct.pack('<I', 5 << 16 | 176), struct.pack('<I', 5 << 16 | 178)
+            self.assertEqual(code.count(less), 1)
+            pathlib.Path(folder, 'saxpy.spv').write_bytes(code.replace(less, less_or_equal))
+            arguments = ('run', 'saxpy', '--device', 'cpu', '--size', '10', '--check-memory')
+            done = kiln(*arguments, '--json', KILN_KERNEL_PATH=folder)
+            self.assertEqual(done.returncode, 1)
+            run = json.loads(done.stdout)
+            self.assertTrue(run['ok'])
+            self.assertNotIn('counters', run)
+            self.assertEqual([defect['code'] for defect in run['defects']], ['K0802'] * 3)
+            self.assertIn({'label': 'work-item', 'value': 10}, run['defects'][0]['rows'])
+            self.assertEqual(done.stderr.count("kernel 'saxpy': work-item 10 of work-group (0, 0, 0) "), 3)
+            text = kiln(*arguments, KILN_KERNEL_PATH=folder)
+            self.assertIn('error[K0802]: kernel `saxpy` goes beyond an allocation', text.stdout)
+        self.assertIn('no access out of bounds', kiln(*arguments).stdout)
+
     def test_slm_beyond_the_limit_is_refused_and_the_tile_it_names_runs(self):
         done = kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', '656384', '--json')
         self.assertEqual(done.returncode, 3)
@@ -247,7 +292,7 @@ class Run(unittest.TestCase):
     def test_usage_errors_end_with_2(self):
         for arguments in ((), ('run',), ('fly',), ('run', 'nothing'), ('run', 'saxpy', '--all'),
                           ('run', '--all', '--slm', '4'), ('run', 'histogram.registers_256', '--group', '24'), ('run', '--all', '--list'), ('run', 'saxpy', '--size', '-1'), ('run', 'saxpy', '--size', 'many'),
-                          ('run', 'saxpy', '--repeat', '0'), ('run', 'saxpy', '--slm', '4'),
+                          ('run', 'saxpy', '--counters', '--repeat', '2'), ('run', 'saxpy', '--repeat', '0'), ('run', 'saxpy', '--slm', '4'),
                           ('run', 'matmul', '--slm', '1'), ('run', 'saxpy', '--size', '99999999999999999999')):
             self.assertEqual(kiln(*arguments, KILN_DEVICE='cpu').returncode, 2, arguments)
 

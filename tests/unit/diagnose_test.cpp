@@ -12,6 +12,7 @@
 #include "unit/golden.hpp"
 #include "unit/test_file.hpp"
 #ifdef KILN_TEST_SAMPLES
+#include "cli/counters.hpp"
 #include "cli/samples.hpp"
 #endif
 
@@ -174,6 +175,22 @@ TEST_CASE("K0401: the tool") {
   check_diagnostic(
       "K0401",
       *samples::bad_choice("there is no sample kernel `saxpi`", "`kiln run --list` names them").diagnostic());
+}
+
+TEST_CASE("K0409, K0801 to K0803: counting") {
+  StubDriver stub;
+  check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, cli::can_count(stub_device(stub)));
+  const auto counters = nlohmann::ordered_json::parse(R"({"kernel": "sum", "defects": [
+      {"defect": "slm_out_of_bounds", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [1, 0, 0],
+       "work_item": 63, "offset": 256, "bytes": 4, "available": 256, "times": 3},
+      {"defect": "global_out_of_bounds", "at": {"id": 41, "line": null, "kind": "read"}, "group": [0, 0, 0],
+       "work_item": 0, "offset": -4, "bytes": 4, "available": 1024, "times": 1, "address": 4096, "argument": 2},
+      {"defect": "slm_race", "at": {"id": 41, "line": 12, "kind": "read"}, "group": [0, 2, 0], "work_item": 7,
+       "offset": 28, "bytes": 4, "available": 256, "times": 64,
+       "other": {"id": null, "line": null, "kind": "atomic"}, "other_work_item": 8}]})");
+  const char* const codes[] = {"K0801", "K0802", "K0803"};
+  for (std::size_t i = 0; i < 3; ++i)
+    check_diagnostic(codes[i], cli::defect_diagnostic(counters, counters["defects"][i]));
 }
 #endif
 

@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "cpu_driver/program.hpp"
 #include "cpu_driver/program/fiber_group.hpp"
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
+#include "cpu_driver/program/recorder.hpp"
 #include "cpu_driver/program/thread_pool.hpp"
 
 namespace kiln::cpu {
@@ -81,7 +83,8 @@ class DefaultFloatingPoint {
 class Launch : public SharedWork {
  public:
   Launch(const Execution& execution, const Arguments& arguments, std::uint64_t groups, std::uint64_t items)
-      : kernel_(*static_cast<const LoadedKernel*>(execution.kernel->entry)),
+      : execution_(execution),
+        kernel_(*static_cast<const LoadedKernel*>(execution.kernel->entry)),
         arguments_(arguments),
         groups_(groups),
         items_(items) {
@@ -112,6 +115,8 @@ class Launch : public SharedWork {
     group.launch = &state_;
     group.slm = slm;
     group.memory = &worker.items;
+    std::optional<Recorder> recorder;
+    if (kernel_.counters != nullptr) recorder.emplace(*kernel_.counters, execution_, arguments_.slm);
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
     for (;;) {
       const std::uint64_t first = next_.fetch_add(chunk_);
@@ -121,6 +126,7 @@ class Launch : public SharedWork {
       group.group_id[1] = first / state_.group_count[0] % state_.group_count[1];
       group.group_id[2] = first / state_.group_count[0] / state_.group_count[1];
       for (std::uint64_t i = first; i < last; ++i, step(group.group_id)) {
+        if (recorder) recorder->begin_group(group);
         if (kernel_.run_item != nullptr) {
           std::string report =
               run_fiber_group(kernel_.run_item, group, bytes, worker.stacks, kernel_.sub_group_size);
@@ -132,6 +138,7 @@ class Launch : public SharedWork {
         }
         if (group.out_of_memory) out_of_memory_ = true;
         if (!group.report.empty()) return stop(std::move(group.report));
+        if (recorder) recorder->end_group();
       }
     }
   }
@@ -154,6 +161,7 @@ class Launch : public SharedWork {
     if (!deadlock_.exchange(true)) report_ = std::move(report);
   }
 
+  const Execution& execution_;
   const LoadedKernel& kernel_;
   const Arguments& arguments_;
   LaunchState state_{};
@@ -178,6 +186,10 @@ ExecutionStatus execute(const Execution& execution, std::string* report) {
   Launch launch(execution, arguments, groups, items);
   ThreadPool::instance().run(launch);
   std::fflush(stdout);
+  if (const auto& counters = static_cast<const LoadedKernel*>(execution.kernel->entry)->counters) {
+    counters->add_launch(groups, items);
+    std::fputs(counters->new_defects(execution.kernel->facts.name).c_str(), stderr);
+  }
   if (!launch.report().empty()) {
     const std::string text = "kernel '" + execution.kernel->facts.name + "' " + launch.report();
     std::fprintf(stderr, "kiln: %s\n", text.c_str());

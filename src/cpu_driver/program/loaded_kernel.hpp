@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "cpu_driver/program/counters.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
@@ -16,6 +19,8 @@ struct LoadedKernel {
   std::vector<std::size_t> argument_offsets;
   std::size_t stack_bytes = 0;  ///< stack that one call needs
   std::uint32_t sub_group_size = 0;
+  std::unique_ptr<KernelCounters> counters;  ///< null: not instrumented
+  std::span<const std::byte> variables;      ///< memory of the program's own variables
 };
 
 }  // namespace kiln::cpu

@@ -32,6 +32,9 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
     if (base_ != nullptr) munmap(base_, size_);
   }
 
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return {reinterpret_cast<const std::byte*>(base_), size_};
+  }
   bool needsToReserveAllocationSpace() override { return true; }
 
 #if LLVM_VERSION_MAJOR >= 16
@@ -161,6 +164,7 @@ class Object : public LoadedObject {
     const auto found = sections_.find(name);
     return found == sections_.end() ? std::string_view{} : found->second;
   }
+  [[nodiscard]] std::span<const std::byte> memory() const override { return mapping_.bytes(); }
 
  private:
   static bool fail(const std::string& reason, std::string& log) {

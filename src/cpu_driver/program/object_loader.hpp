@@ -20,6 +20,8 @@ class LoadedObject {
   [[nodiscard]] virtual Program::Symbol find(std::string_view name) const = 0;
   /// Bytes of a section of the file; empty when there is none.
   [[nodiscard]] virtual std::string_view section(std::string_view name) const = 0;
+  /// All that was loaded, code and variables.
+  [[nodiscard]] virtual std::span<const std::byte> memory() const = 0;
 };
 
 /// Needs no code generator. `object` must outlive the result. Null, with the reason in `log`, on failure.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads build flags: those of OpenCL, and Level Zero's -ze-opt-* family.
+// Reads build flags: those of OpenCL, Level Zero's -ze-opt-* family, and Kiln's own.
 #include "cpu_driver/program/options.hpp"
 
 #include <array>
@@ -39,6 +39,8 @@ void read_flag(std::string_view flag, ParsedOptions& options, std::string& log) 
     options.finite_math = true;
   } else if (flag == "-cl-no-signed-zeros") {
     options.no_signed_zeros = true;
+  } else if (flag == "-kiln-counters") {
+    options.counters = true;
   } else {
     for (const std::string_view known : kWithoutMeaning)
       if (flag.starts_with(known)) return;

@@ -13,6 +13,7 @@ struct ParsedOptions {
   bool fast_math = false;        ///< -cl-fast-relaxed-math, -cl-unsafe-math-optimizations
   bool finite_math = false;      ///< -cl-finite-math-only
   bool no_signed_zeros = false;  ///< -cl-no-signed-zeros
+  bool counters = false;         ///< -kiln-counters
 };
 
 /// Flags without meaning here are passed over; unknown ones that no Intel driver would take add a warning to

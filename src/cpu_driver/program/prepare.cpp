@@ -10,6 +10,7 @@
 
 #include "cpu_driver/program/builtins.hpp"
 #include "cpu_driver/program/codegen.hpp"
+#include "cpu_driver/program/instrument.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/llvm_version.hpp"
 #include "cpu_driver/program/region_writer.hpp"
@@ -101,7 +102,8 @@ void rename_definitions(llvm::Module& module) {
   }
 }
 
-bool write_entries(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log) {
+bool write_entries(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
+                   std::vector<KernelPlaces>* places, std::string& log) {
   std::vector<llvm::Function*> bodies;
   for (KernelFacts& facts : kernels) {
     llvm::Function* body = module.getFunction(facts.name);
@@ -111,6 +113,7 @@ bool write_entries(llvm::Module& module, std::vector<KernelFacts>& kernels, std:
     }
     bodies.push_back(body);
   }
+  if (places != nullptr && !instrument(module, machine, bodies, *places, log)) return false;
   CallFacts calls;
   if (!analyse_calls(module, calls, log)) return false;
   std::vector<llvm::Function*> originals;
@@ -149,14 +152,14 @@ void drop_local_variables(llvm::Module& module) {
 }  // namespace
 
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
-                    std::string& log) {
+                    std::vector<KernelPlaces>* places, std::string& log) {
   set_target_triple(module, machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   if (!within_limits(module, log)) return false;
   use_host_conventions(module);
   if (!define_builtins(module, log)) return false;
   rename_definitions(module);
-  if (!write_entries(module, kernels, log)) return false;
+  if (!write_entries(module, machine, kernels, places, log)) return false;
   drop_local_variables(module);
   std::string message;
   llvm::raw_string_ostream stream(message);

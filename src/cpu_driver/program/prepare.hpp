@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu_driver/program/places.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln::cpu {
@@ -17,8 +18,9 @@ namespace kiln::cpu {
 inline constexpr std::string_view kVariablePrefix = "kiln.variable.";
 
 /// `kernels` are the entry points in the order of the SPIR-V; their arguments and SLM are filled in.
+/// With `places` the kernels are instrumented.
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
-                    std::string& log);
+                    std::vector<KernelPlaces>* places, std::string& log);
 
 /// Makes group entries of item entries whose collectives are work-group barriers alone.
 void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels);

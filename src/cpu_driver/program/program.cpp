@@ -19,6 +19,7 @@
 #include "cpu_driver/program/child_process.hpp"
 #include "cpu_driver/program/codegen.hpp"
 #include "cpu_driver/program/facts_section.hpp"
+#include "cpu_driver/program/instrument.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/llvm_version.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
@@ -26,6 +27,7 @@
 #include "cpu_driver/program/object_loader.hpp"
 #include "cpu_driver/program/options.hpp"
 #include "cpu_driver/program/prepare.hpp"
+#include "cpu_driver/program/recorder.hpp"
 #include "cpu_driver/program/screen.hpp"
 #include "cpu_driver/program/translate.hpp"
 
@@ -54,6 +56,7 @@ bool choose_sub_group_sizes(std::vector<KernelFacts>& kernels, const BuildOption
 }
 
 constexpr const char* kFactsSection = ".kiln.facts";
+constexpr const char* kPlacesSection = ".kiln.places";
 
 class LoadedProgram : public Program {
  public:
@@ -71,7 +74,7 @@ class LoadedProgram : public Program {
     loaded_.resize(kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
       if (!add(std::move(kernels[i]), i, log)) return false;
-    return true;
+    return add_counters(log);
   }
 
   [[nodiscard]] std::span<const CompiledKernel> kernels() const override { return kernels_; }
@@ -81,6 +84,21 @@ class LoadedProgram : public Program {
   }
 
  private:
+  bool add_counters(std::string& log) {
+    const std::string_view section = object_->section(kPlacesSection);
+    if (section.empty()) return true;
+    std::vector<KernelPlaces> places = read_places(section, loaded_.size());
+    if (places.empty()) {
+      log.append("error: native binary: its counters are not described\n");
+      return false;
+    }
+    for (std::size_t i = 0; i < loaded_.size(); ++i) {
+      loaded_[i].counters = std::make_unique<KernelCounters>(std::move(places[i]));
+      loaded_[i].variables = object_->memory();
+    }
+    return true;
+  }
+
   bool add(KernelFacts facts, std::size_t index, std::string& log) {
     const Symbol group = object_->find(group_entry_symbol(index)),
                  item = object_->find(item_entry_symbol(index));
@@ -160,10 +178,16 @@ struct Compilation {
   }
 };
 
+std::vector<std::uint32_t> as_words(std::span<const std::byte> bytes) {
+  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
+  if (!words.empty()) std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint32_t));
+  return words;
+}
+
 bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Compilation& compilation) {
   std::string& log = compilation.log;
   const ParsedOptions parsed = parse_options(options.flags, log);
-  const std::vector<std::uint32_t> words = screen_spirv(spirv, log);
+  std::vector<std::uint32_t> words = screen_spirv(spirv, log);
   if (words.empty()) return false;
   const auto facts = read_spirv(spirv);
   if (!facts) {
@@ -176,17 +200,26 @@ bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Comp
   llvm::LLVMContext context;
   std::string diagnostics;
   context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
+  std::vector<KernelPlaces> places;
+  std::map<std::uint32_t, FunctionSites> sites;
+  if (parsed.counters) {
+    sites = spirv_sites(as_words(spirv));  // with the lines that screening leaves out
+    words = with_function_names(words, sites);
+  }
   const std::unique_ptr<llvm::Module> module =
       translate(std::as_bytes(std::span(words)), options.constants, context, log);
   if (module == nullptr) return false;
+  if (parsed.counters) tag_sites(*module, sites);
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
   if (machine == nullptr) return false;
-  if (!prepare_module(*module, *machine, kernels, log)) return false;
-  if (parsed.optimize) loop_over_items(*module, *machine, kernels);
+  if (!prepare_module(*module, *machine, kernels, parsed.counters ? &places : nullptr, log)) return false;
+  // Counters know work-items one by one.
+  if (parsed.optimize && !parsed.counters) loop_over_items(*module, *machine, kernels);
   optimize(*module, *machine, parsed);
   if (!measure_private_memory(*module, kernels, log)) return false;
   add_section(*module, ".ze_info", write_ze_info(kernels));
   add_section(*module, kFactsSection, write_facts(kernels));
+  if (parsed.counters) add_section(*module, kPlacesSection, write_places(places));
   llvm::SmallVector<char, 0> object;
   const bool emitted = emit_object(*module, *machine, object, log);
   log.append(diagnostics);
@@ -236,6 +269,16 @@ BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOption
   Compilation compilation = compile_apart(spirv, options);
   if (!compilation.well) return {BuildStatus::build_failure, nullptr, std::move(compilation.log)};
   return load(std::move(compilation.binary), BuildStatus::build_failure, std::move(compilation.log));
+}
+
+std::string counters_json(const CompiledKernel& kernel) {
+  const auto& counters = static_cast<const LoadedKernel*>(kernel.entry)->counters;
+  return counters == nullptr ? std::string()
+                             : counters->to_json(kernel.facts, counted_sub_group(kernel.facts));
+}
+
+void clear_counters(const CompiledKernel& kernel) {
+  if (const auto& counters = static_cast<const LoadedKernel*>(kernel.entry)->counters) counters->clear();
 }
 
 BuildResult build_from_native(std::span<const std::byte> object) {

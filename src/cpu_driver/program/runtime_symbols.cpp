@@ -11,6 +11,7 @@
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/host_math.hpp"
 #include "cpu_driver/program/printf.hpp"
+#include "cpu_driver/program/recorder.hpp"
 
 #if defined(__x86_64__)
 // libgcc's conversions of half; their half is a register's low bits, which only compiled code knows how to
@@ -125,6 +126,9 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"kiln_collective", address(kiln_collective)},
     {"kiln_item_memory", address(kiln_item_memory)},
     {"kiln_printf", address(kiln_printf)},
+    {"kiln_access", address(kiln_access)},
+    {"kiln_meet", address(kiln_meet)},
+    {"kiln_private_access", address(kiln_private_access)},
   };
   return symbols;
 }

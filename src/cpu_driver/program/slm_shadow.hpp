@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Remembers who touched each byte of a work-group's SLM since the last barrier, and finds data races.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kiln::cpu {
+
+/// One access of one work-item. `phase` counts barriers of the work-group over all its groups, so that no two
+/// groups share one; `sub_phase` counts those of the item's sub-group.
+struct SlmAccess {
+  std::uint32_t item = 0, place = 0, phase = 0, sub_phase = 0, sub_group = 0;
+  bool operator==(const SlmAccess&) const = default;
+};
+
+enum class SlmUse : std::uint8_t { read, write, atomic };
+
+/// Two accesses race when different work-items make them without a barrier between, one writes, and not both
+/// are atomic. Writing what another item has just written there is no race. Phases begin at 1.
+class SlmShadow {
+ public:
+  explicit SlmShadow(std::uint64_t bytes) : cells_(bytes) {}
+
+  struct Race {
+    std::uint64_t offset;  ///< the first byte that both touch
+    SlmAccess before;
+  };
+  /// `same` tells of each byte whether it is written as it is; only for writes.
+  std::optional<Race> note(std::uint64_t offset, std::uint64_t bytes, SlmUse use, const SlmAccess& access,
+                           std::span<const bool> same = {});
+
+ private:
+  /// Two items are enough: one of them is not the next one.
+  using Two = std::array<SlmAccess, 2>;
+  struct Cell {
+    SlmAccess write;
+    Two reads, atomics;
+  };
+  static const SlmAccess* conflict(const Two& before, const SlmAccess& now);
+  static void remember(Two& two, const SlmAccess& access);
+
+  std::vector<Cell> cells_;
+};
+
+}  // namespace kiln::cpu

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The counting rules as pure functions: cache lines, turns of SLM banks, data races, and the list of places.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "cpu_driver/program/access_rules.hpp"
+#include "cpu_driver/program/places.hpp"
+#include "cpu_driver/program/slm_shadow.hpp"
+
+namespace kiln::cpu::test {
+namespace {
+
+/// 16 work-items, `bytes` each, `stride` bytes apart.
+std::vector<Touch> row(std::uint64_t first, std::uint64_t stride, std::uint32_t bytes,
+                       std::size_t items = 16) {
+  std::vector<Touch> touches;
+  for (std::size_t i = 0; i < items; ++i) touches.push_back({first + i * stride, bytes});
+  return touches;
+}
+
+Turns turns(const std::vector<Touch>& touches, bool atomic = false) { return slm_turns(touches, atomic); }
+
+}  // namespace
+
+TEST_CASE("cache lines of an access") {
+  CHECK(lines_of({}) == 0);
+  CHECK(lines_of(row(0, 4, 4)) == 1);
+  CHECK(lines_of(row(4, 4, 4)) == 2);
+  CHECK(lines_of(row(0, 0, 4)) == 1);
+  CHECK(lines_of(row(0, 16, 4)) == 4);
+  CHECK(lines_of(row(0, 64, 4)) == 16);
+  CHECK(lines_of(row(0, 16, 16)) == 4);
+  CHECK(lines_of(std::vector{Touch{63, 1}}) == 1);
+  CHECK(lines_of(std::vector{Touch{63, 2}}) == 2);
+  CHECK(lines_of(std::vector{Touch{0, 256}}) == 4);
+  CHECK(lines_of(std::vector{Touch{~std::uint64_t{0} - 3, 4}}) == 1);
+}
+
+TEST_CASE("turns of every stride of words") {
+  for (std::uint64_t stride = 1; stride <= 32; ++stride) {
+    CAPTURE(stride);
+    CHECK(turns(row(0, 4 * stride, 4)).taken == std::gcd(stride, 16u));
+    CHECK(turns(row(4, 4 * stride, 4)).least == 1);
+  }
+}
+
+TEST_CASE("turns of other accesses") {
+  CHECK(turns(row(0, 0, 4)).taken == 1);    // one word for all
+  CHECK(turns(row(0, 1, 1)).taken == 1);    // bytes of four words
+  CHECK(turns(row(0, 16, 16)).taken == 4);  // 64 words, each bank has four
+  CHECK(turns(row(0, 16, 16)).least == 4);
+  CHECK(turns(row(2, 4, 4)).taken == 2);      // each access in two words, 17 in all
+  CHECK(turns(row(0, 4, 4, 32)).taken == 2);  // 16 by 16
+  CHECK(turns(row(0, 64, 4, 8)).taken == 8);
+  CHECK(turns(row(0, 0, 4), true).taken == 16);  // atomics of one word
+  CHECK(turns(row(0, 4, 4), true).taken == 1);
+  CHECK(turns({}).taken == 0);
+}
+
+TEST_CASE("data races") {
+  const auto at = [](std::uint32_t item, std::uint32_t phase = 1, std::uint32_t sub_phase = 0) {
+    return SlmAccess{item, 0, phase, sub_phase, item / 16};
+  };
+  using enum SlmUse;
+  const auto races = [&](SlmUse first, SlmAccess one, SlmUse second, SlmAccess other) {
+    SlmShadow shadow(16);
+    CHECK_FALSE(shadow.note(4, 4, first, one));
+    return shadow.note(7, 2, second, other).has_value();
+  };
+  for (const SlmUse first : {read, write, atomic})
+    for (const SlmUse second : {read, write, atomic}) {
+      CAPTURE(static_cast<int>(first));
+      CAPTURE(static_cast<int>(second));
+      CHECK(races(first, at(1), second, at(2)) == (first != second || first == write));
+      CHECK_FALSE(races(first, at(1), second, at(1)));
+      CHECK_FALSE(races(first, at(1), second, at(2, 2)));
+      CHECK_FALSE(races(first, at(1), second, at(2, 1, 1)));  // a barrier of the sub-group
+      CHECK(races(first, at(1), second, at(20, 1, 1)) == (first != second || first == write));
+    }
+}
+
+TEST_CASE("a race names both accesses, and the same value is none") {
+  SlmShadow shadow(16);
+  const SlmAccess one{1, 10, 1, 0, 0}, two{2, 20, 1, 0, 0}, three{3, 30, 1, 0, 0};
+  CHECK_FALSE(shadow.note(0, 4, SlmUse::write, one));
+  const bool same[] = {true, true, true, true};
+  CHECK_FALSE(shadow.note(0, 4, SlmUse::write, two, same));
+  const auto race = shadow.note(2, 1, SlmUse::read, three);
+  REQUIRE(race);
+  CHECK(race->offset == 2);
+  CHECK(race->before == one);
+  // Two readers: at least one of them is not the writer.
+  CHECK_FALSE(shadow.note(8, 1, SlmUse::read, one));
+  CHECK_FALSE(shadow.note(8, 1, SlmUse::read, two));
+  CHECK(shadow.note(8, 1, SlmUse::write, one)->before == two);
+  CHECK_FALSE(shadow.note(100, 4, SlmUse::write, one));  // outside: another check's business
+}
+
+TEST_CASE("places survive, and cut or foreign bytes are refused") {
+  Place place;
+  place.id = 7;
+  place.kind = PlaceKind::atomic;
+  place.memory = PlaceMemory::slm;
+  const std::vector<KernelPlaces> kernels{{place, Place{}}, {}, {place}};
+  const std::string bytes = write_places(kernels);
+  CHECK(read_places(bytes, 3) == kernels);
+  CHECK(read_places(bytes, 2).empty());
+  CHECK(read_places(bytes, 4).empty());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK(read_places(bytes.substr(0, size), 3).empty());
+  std::string wrong = bytes;
+  wrong[8 + 8] = 77;  // the kind of the first place
+  CHECK(read_places(wrong, 3).empty());
+}
+
+}  // namespace kiln::cpu::test
