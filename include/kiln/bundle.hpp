@@ -51,6 +51,7 @@ struct BundleOptions {
   std::string flags{};  ///< OpenCL build options for a build from SPIR-V
   Isolation isolation = Isolation::automatic;
   std::vector<SpecializationConstant> constants{};  ///< for a build from SPIR-V
+  bool only_spirv = false;  ///< native code is passed over: no flag changes it any more
 };
 
 /// Under what a build from SPIR-V is looked up in the cache.

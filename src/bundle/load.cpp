@@ -112,6 +112,13 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
   for (const DiagnosticRow& row : list.unread) log(LogLevel::warning, row.label + ": " + row.text);
   bundle.passed_over_ = std::move(list.unread);
   std::ranges::move(list.foreign, std::back_inserter(bundle.passed_over_));
+  if (options.only_spirv)
+    std::erase_if(list.candidates, [&](const Candidate& candidate) {
+      if (candidate.format == BinaryFormat::spirv) return false;
+      if (!candidate.by_name)
+        bundle.passed_over_.push_back({candidate.name(), "native code, where SPIR-V is asked for"});
+      return true;
+    });
   // Whether code must not reach the driver does not hang on how it would.
   std::erase_if(list.candidates, [&](const Candidate& candidate) {
     auto hazard = check_module(candidate.facts, bundle.memory_.bytes);

@@ -10,8 +10,8 @@
 
 namespace kiln::cli {
 
-/// Build flag that makes the CPU device count, and look for defects.
-inline constexpr const char* kCountersFlag = "-kiln-counters";
+/// How a bundle is loaded when the CPU device shall count, and look for defects: made for it, of SPIR-V.
+[[nodiscard]] inline BundleOptions counted_build() { return {.flags = "-kiln-counters", .only_spirv = true}; }
 
 /// K0409 for another device than the CPU device: nothing else counts.
 [[nodiscard]] Result<void> can_count(const OpenDevice& device);

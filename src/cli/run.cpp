@@ -160,7 +160,7 @@ int run(const RunOptions& options) {
   const auto settings = cache_options();
   if (!settings) return fail(options, settings.error());
   Cache cache = Cache::open(*settings);
-  auto bundle = Bundle::load(*device, *std::move(files), {.flags = watched ? kCountersFlag : ""}, &cache);
+  auto bundle = Bundle::load(*device, *std::move(files), watched ? counted_build() : BundleOptions(), &cache);
   if (!bundle) return fail(options, bundle.error());
   const auto kernel = bundle->kernel(sample->kernel);
   if (!kernel) return fail(options, kernel.error());

@@ -16,12 +16,12 @@ namespace {
 class Bundles {
  public:
   Bundles(const OpenDevice& device, Cache& cache, bool watched)
-      : device_(device), cache_(cache), flags_(watched ? kCountersFlag : "") {}
+      : device_(device), cache_(cache), options_(watched ? counted_build() : BundleOptions()) {}
   Result<const CheckedKernel*> kernel(const samples::Sample& sample) {
     if (family_ != sample.family) {
       family_ = sample.family;
       bundle_ = find_kernel_files(kernel_folder(), family_).and_then([&](std::vector<KernelFile> files) {
-        return Bundle::load(device_, std::move(files), {.flags = flags_}, &cache_);
+        return Bundle::load(device_, std::move(files), options_, &cache_);
       });
     }
     if (!bundle_) return tl::unexpected(bundle_.error());
@@ -31,7 +31,8 @@ class Bundles {
  private:
   const OpenDevice& device_;
   Cache& cache_;
-  std::string flags_, family_;
+  BundleOptions options_;
+  std::string family_;
   Result<Bundle> bundle_ = tl::unexpected(Error(ZE_RESULT_ERROR_UNINITIALIZED, "kiln run"));
 };
 

@@ -151,6 +151,9 @@ class CpuAlone(InFolder):
                                   folder=self.folder).stdout)
             self.assertEqual((run['ok'], run['binary'], run['member'], run['target'], run['fit']),
                              (True, 'native', 'kiln-cpu', 'cpu', 'exact'))
+        # Counting takes code that is made for it.
+        counted = kiln('run', 'saxpy', '--bundle', 'saxpy.ar', '--device', 'cpu', '--counters', '--json', folder=self.folder)
+        self.assertEqual(json.loads(counted.stdout)['counters']['kernel'], 'saxpy')
         # One byte of the object is another: the device refuses it, and compiles the SPIR-V.
         damaged = bytearray(bundle)
         damaged[bundle.index(b'\x7fELF') + 0x200] ^= 1

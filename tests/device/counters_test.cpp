@@ -38,8 +38,8 @@ Seen run_counted(const samples::Sample& sample, Bundle& bundle, const samples::C
 }
 
 Bundle counted_bundle(const std::string& family) {
-  return need(Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)),
-                           {.flags = cli::kCountersFlag}));
+  return need(
+      Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)), cli::counted_build()));
 }
 
 ordered_json counters_of(const char* name, const samples::Choices& choices = {}) {
