@@ -12,8 +12,8 @@ namespace kiln::cli {
 int exit_code(const Error& error) {
   const std::string code = error.diagnostic() ? error.diagnostic()->code : "";
   if (code.starts_with("K01")) return kRefused;
-  // A source that cannot be compiled, an archive that cannot be read.
-  if (code == "K0405" || code == "K0406" || code == "K0408") return kDriverError;
+  // A source that cannot be compiled, an archive that cannot be read, a report that cannot be written.
+  if (code == "K0405" || code == "K0406" || code == "K0408" || code == "K0410") return kDriverError;
   // K070: settings of the cache that cannot be meant.
   if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;
   if (code.starts_with("K03")) return kNoDevice;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Writes to a temporary name, then renames.
+#include "cli/whole_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace kiln::cli {
+
+WholeFile::WholeFile(std::string path)
+    : path_(std::move(path)),
+      made_(path_ + "." + std::to_string(getpid()) + ".part"),
+      file_(std::fopen(made_.c_str(), "wbxe")) {
+  if (!file_) note();
+  made_by_us_ = file_ != nullptr;
+}
+
+WholeFile::~WholeFile() {
+  if (file_) std::fclose(file_);
+  if (made_by_us_ && !finished_) unlink(made_.c_str());
+}
+
+void WholeFile::write(std::string_view bytes) {
+  if (file_ && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) note();
+}
+
+int WholeFile::finish() {
+  if (file_ && std::fclose(std::exchange(file_, nullptr)) != 0) note();
+  if (!error_ && std::rename(made_.c_str(), path_.c_str()) != 0) note();
+  finished_ = !error_;
+  return error_;
+}
+
+void WholeFile::note() {
+  if (!error_) error_ = errno ? errno : EIO;
+}
+
+}  // namespace kiln::cli
