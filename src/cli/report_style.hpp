@@ -53,6 +53,7 @@ dd { margin: 0; }
 .glance dd { font-size: 1.6rem; font-weight: 650; line-height: 1.3; }
 .glance small { display: block; font-size: .8rem; line-height: 1.35; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); gap: .6rem 1.5rem; margin: .5rem 0; }
+.defect .facts { grid-template-columns: repeat(auto-fill, minmax(min(8rem, 100%), 1fr)); }
 .note, .where { color: var(--soft); font-size: .88rem; }
 .missing, .alarm { padding: .6rem .9rem; border-radius: .5rem; background: var(--warn-ground); }
 .alarm { background: var(--bad-ground); }
@@ -65,6 +66,7 @@ table { border-collapse: collapse; width: 100%; font-size: .92rem; overflow-wrap
 caption { padding-bottom: .4rem; color: var(--soft); text-align: left; font-size: .88rem; }
 th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { color: var(--soft); font-size: .82rem; font-weight: 600; vertical-align: bottom; }
+thead .number { white-space: normal; }
 tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 tbody tr:last-child > * { border-bottom: 0; }
