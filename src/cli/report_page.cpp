@@ -57,14 +57,16 @@ std::string glance(const ordered_json& run, const ReportFacts& facts) {
   return html + "</dl>\n";
 }
 
+std::string wrong_answer(const ordered_json& run) {
+  if (!run.contains("first_wrong")) return {};
+  const ordered_json& wrong = run["first_wrong"];
+  return "<p class=\"alarm\">Element " + number(wrong["index"].get<std::uint64_t>()) + " is " +
+         number(wrong["got"].get<double>()) + ", should be " + number(wrong["wanted"].get<double>()) +
+         ".</p>\n";
+}
+
 std::string run_section(const ordered_json& run) {
   std::string html = "<section id=\"run\"><h2>The run</h2>\n";
-  if (run.contains("first_wrong")) {
-    const ordered_json& wrong = run["first_wrong"];
-    html += "<p class=\"alarm\">Element " + number(wrong["index"].get<std::uint64_t>()) + " is " +
-            number(wrong["got"].get<double>()) + ", should be " + number(wrong["wanted"].get<double>()) +
-            ".</p>\n";
-  }
   html += "<dl class=\"facts\">";
   const auto fact = [&](const char* name, const std::string& value) {
     html += "<div><dt>" + std::string(name) + "</dt><dd>" + value + "</dd></div>\n";
@@ -151,7 +153,8 @@ std::string report_page(const ordered_json& run, const ReportFacts& facts) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
       kernel + " – Kiln</title>\n<style>" + kReportStyle + "</style>\n</head>\n<body>\n" + kReportPatterns +
       "<header><p class=\"over\">Kiln " KILN_VERSION "</p><h1>" + kernel + "</h1> " + answer_tag(run) +
-      "<p class=\"summary\">" + escaped(facts.summary) + "</p></header>\n<main>\n" + glance(run, facts);
+      "<p class=\"summary\">" + escaped(facts.summary) + "</p></header>\n<main>\n" + wrong_answer(run) +
+      glance(run, facts);
   html += defects_section(run) + predictions_section(run);
   if (was_counted(run)) html += access_section(run["counters"]);
   html += core_section(facts);

@@ -94,8 +94,9 @@ figcaption .where { margin: .1rem 0 .4rem; }
 @media print {
   :root { --ground: #fff; --card: #fff; --text: #000; --soft: #444; --line: #bbb; --hit: #2f6fde; --on: #fff; --free: #e9edf3;
     --warn: #c2410c; --warn-ground: #fdeadd; --hatch: #dd5a22; --good: #146c43; --good-ground: #dff3e7; --bad: #b42318; --bad-ground: #fde5e3; }
-  body { max-width: none; padding: 0; font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .glance { break-inside: avoid; } .scroll { overflow: visible; } table { font-size: 8pt; } th, td { padding: .2rem .3rem; } tr { break-inside: avoid; }
+  html { font-size: 10pt; }
+  body { max-width: none; padding: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .glance { break-inside: avoid; } .scroll { overflow: visible; } pre { white-space: pre-wrap; } table { font-size: 8pt; } th, td { padding: .2rem .3rem; } tr { break-inside: avoid; }
 }
 )css";
 

@@ -150,6 +150,16 @@ TEST_CASE("numbers are those of the JSON") {
   CHECK(times(predictions, ">not counted<") == 1);
 }
 
+TEST_CASE("a wrong answer is told at the top, with the first element that differs") {
+  ordered_json run = run_of({});
+  CHECK(report_page(run, {}).find("class=\"alarm\"") == std::string::npos);
+  run["ok"] = false;
+  run["first_wrong"] = {{"index", 17u}, {"got", 0.5}, {"wanted", 0.25}};
+  const std::string page = report_page(run, {});
+  for (const std::string& value : {number(std::uint64_t{17}), number(0.5), number(0.25)})
+    CHECK(page.find(value) < page.find("<section"));
+}
+
 TEST_CASE("global memory: a row a cache line") {
   const auto lines = [](std::uint64_t width, const auto& offset) {
     return lanes_svg(instruction("global", width, 1, offset), "x");
