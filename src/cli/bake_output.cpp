@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Puts a whole file in place of what was there, or leaves it alone.
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "cli/bake.hpp"
+#include "cli/whole_file.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -20,23 +19,6 @@ fs::path place_of(const std::string& path) {
   std::error_code error;
   fs::path place = fs::weakly_canonical(path, error);
   return error ? fs::path(path) : place;
-}
-
-int write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return count < 0 ? errno : ENOSPC;
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
-
-/// The rights that a new file gets here; mkstemp closes it to others. No other thread runs by then.
-mode_t usual_rights() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
 }
 
 }  // namespace
@@ -61,21 +43,12 @@ Result<void> check_output(const std::string& path) {
 }
 
 Result<void> write_output(const std::string& path, std::span<const std::byte> bytes) {
-  const fs::path place = place_of(path);
-  std::string temporary = place.string() + ".XXXXXX";
-  const int file = mkostemp(temporary.data(), O_CLOEXEC);
-  int error = file < 0 ? errno : 0;
-  if (file >= 0) {
-    error = write_all(file, bytes);
-    if (error == 0 && fchmod(file, usual_rights()) != 0) error = errno;
-    // close() may be the first to say that the disk is full.
-    if (close(file) != 0 && error == 0) error = errno;
-    if (error == 0 && rename(temporary.c_str(), place.c_str()) != 0) error = errno;
-    if (error != 0) unlink(temporary.c_str());
-  }
-  if (error == 0) return {};
-  return tl::unexpected(
-      bad_output(path, std::strerror(error), "see that there is room, and that you may write there"));
+  WholeFile file(path);
+  file.write(bytes);
+  if (const int error = file.finish(); error != 0)
+    return tl::unexpected(
+        bad_output(path, std::strerror(error), "see that there is room, and that you may write there"));
+  return {};
 }
 
 }  // namespace kiln::cli

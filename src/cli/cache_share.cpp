@@ -1,59 +1,17 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache export` and `import`: entries in one file.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 
 #include "cli/cache_archive.hpp"
 #include "cli/cache_entries.hpp"
+#include "cli/whole_file.hpp"
 #include "diagnose/printable.hpp"
 
 namespace kiln::cli {
 namespace {
-
-/// Writes beside the file and puts it there at the end, so that there is never half an archive.
-class ArchiveFile {
- public:
-  explicit ArchiveFile(std::string path)
-      : path_(std::move(path)),
-        made_(path_ + "." + std::to_string(getpid()) + ".part"),
-        file_(std::fopen(made_.c_str(), "wbxe")) {
-    if (!file_) note();
-    made_by_us_ = file_ != nullptr;
-  }
-  ArchiveFile(ArchiveFile&&) = delete;
-  ~ArchiveFile() {
-    if (file_) std::fclose(file_);
-    if (made_by_us_ && !finished_) unlink(made_.c_str());
-  }
-  void write(std::string_view bytes) {
-    if (file_ && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) note();
-  }
-  void write(std::span<const std::byte> bytes) {
-    write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  }
-  /// 0, or the errno of what went wrong first.
-  int finish() {
-    if (file_ && std::fclose(std::exchange(file_, nullptr)) != 0) note();
-    if (!error_ && std::rename(made_.c_str(), path_.c_str()) != 0) note();
-    finished_ = !error_;
-    return error_;
-  }
-
- private:
-  void note() {
-    if (!error_) error_ = errno ? errno : EIO;
-  }
-
-  std::string path_, made_;
-  std::FILE* file_;
-  int error_ = 0;
-  bool made_by_us_ = false, finished_ = false;
-};
 
 Result<std::vector<cache::StoredEntry>> chosen_entries(const cache::Folder& folder,
                                                        const std::vector<std::string>& keys) {
@@ -114,7 +72,7 @@ int cache_export(const CacheCommand& command) {
   std::vector<CacheKey> keys;
   for (const cache::StoredEntry& entry : chosen) keys.push_back(entry.key);
 
-  ArchiveFile archive(command.archive);
+  WholeFile archive(command.archive);
   archive.write(archive_start(keys));
   std::size_t written = 0;
   std::vector<Refused> refused;

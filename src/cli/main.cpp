@@ -226,10 +226,15 @@ int main(int argc, char** argv) {
       ->add_flag("--check-memory", options.check_memory,
                  "Look for accesses out of bounds and data races in SLM; CPU device only, slow")
       ->excludes("--repeat");
+  run_command
+      ->add_option("--report", options.report,
+                   "Write the run as an HTML page to this file, with counters on the CPU device")
+      ->excludes("--repeat")
+      ->check([](const std::string& file) { return file.empty() ? "a file is needed" : ""; });
   CLI::Option* list = run_command->add_flag("--list", options.list, "Name the samples");
   run_command
       ->add_flag("--all", options.all, "Run all samples, each with sizes that suit it, and print a table")
-      ->excludes("kernel", "--group", "--slm", "--bundle")
+      ->excludes("kernel", "--group", "--slm", "--bundle", "--report")
       ->excludes(list);
 
   try {

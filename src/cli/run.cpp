@@ -6,6 +6,7 @@
 
 #include "cli/counters.hpp"
 #include "cli/measure.hpp"
+#include "cli/report.hpp"
 #include "cli/session.hpp"
 
 namespace kiln::cli {
@@ -153,7 +154,9 @@ int run(const RunOptions& options) {
                                              "`kiln run --list` names them"));
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
-  const bool watched = options.counters || options.check_memory;
+  // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.
+  const bool counts = options.counters || (!options.report.empty() && can_count(*device));
+  const bool watched = counts || options.check_memory;
   if (const auto can = can_count(*device); watched && !can) return fail(options, can.error());
   auto files = files_of(*sample, options);
   if (!files) return fail(options, files.error());
@@ -168,16 +171,23 @@ int run(const RunOptions& options) {
   if (!prepared) return fail(options, prepared.error());
   auto outcome = measure(*device, *prepared, **kernel, options.repeat);
   if (!outcome) return fail(options, outcome.error());
-  Report report{*sample, *device, *bundle, *prepared, *outcome, nullptr, options.counters};
+  Report report{*sample, *device, *bundle, *prepared, *outcome, nullptr, counts};
   if (watched) {
     auto counters = read_counters(*device, (*kernel)->kernel());
     if (!counters) return fail(options, counters.error());
     report.counters = *std::move(counters);
   }
+  if (!options.report.empty()) {
+    const ReportFacts facts =
+        report_facts(*device, **kernel, *sample, *prepared, bundle->file(), report.counters);
+    if (const auto written = write_report(options.report, report_page(as_json(report), facts)); !written)
+      return fail(options, written.error());
+  }
   if (options.json)
     print(as_json(report));
   else
     print_text(report);
+  if (!options.report.empty() && !options.json) std::printf("  report       %s\n", options.report.c_str());
   return outcome->mismatch || (watched && !report.counters["defects"].empty()) ? kWrongAnswer : kOk;
 }
 

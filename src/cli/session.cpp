@@ -13,7 +13,7 @@ int exit_code(const Error& error) {
   const std::string code = error.diagnostic() ? error.diagnostic()->code : "";
   if (code.starts_with("K01")) return kRefused;
   // A source that cannot be compiled, an archive that cannot be read, an output that cannot be written.
-  for (const char* failed : {"K0405", "K0406", "K0408", "K0421", "K0422"})
+  for (const char* failed : {"K0405", "K0406", "K0408", "K0410", "K0421", "K0422"})
     if (code == failed) return kDriverError;
   // K070: settings of the cache that cannot be meant.
   if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;

@@ -84,6 +84,7 @@ struct RunOptions {
   bool json = false, list = false, all = false;
   bool counters = false;      ///< count on the CPU device, and look for defects
   bool check_memory = false;  ///< the defects alone
+  std::string report;         ///< HTML file, with counters where the device counts; empty: none
 };
 int run(const RunOptions& options);
 int run_all(const RunOptions& options);

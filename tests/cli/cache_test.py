@@ -254,6 +254,21 @@ class Share(CacheCase):
         self.assertEqual(self.ask('export', self.archive, failed, status=1)['refused'][0]['name'], failed)
         self.assertEqual(sorted(os.listdir(self.root)), ['cache', 'kernels.ar', 'other'])
 
+    def test_links_and_pipes_stay_what_they_are(self):
+        self.write(native_entry('1'))
+        self.kiln('export', self.archive)
+        link, pipe = self.root / 'link', self.root / 'pipe'
+        (self.root / 'behind').write_text('old')
+        os.symlink(self.root / 'behind', link)
+        self.kiln('export', str(link))
+        self.assertTrue(link.is_symlink())
+        os.mkfifo(pipe)
+        with subprocess.Popen(['cat', str(pipe)], stdout=subprocess.PIPE) as reader:
+            self.kiln('export', str(pipe))
+            self.assertEqual(reader.communicate(timeout=60)[0], pathlib.Path(self.archive).read_bytes())
+        self.assertTrue(pipe.is_fifo())
+        self.assertEqual((self.root / 'behind').read_bytes(), pathlib.Path(self.archive).read_bytes())
+
     def test_a_damaged_entry_is_not_exported_and_gives_way_to_a_whole_one(self):
         key, = self.write(native_entry('1'))
         self.kiln('export', self.archive)

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// The page of `kiln run --report`: what it draws, that its numbers are those of the JSON, and that text from
+// files stays text.
+#include "cli/report.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "cli/html.hpp"
+#include "unit/golden.hpp"
+
+using namespace kiln;
+using namespace kiln::cli;
+using namespace kiln::test;
+using nlohmann::ordered_json;
+
+namespace {
+
+/// An instruction whose lane i is at `offset(i)`, with the cost that the CPU device would count.
+ordered_json instruction(const char* memory, std::uint64_t width, std::uint64_t cost, const auto& offset,
+                         std::uint64_t lanes = 16, const char* kind = "read") {
+  const bool slm = std::string(memory) == "slm";
+  ordered_json json{{"id", 7},
+                    {"line", nullptr},
+                    {"kind", kind},
+                    {"memory", memory},
+                    {"accesses", 4096},
+                    {"bytes", 4096 * width},
+                    {"width", width},
+                    {"argument", 0},
+                    {"argument_name", "in"},
+                    {"sub_group_accesses", 256}};
+  json["example"] = {{"group", 0}, {"sub_group", 0}};
+  for (std::uint64_t lane = 0; lane < lanes; ++lane)
+    json["example"]["lanes"].push_back({{"lane", lane}, {"offset", offset(lane)}});
+  if (slm) {
+    json["turns"] = cost * 256;
+    json["conflict_turns"] = (cost - 1) * 256;
+  } else {
+    json["lines"][std::to_string(cost)] = 256;
+  }
+  json["example"][slm ? "turns" : "lines"] = cost;
+  return json;
+}
+
+ordered_json run_of(std::vector<ordered_json> instructions) {
+  ordered_json run{{"kernel", "sample"},
+                   {"device", "device"},
+                   {"binary", "jit"},
+                   {"file", "f.spv"},
+                   {"build_ms", 1.5},
+                   {"host_ms", 2.25},
+                   {"device_ms", 1.125},
+                   {"groups", {4, 1, 1}},
+                   {"group_size", {256, 1, 1}},
+                   {"elements", 1024},
+                   {"gb_per_s", 12.0625},
+                   {"ok", true},
+                   {"defects", ordered_json::array()}};
+  run["counters"] = {{"kernel", "k"}, {"sub_group_size", 16}, {"complete", true}};
+  run["counters"]["totals"]["global_reads"] = {{"accesses", 1234567}, {"bytes", 4938268}, {"lines", 77161}};
+  run["counters"]["instructions"] = std::move(instructions);
+  return ordered_json::parse(run.dump());  // as it comes from the device
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+std::size_t rows_of(const std::string& svg) { return times(svg, ">line ") + times(svg, ">turn "); }
+
+/// Elements that are opened and not closed, or closed and not opened.
+std::vector<std::string> unbalanced(const std::string& html) {
+  static const std::vector<std::string> kVoid{"meta", "br", "!doctype", "rect"};
+  std::vector<std::string> open, wrong;
+  const std::regex tag("<(/?)([a-z0-9!]+)[^>]*>");
+  for (std::sregex_iterator it(html.begin(), html.end(), tag), end; it != end; ++it) {
+    const std::string name = (*it)[2];
+    if (std::ranges::find(kVoid, name) != kVoid.end()) continue;
+    if ((*it)[1].length() == 0)
+      open.push_back(name);
+    else if (open.empty() || open.back() != name)
+      wrong.push_back(name);
+    else
+      open.pop_back();
+  }
+  wrong.insert(wrong.end(), open.begin(), open.end());
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("text from outside stays text") {
+  CHECK(escaped("<a href=\"x\">&'") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+  CHECK(escaped("\x1b[31m\x01") == "\\x1b[31m\\x01");
+  CHECK(escaped("a\xff"
+                "b") == "a\ufffdb");
+  CHECK(escaped("µ → 3") == "µ → 3");
+
+  const std::string evil = "<script>alert(1)</script>\"'\x1b\xff";
+  ordered_json run = run_of({instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; })});
+  for (const char* field : {"kernel", "device", "binary", "file"}) run[field] = evil;
+  run["predicted"][evil] = 1;
+  run["counters"]["totals"][evil + "_x"] = {{"accesses", 1}};
+  ordered_json& each = run["counters"]["instructions"][0];
+  for (const char* field : {"kind", "memory", "argument_name"}) each[field] = evil;
+  each["line"] = 1u;
+  run["defects"].push_back(
+      {{"code", evil},
+       {"message", evil},
+       {"rows", {{{"label", evil}, {"text", evil}}, {{"label", evil}, {"value", 1u}, {"unit", evil}}}},
+       {"help", {evil}}});
+  ReportFacts facts{evil, 0, 1024, CoreUse{evil, evil, {}, {{Resource::threads, 1, 8, 8}}}, evil, {evil}};
+  const std::string page = report_page(run, facts);
+  CHECK(page.find("<script") == page.npos);
+  CHECK(page.find('\x1b') == page.npos);
+  CHECK(page.find('\xff') == page.npos);
+  CHECK(times(page, "&lt;script&gt;") >= 20);
+  CHECK(unbalanced(page).empty());
+}
+
+TEST_CASE("the page asks for nothing from elsewhere") {
+  const std::string page = report_page(run_of({}), {});
+  CHECK(page.find("default-src 'none'") != page.npos);
+  for (const char* part : {"http:", "https:", "src=", "href=", "@import", "<script", "<link", "<iframe"})
+    CHECK_MESSAGE(page.find(part) == page.npos, part);
+  CHECK(unbalanced(page).empty());
+}
+
+TEST_CASE("numbers are those of the JSON") {
+  CHECK(number(std::uint64_t{1234567}) == "<data value=\"1234567\">1\u202f234\u202f567</data>");
+  CHECK(number(std::uint64_t{1234}) == "<data value=\"1234\">1234</data>");
+  CHECK(number(12.0625) == "<data value=\"12.0625\">12.1</data>");
+  CHECK(number(0.00123) == "<data value=\"0.00123\">0.0012</data>");
+  ordered_json run = run_of({instruction("global", 4, 16, [](std::uint64_t lane) { return 64 * lane; })});
+  run["predicted"] = {{"lines", 16}, {"reads", 9}, {"other", 3}};
+  run["counted"] = {{"lines", 16}, {"reads", 8}};
+  const std::string page = report_page(run, {});
+  for (const double value : {1.5, 2.25, 1.125, 12.0625}) CHECK(page.find(number(value)) != page.npos);
+  for (const std::uint64_t value : {1234567ul, 4938268ul, 77161ul, 4096ul, 1024ul})
+    CHECK(page.find(number(value)) != page.npos);
+  const std::string predictions = predictions_section(run);
+  CHECK(times(predictions, ">equal<") == 1);
+  CHECK(times(predictions, ">differs<") == 1);
+  CHECK(times(predictions, ">not counted<") == 1);
+}
+
+TEST_CASE("a wrong answer is told at the top, with the first element that differs") {
+  ordered_json run = run_of({});
+  CHECK(report_page(run, {}).find("class=\"alarm\"") == std::string::npos);
+  run["ok"] = false;
+  run["first_wrong"] = {{"index", 17u}, {"got", 0.5}, {"wanted", 0.25}};
+  const std::string page = report_page(run, {});
+  for (const std::string& value : {number(std::uint64_t{17}), number(0.5), number(0.25)})
+    CHECK(page.find(value) < page.find("<section"));
+}
+
+TEST_CASE("global memory: a row a cache line") {
+  const auto lines = [](std::uint64_t width, const auto& offset) {
+    return lanes_svg(instruction("global", width, 1, offset), "x");
+  };
+  CHECK(rows_of(lines(4, [](std::uint64_t lane) { return 4 * lane; })) == 1);
+  CHECK(rows_of(lines(4, [](std::uint64_t lane) { return 64 * lane + 4; })) == 16);
+  const std::string same = lines(4, [](std::uint64_t) { return 0; });
+  CHECK(times(same, ">16×<") == 1);
+  // Each of them lies in two lines, and is drawn in both.
+  const std::string across = lines(4, [](std::uint64_t lane) { return 64 * lane + 62; });
+  CHECK(rows_of(across) == 17);
+  CHECK(times(across, "class=\"hit ") == 32);
+  CHECK(rows_of(lines(1u << 30, [](std::uint64_t lane) { return lane << 30; })) == 40);
+  CHECK(lanes_svg({{"kind", "barrier"}}, "x").empty());
+}
+
+TEST_CASE("SLM: a row a turn, and conflicts from the turn on that the words would not need") {
+  const auto check = [](std::uint64_t width, const auto& offset, std::uint64_t turns, std::size_t conflicts,
+                        std::uint64_t least, std::uint64_t lanes = 16, const char* kind = "read") {
+    const ordered_json each = instruction("slm", width, turns, offset, lanes, kind);
+    const std::string svg = lanes_svg(each, "x");
+    CHECK(rows_of(svg) == turns);
+    CHECK(times(svg, "hit conflict") == conflicts);
+    CHECK(least_of_example(each) == least);
+  };
+  check(
+      4, [](std::uint64_t lane) { return 4 * lane; }, 1, 0, 1);
+  check(
+      4, [](std::uint64_t lane) { return 8 * lane; }, 2, 8, 1);
+  check(
+      4, [](std::uint64_t lane) { return 64 * lane; }, 16, 15, 1);
+  check(
+      4, [](std::uint64_t) { return 4; }, 1, 0, 1);
+  check(
+      4, [](std::uint64_t) { return 4; }, 16, 15, 1, 16, "atomic");
+  check(
+      16, [](std::uint64_t lane) { return 16 * lane; }, 4, 0, 4);  // 64 words
+  check(
+      4, [](std::uint64_t lane) { return 8 * lane; }, 4, 16, 2, 32);  // 16 by 16
+}
+
+TEST_CASE("the costliest access comes first, and no more than a page can bear") {
+  std::vector<ordered_json> all(40, instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; }));
+  all.back() = instruction("slm", 4, 16, [](std::uint64_t lane) { return 64 * lane; });
+  all.back()["argument_name"] = "tile";
+  const std::string html = access_section(run_of(all)["counters"]);
+  CHECK(times(html, "<figure>") == 16);
+  CHECK(html.find("<code>tile</code>") < html.find("<code>in</code>"));
+  CHECK(times(html, number(std::uint64_t{24})) == 1);
+}
+
+TEST_CASE("occupancy by resource agrees with the library") {
+  KernelFacts kernel;
+  kernel.simd_size = 16;
+  kernel.grf_count = 128;
+  kernel.barrier_count = 1;
+  const CoreUse use = core_use(kernel, *find_target("pvc"), 256, 40'000, "");
+  REQUIRE(use.uses.size() == 3);
+  CHECK(use.uses[0].groups == 4);  // 64 threads by 16
+  CHECK(use.uses[1].of_group == 48 * 1024);
+  CHECK(use.uses[1].groups == 2);
+  CHECK(use.uses[2].groups == 32);
+  CHECK(use.occupancy.limit == Resource::slm);
+  CHECK(std::ranges::min(use.uses, {}, &ResourceUse::groups).groups == use.occupancy.groups_per_core);
+  CHECK(core_use({}, *find_target("pvc"), 256, 0, "").occupancy.groups_per_core == 0);
+}
+
+TEST_CASE("source lines with their counts, where source and line numbers fit together") {
+  ordered_json each = instruction("global", 4, 2, [](std::uint64_t lane) { return 8 * lane; });
+  each["line"] = 12;
+  const ordered_json counters = run_of({each, each})["counters"];
+  ReportFacts facts;
+  CHECK(times(source_section(counters, facts), "class=\"missing\"") == 1);
+  facts.source_file = "k.cl";
+  for (int line = 1; line <= 30; ++line) facts.source.push_back("line " + std::to_string(line) + ";");
+  const std::string html = source_section(counters, facts);
+  CHECK(html.find(number(std::uint64_t{8192})) != html.npos);
+  for (const char* shown : {"line 10;", "line 14;"}) CHECK(html.find(shown) != html.npos);
+  for (const char* not_shown : {"line 9;", "line 15;"}) CHECK(html.find(not_shown) == html.npos);
+  facts.source.resize(11);
+  CHECK(times(source_section(counters, facts), "class=\"missing\"") == 1);
+  CHECK(source_section(run_of({})["counters"], facts).empty());
+}
+
+TEST_CASE("a device that does not count: the page says so, and shows the rest") {
+  ordered_json run = run_of({});
+  run.erase("counters");
+  run.erase("defects");
+  run["ok"] = nullptr;
+  run["device_ms"] = nullptr;
+  const std::string page = report_page(run, {});
+  CHECK(page.find("id=\"accesses\"") == page.npos);
+  CHECK(page.find("not executed") != page.npos);
+  CHECK(page.find("--device cpu") != page.npos);
+  CHECK(unbalanced(page).empty());
+}
+
+TEST_CASE("K0410: a report is written whole, or what was there stays") {
+  check_diagnostic("K0410", *unwritable_report("report.html", "Permission denied").diagnostic());
+  const auto folder = std::filesystem::temp_directory_path() / ("kiln-report-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string file = folder / "r.html", link = folder / "link";
+  REQUIRE(write_report(file, "first"));
+  REQUIRE(write_report(file, "second"));
+  const Bytes bytes = read_file(file);
+  CHECK(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) == "second");
+  std::filesystem::create_symlink(file, link);
+  for (const std::string& bad : {link, folder.string(), (folder / "none" / "r.html").string()}) {
+    const auto refused = write_report(bad, "third");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().diagnostic()->code == "K0410");
+  }
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
+  std::filesystem::remove_all(folder);
+}
