@@ -49,8 +49,7 @@ Result<ordered_json> read_counters(const OpenDevice& device, KernelRef kernel) {
   std::string text(size, '\0');
   if (result == ZE_RESULT_SUCCESS) result = get(kernel.raw(), &size, text.data());
   if (result != ZE_RESULT_SUCCESS) return tl::unexpected(Error(result, kName));
-  text.resize(text.find('\0'));
-  ordered_json json = ordered_json::parse(text, nullptr, false);
+  ordered_json json = ordered_json::parse(text.c_str(), nullptr, false);
   if (!json.is_object()) return tl::unexpected(Error(ZE_RESULT_ERROR_UNKNOWN, kName));
   return json;
 }

@@ -93,7 +93,7 @@ Error unwritable_report(const std::string& path, std::string reason) {
 
 Result<void> write_report(const std::string& path, const std::string& page) {
   std::error_code error;
-  // Renaming would put a file in the place of /dev/stdout, and of any other link or device.
+  // A page into what is no file would mix with what else goes there.
   if (const auto there = std::filesystem::symlink_status(path, error);
       std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
     return tl::unexpected(unwritable_report(path, "it is a link, a folder or a device"));

@@ -91,21 +91,29 @@ TEST_CASE("an entry that no driver takes is compiled anew and replaced") {
   CHECK(load(scratch, file).origin == BinaryOrigin::cache);
 }
 
-TEST_CASE("a module that cannot be built is refused again without the compiler, with the same words") {
+TEST_CASE("a failure of the build is refused again without the compiler, with the same words") {
   const TestFolder scratch;
-  KernelFile file = sample_kernel("saxpy.spv");
+  // Too much SLM is lack of memory to the CPU device, and to Intel's driver 26.27: that is asked again.
+  // To 22.43 it is a failure of the build, as is a function that is not there to the CPU device: that is
+  // remembered.
+  const bool cpu = device().kind == DeviceKind::cpu;
+  const KernelFile file = test_kernel(cpu ? "link_main.spv" : "over_static.spv");
+  const ze_result_t code = build(ModuleFormat::spirv, file.bytes).code;
+  const bool remembered =
+      code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || code == ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
   const auto refusal = [&] {
     Cache cache = open_cache(scratch);
-    const auto bundle = Bundle::load(device(), {file}, {"-no-such-option"}, &cache);
+    const auto bundle = Bundle::load(device(), {file}, {}, &cache);
     return std::pair(bundle ? std::string("built") : bundle.error().text(), cache.counts());
   };
   const auto [first, first_counts] = refusal();
-  if (first == "built") return;  // a compiler that overlooks options it does not know
+  REQUIRE(first != "built");
   const auto [second, second_counts] = refusal();
   CHECK(second == first);
   CHECK(first_counts.compilations == 1);
-  CHECK(second_counts.compilations == 0);
-  CHECK(second_counts.remembered_failures == 1);
+  CHECK(second_counts.compilations == (remembered ? 0 : 1));
+  CHECK(second_counts.remembered_failures == (remembered ? 1 : 0));
+  if (cpu) CHECK(remembered);
 }
 
 TEST_CASE("linked modules are kept too, each order and each list of files for itself") {
