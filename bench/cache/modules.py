@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A module of 50 kernels made in fresh processes: compiled, from the driver's own cache, from Kiln's cache.
-modules.py CACHE_MODULE FIFTY_SPV DEVICE..."""
+modules.py CACHE_MODULE FIFTY_SPV DEVICE[,VARIABLE=VALUE]..."""
 import json
 import os
 import statistics
@@ -16,8 +16,10 @@ program, spirv = os.path.abspath(program), os.path.abspath(spirv)
 
 def ask(device, folder, *arguments, driver_cache=False):
     """What one process answers; nothing where the device does not exist."""
-    environment = {**os.environ, 'NEO_CACHE_PERSISTENT': '1' if driver_cache else '0', 'NEO_CACHE_DIR': os.path.join(folder, 'l0_cache')}
-    result = subprocess.run([program, device, *arguments], cwd=folder, env=environment, capture_output=True, text=True,
+    name, *variables = device.split(',')
+    environment = {**os.environ, **dict(variable.split('=', 1) for variable in variables),
+                   'NEO_CACHE_PERSISTENT': '1' if driver_cache else '0', 'NEO_CACHE_DIR': os.path.join(folder, 'l0_cache')}
+    result = subprocess.run([program, name, *arguments], cwd=folder, env=environment, capture_output=True, text=True,
                             check=False)
     if result.returncode == 77:
         return None
@@ -32,7 +34,7 @@ def make(device, folder, *cache, **settings):
     return answer and (answer['ms'], answer['origin'])
 
 
-print(f'{"50 kernels, fresh process":26} {"JIT ms":>9} {"driver cache ms":>16} {"kiln cache ms":>14} {"JIT / kiln":>11} {"driver / kiln":>14}')
+print(f'{"50 kernels, fresh process":43} {"JIT ms":>9} {"driver cache ms":>16} {"kiln cache ms":>14} {"JIT / kiln":>11} {"driver / kiln":>14}')
 for device in devices:
     with tempfile.TemporaryDirectory() as top:
         plain, with_driver_cache, cache = (os.path.join(top, name) for name in ('plain', 'driver', 'kiln'))
@@ -41,7 +43,7 @@ for device in devices:
         os.makedirs(os.path.join(with_driver_cache, 'l0_cache'))
         first = make(device, plain, cache)
         if not first:
-            print(f'{device:26} no such device here')
+            print(f'{device:43} no such device here')
             continue
         make(device, with_driver_cache, driver_cache=True)
         cached_by_driver = bool(os.listdir(os.path.join(with_driver_cache, 'l0_cache')))
@@ -57,10 +59,11 @@ for device in devices:
     jit, kiln = statistics.median(times['jit']), statistics.median(times['kiln'])
     driver = statistics.median(times['driver']) if cached_by_driver else None
     compared = (f'{driver:.2f}', f'{driver / kiln:.2f}') if driver else ('none', '')
-    print(f'{device:26} {jit:9.1f} {compared[0]:>16} {kiln:14.2f} {jit / kiln:11.0f} {compared[1]:>14}')
+    print(f'{device:43} {jit:9.1f} {compared[0]:>16} {kiln:14.2f} {jit / kiln:11.0f} {compared[1]:>14}')
 
-print(f'\n{"identity, fresh process":26} {"first us":>9} {"again us":>9}')
+print(f'\n{"identity, fresh process":43} {"first us":>9} {"anew us":>9} {"again us":>9}')
 for device in devices:
     answers = [answer for _ in range(5 * RUNS) if (answer := ask(device, '/'))]
     if answers:
-        print(f'{device:26} {statistics.median(a["first_us"] for a in answers):9.1f} {statistics.median(a["again_us"] for a in answers):9.1f}')
+        first, anew, again = (statistics.median(answer[name] for answer in answers) for name in ('first_us', 'anew_us', 'again_us'))
+        print(f'{device:43} {first:9.1f} {anew:9.1f} {again:9.1f}')

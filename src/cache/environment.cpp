@@ -3,7 +3,6 @@
 #include "cache/environment.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <vector>
 
@@ -13,7 +12,7 @@ namespace {
 struct Variable {
   std::string_view name, value;
 };
-/// In the order of the names; views, as most of an environment shapes nothing.
+/// In the order of the names.
 using Variables = std::vector<Variable>;
 
 constexpr std::string_view kField = "env.";
@@ -27,19 +26,6 @@ constexpr std::string_view kUngatedKeys[] = {"EnableLEO", "OverrideDefaultFP64Se
 
 // Keys that load other code; what that is, no field tells.
 constexpr std::string_view kOtherCode[] = {"IgcLibraryName", "FinalizerLibraryName", "LoadBinarySipFromFile"};
-
-Variables read(std::span<const std::string> environment) {
-  Variables variables;
-  variables.reserve(environment.size());
-  for (const std::string_view entry : environment)
-    if (const auto equals = entry.find('=', 1); equals != entry.npos)
-      variables.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
-  std::ranges::stable_sort(variables, {}, &Variable::name);
-  // getenv() finds the first one.
-  const auto same_name = [](const Variable& a, const Variable& b) { return a.name == b.name; };
-  variables.erase(std::unique(variables.begin(), variables.end(), same_name), variables.end());
-  return variables;
-}
 
 bool is_off(std::string_view value) { return value.empty() || value == "0"; }
 
@@ -56,9 +42,32 @@ std::string_view bare(std::string_view name) {
 
 /// The driver's some 750 keys all have the shape of `Enable64kbpages`; what has it is taken for one.
 bool is_key(std::string_view name) {
-  const auto is = [](auto test) { return [test](unsigned char each) { return test(each) != 0; }; };
-  return name.size() > 2 && is(isupper)(static_cast<unsigned char>(name[0])) &&
-         std::ranges::all_of(name, is(isalnum)) && std::ranges::any_of(name, is(islower));
+  const auto is_upper = [](char each) { return each >= 'A' && each <= 'Z'; };
+  const auto is_lower = [](char each) { return each >= 'a' && each <= 'z'; };
+  const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
+  return name.size() > 2 && is_upper(name[0]) && std::ranges::any_of(name, is_lower) &&
+         std::ranges::all_of(name,
+                             [&](char each) { return is_upper(each) || is_lower(each) || is_digit(each); });
+}
+
+/// Could shape code by its name alone; most of an environment cannot.
+bool may_count(std::string_view name) {
+  return name.starts_with(kCompiler) || name.starts_with("ZET_") || name.starts_with("KILN_") ||
+         is_one_of(kPlain, name) || is_key(bare(name));
+}
+
+Variables read(std::span<const std::string> environment) {
+  Variables variables;
+  for (const std::string_view entry : environment) {
+    const auto equals = entry.find('=', 1);
+    const std::string_view name = entry.substr(0, equals);
+    // getenv() finds the first one.
+    if (equals != entry.npos && may_count(name) &&
+        std::ranges::find(variables, name, &Variable::name) == variables.end())
+      variables.push_back({name, entry.substr(equals + 1)});
+  }
+  std::ranges::sort(variables, {}, &Variable::name);
+  return variables;
 }
 
 bool gate_is_open(const Variables& variables) {

@@ -2,8 +2,9 @@
 // Puts libraries, environment and files together, and samples them once a driver.
 #include "cache/identity.hpp"
 
-#include <deque>
+#include <list>
 #include <mutex>
+#include <optional>
 
 namespace kiln::cache {
 namespace {
@@ -48,9 +49,10 @@ std::string first_difference(const Manifest& wanted, const Manifest& found) {
   return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
 }
 
-std::string unknown_start(const LoadMoment& loaded, const EnvironmentInputs& environment) {
+std::string unknown_start(const LoadMoment& loaded) {
   if (!loaded.started) return {};
-  const auto list = differences(environment_inputs(*loaded.started).fields, environment.fields);
+  const auto list =
+      differences(environment_inputs(*loaded.started).fields, environment_inputs(loaded.environment).fields);
   return list.empty() ? std::string()
                       : list.front().name + " was changed, and a driver loaded, before Kiln began";
 }
@@ -60,12 +62,12 @@ const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreat
 /// Sampled identities. References to them stay valid: they are never removed.
 struct Samples {
   std::mutex mutex;
-  std::deque<Identity> all;
+  std::list<Identity> all;
   const Identity* latest = nullptr;
   std::uint64_t mappings = 0;
   const void* builder = nullptr;
   const LoadMoment* loaded = nullptr;
-  LoadMoment first_use;
+  std::optional<LoadMoment> first_use;  ///< where it is not as `loaded`
 };
 
 Samples& samples() {
@@ -76,20 +78,18 @@ Samples& samples() {
 }  // namespace
 
 Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
-                       const LoadMoment& first_use) {
-  const EnvironmentInputs environment = environment_inputs(loaded.environment);
-  Identity identity{libraries.fields, {}, environment.bypass, libraries.unknown};
-  identity.fields.merge(environment.fields);
+                       const LoadMoment* first_use) {
+  EnvironmentInputs environment = environment_inputs(loaded.environment);
+  Identity identity{std::move(environment.fields), {}, std::move(environment.bypass), libraries.unknown};
+  identity.fields.merge(libraries.fields);
   add_files(loaded.driver_files, identity);
   add_files(loaded.compiler_files, identity);
   if (identity.unknown.empty()) identity.unknown = environment.unknown;
-  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded, environment);
-  // Mostly nothing has changed, and this is on the way of the first hit.
-  if (loaded.environment == first_use.environment && loaded.compiler_files == first_use.compiler_files)
-    return identity;
+  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded);
+  if (!first_use) return identity;
   if (identity.unknown.empty())
-    identity.unknown = first_difference(late_fields(loaded), late_fields(first_use));
-  if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use.environment).bypass;
+    identity.unknown = first_difference(late_fields(loaded), late_fields(*first_use));
+  if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use->environment).bypass;
   return identity;
 }
 
@@ -97,16 +97,19 @@ const Identity& identity() {
   Samples& kept = samples();
   const std::lock_guard lock(kept.mutex);
   const LoadMoment* loaded = detail::load_moment();
-  const std::uint64_t mappings = mapping_count();
-  if (kept.latest && kept.mappings == mappings && kept.loaded == loaded && kept.builder == builder())
+  if (kept.latest && kept.mappings == mapping_count() && kept.loaded == loaded && kept.builder == builder())
     return *kept.latest;
   static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
   if (!loaded) return *never;
-  if (kept.loaded != loaded) kept.first_use = detail::sample_build_moment();
-  Identity sampled =
-      make_identity(library_inputs(mapped_libraries(builder()), &digest_of_mapped), *loaded, kept.first_use);
+  if (kept.loaded != loaded) {
+    kept.first_use.reset();
+    if (!detail::is_build_moment(*loaded)) kept.first_use = detail::sample_build_moment();
+  }
+  LibraryInputs libraries;
+  kept.mappings =
+      visit_mapped(builder(), [&](auto mapped) { libraries = library_inputs(mapped, &digest_of_mapped); });
+  Identity sampled = make_identity(libraries, *loaded, kept.first_use ? &*kept.first_use : nullptr);
   kept.loaded = loaded;
-  kept.mappings = mappings;
   kept.builder = builder();
   // Libraries that have nothing to do with compiling come and go.
   for (const Identity& known : kept.all)

@@ -31,10 +31,11 @@ struct Identity {
 };
 
 /// From what was sampled: `loaded` is the moment when the driver was loaded, `first_use` that of the first
-/// question to the cache. Intel's compiler reads its own settings at the first build, somewhere between
-/// `loaded` and later: where the two moments differ in those, the identity is unknown. Pure.
+/// question to the cache, null when it found the same. Intel's compiler reads its own settings at the first
+/// build, somewhere between `loaded` and later: where the two moments differ in those, the identity is
+/// unknown. Pure.
 [[nodiscard]] Identity make_identity(const LibraryInputs& libraries, const detail::LoadMoment& loaded,
-                                     const detail::LoadMoment& first_use);
+                                     const detail::LoadMoment* first_use = nullptr);
 
 /// This process's, for the driver behind the table. Environment and files are sampled once for a driver,
 /// libraries again whenever some were mapped. Valid until the process ends. Thread-safe; as the environment

@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <iterator>
 #include <set>
+#include <sstream>
+#include <utility>
+
+#include "binary/hex.hpp"
 
 namespace kiln::cache {
 namespace {
@@ -20,11 +24,15 @@ constexpr std::string_view kNoDrivers[] = {"libze_loader", "libze_tracing_layer"
 // They serve drivers and compilers without shaping code. libm is not here: LLVM folds sin() of a constant
 // with it.
 constexpr std::string_view kNeutral[] = {
-    "linux-vdso", "ld-linux",    "libc.so",      "libstdc++",  "libgcc_s",         "libpthread",
-    "libdl.so",   "librt.so",    "libutil.so",   "libatomic",  "libz.so",          "libzstd",
-    "libffi",     "libedit",     "libtinfo",     "libncurses", "libxml2",          "libicu",
-    "libbsd",     "libmd.so",    "liblzma",      "libigdgmm",  "libboost_context", "libxxhash",
-    "libcrypto",  "libyaml-cpp", "libsanitizer", "libasan",    "libubsan",         "libtsan"};
+    "ld-linux",     "libasan",   "libatomic",   "libboost_context", "libbsd",     "libc.so",
+    "libcrypto",    "libdl.so",  "libedit",     "libffi",           "libgcc_s",   "libicu",
+    "libigdgmm",    "liblzma",   "libmd.so",    "libncurses",       "libpthread", "librt.so",
+    "libsanitizer", "libstdc++", "libtinfo",    "libtsan",          "libubsan",   "libutil.so",
+    "libxml2",      "libxxhash", "libyaml-cpp", "libz.so",          "libzstd",    "linux-vdso"};
+// is_neutral() relies on both.
+static_assert(std::ranges::is_sorted(kNeutral));
+static_assert(std::ranges::adjacent_find(kNeutral, [](auto a, auto b) { return b.starts_with(a); }) ==
+              std::end(kNeutral));
 
 bool begins_with_any(std::string_view name, std::span<const std::string_view> list) {
   return std::ranges::any_of(list, [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -32,31 +40,44 @@ bool begins_with_any(std::string_view name, std::span<const std::string_view> li
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// What `roots` link, and what that links, and so on; with the roots.
-std::set<const Library*> closure(std::span<const Library> mapped, std::vector<const Library*> roots) {
-  std::multimap<std::string_view, const Library*> by_name;
-  for (const Library& library : mapped) {
-    if (is_neutral(library.name)) continue;
-    by_name.emplace(library.name, &library);
-    by_name.emplace(last_part(library.path), &library);
-  }
-  std::set<const Library*> all;
-  while (!roots.empty()) {
-    const Library* library = roots.back();
-    roots.pop_back();
-    if (!all.insert(library).second) continue;
-    for (const std::string& needed : library->needed)
-      for (auto [found, end] = by_name.equal_range(needed); found != end; ++found)
-        roots.push_back(found->second);
-  }
-  return all;
+/// The builds of libraries that have one name, in order.
+std::string with_another(const std::string& builds, std::string build) {
+  std::set<std::string> all{std::move(build)};
+  std::istringstream known(builds);
+  for (std::string one; known >> one;) all.insert(std::move(one));
+  std::string joined;
+  for (const std::string& one : all) joined.append(joined.empty() ? "" : " ").append(one);
+  return joined;
+}
+
+using Libraries = std::vector<const Library*>;
+
+/// Adds what they link, and what that links, and so on.
+void add_linked(std::span<const Library> mapped, Libraries& libraries) {
+  struct Candidate {
+    std::string_view name, file;
+    const Library* library;
+  };
+  std::vector<Candidate> candidates;
+  candidates.reserve(mapped.size());
+  for (const Library& library : mapped)
+    if (!is_neutral(library.name)) candidates.push_back({library.name, last_part(library.path), &library});
+  for (std::size_t next = 0; next < libraries.size(); ++next)
+    for (const std::string_view needed : libraries[next]->needed)
+      for (const auto& [name, file, library] : candidates)
+        if ((needed == name || needed == file) && std::ranges::find(libraries, library) == libraries.end())
+          libraries.push_back(library);
 }
 
 }  // namespace
 
-bool is_neutral(std::string_view name) { return begins_with_any(name, kNeutral); }
+bool is_neutral(std::string_view name) {
+  // No prefix begins with another one: only the last that is not behind the name can be its.
+  const auto after = std::ranges::upper_bound(kNeutral, name);
+  return after != std::begin(kNeutral) && name.starts_with(*std::prev(after));
+}
 
-std::string build_id(std::span<const std::byte> notes, std::size_t align) {
+std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_t align) {
   const std::size_t mask = align == 8 ? 7 : 3;
   const auto padded = [&](std::uint64_t size) { return (size + mask) & ~std::uint64_t{mask}; };
   while (notes.size() >= sizeof(Elf64_Nhdr)) {
@@ -66,16 +87,8 @@ std::string build_id(std::span<const std::byte> notes, std::size_t align) {
     if (begin > notes.size() || note.n_descsz > notes.size() - begin) return {};
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU && note.n_descsz > 0 &&
         note.n_descsz <= 64 &&
-        std::memcmp(notes.data() + sizeof note, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      std::string text;
-      text.reserve(2 * note.n_descsz);
-      for (const std::byte byte : notes.subspan(begin, note.n_descsz)) {
-        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
-        text += kDigits[std::to_integer<unsigned>(byte) & 15];
-      }
-      return text;
-    }
+        std::memcmp(notes.data() + sizeof note, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0)
+      return notes.subspan(begin, note.n_descsz);
     notes = notes.subspan(std::min<std::uint64_t>(begin + padded(note.n_descsz), notes.size()));
   }
   return {};
@@ -91,42 +104,39 @@ LibraryInputs library_inputs(std::span<const Library> mapped,
                           : through_loader && library.name.starts_with("libze_") &&
                                 !begins_with_any(library.name, kNoDrivers);
   };
-  const auto is_intel = [&](const Library& library) {
-    return is_driver(library) && !library.name.starts_with("libze_kiln_cpu");
-  };
-  const bool intel = std::ranges::any_of(mapped, is_intel);
-  const auto is_compiler = [&](const Library& library) {
-    return intel && begins_with_any(library.name, kCompilers);
-  };
-
-  std::vector<const Library*> roots, own;
-  bool driver = false, compiler = false;
+  Libraries shaping, compilers, own;
+  bool intel = false, compiler = false;
   for (const Library& library : mapped) {
-    if (library.kiln) own.push_back(&library);
-    if (is_driver(library) || is_compiler(library)) roots.push_back(&library);
-    driver |= is_driver(library);
-    compiler |= library.name.starts_with("libigc");
+    if (is_driver(library)) {
+      shaping.push_back(&library);
+      intel |= !library.name.starts_with("libze_kiln_cpu");
+    } else if (begins_with_any(library.name, kCompilers)) {
+      compilers.push_back(&library);
+      compiler |= library.name.starts_with("libigc");
+    } else if (library.kiln) {
+      own.push_back(&library);
+    }
   }
-  std::set<const Library*> shaping = closure(mapped, std::move(roots));
-  shaping.insert(own.begin(), own.end());
+  if (shaping.empty()) inputs.unknown = "no driver is loaded";
+  if (intel && !compiler) inputs.unknown = "the driver has not loaded its compiler";
+  if (intel) shaping.insert(shaping.end(), compilers.begin(), compilers.end());
+  add_linked(mapped, shaping);
+  for (const Library* library : own)
+    if (std::ranges::find(shaping, library) == shaping.end()) shaping.push_back(library);
 
-  std::map<std::string, std::set<std::string>> builds;
   for (const Library* library : shaping) {
-    std::string build = library->build_id;
+    std::string build = hex(std::as_bytes(std::span(library->build_id)));
     if (build.empty()) {
       const auto digest = digest_of(*library);
       if (digest) build = "sha256:" + *digest;
-      if (!digest) inputs.unknown = "no build-id in " + library->name + ", and its file was replaced";
+      if (!digest)
+        inputs.unknown = "no build-id in " + std::string(library->name) + ", and its file was replaced";
     }
-    builds[library->path.empty() ? "(program)" : library->name].insert(std::move(build));
+    const std::string field =
+        std::string("library.").append(library->path.empty() ? "(program)" : library->name);
+    const std::string* others = inputs.fields.find(field);
+    inputs.fields.set(field, others ? with_another(*others, std::move(build)) : std::move(build));
   }
-  for (const auto& [name, ids] : builds) {
-    std::string all;
-    for (const std::string& id : ids) all.append(all.empty() ? "" : " ").append(id);
-    inputs.fields.set("library." + name, std::move(all));
-  }
-  if (!driver) inputs.unknown = "no driver is loaded";
-  if (driver && intel && !compiler) inputs.unknown = "the driver has not loaded its compiler";
   return inputs;
 }
 

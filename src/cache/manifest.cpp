@@ -14,6 +14,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "binary/hex.hpp"
+
 namespace kiln {
 namespace {
 
@@ -109,15 +111,7 @@ tl::expected<Manifest, BinaryError> decode_manifest(std::string_view bytes) {
   return manifest;
 }
 
-std::string CacheKey::hex() const {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(2 * bytes.size(), '0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    text[2 * i] = kDigits[bytes[i] >> 4];
-    text[2 * i + 1] = kDigits[bytes[i] & 15];
-  }
-  return text;
-}
+std::string CacheKey::hex() const { return kiln::hex(std::as_bytes(std::span(bytes))); }
 
 std::optional<CacheKey> CacheKey::parse(std::string_view hex) {
   CacheKey key;

@@ -11,6 +11,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <forward_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -49,53 +50,85 @@ class Image {
   const dl_phdr_info& info_;
 };
 
-void read_dynamic(const Image& image, std::span<const std::byte> dynamic, Library& library) {
-  std::uintptr_t table = 0;
-  std::uint64_t table_size = 0;
-  std::vector<std::uint64_t> needed;
-  std::optional<std::uint64_t> name;
-  for (; dynamic.size() >= sizeof(ElfW(Dyn)); dynamic = dynamic.subspan(sizeof(ElfW(Dyn)))) {
-    ElfW(Dyn) entry;
-    std::memcpy(&entry, dynamic.data(), sizeof entry);
-    if (entry.d_tag == DT_NULL) break;
-    if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
-    if (entry.d_tag == DT_STRSZ) table_size = entry.d_un.d_val;
-    if (entry.d_tag == DT_NEEDED) needed.push_back(entry.d_un.d_val);
-    if (entry.d_tag == DT_SONAME) name = entry.d_un.d_val;
+/// Copies of what may go when another thread unloads a library; mostly on the stack, as this is on the way of
+/// the first hit.
+class Texts {
+ public:
+  std::string_view keep(std::string_view text) {
+    if (text.size() > room_.size() - used_) return others_.emplace_front(text);
+    char* begin = room_.data() + used_;
+    used_ += text.copy(begin, text.size());
+    return {begin, text.size()};
   }
-  if (table < library.base) table += library.base;  // C libraries other than glibc leave the file's address
-  const auto strings = image.bytes(table, table_size);
-  const auto text = [&](std::uint64_t at) -> std::string {
-    if (at >= strings.size()) return {};
-    const char* begin = reinterpret_cast<const char*>(strings.data()) + at;
-    return {begin, strnlen(begin, strings.size() - at)};
-  };
-  for (const std::uint64_t at : needed) library.needed.push_back(text(at));
-  if (name && !text(*name).empty()) library.name = text(*name);
+
+ private:
+  std::array<char, 4096> room_;
+  std::size_t used_ = 0;
+  std::forward_list<std::string> others_;
+};
+
+std::uint64_t mapping_count_of(const dl_phdr_info& info) {
+  return info.dlpi_adds + info.dlpi_subs;  // both only grow
 }
 
 struct Search {
-  std::uintptr_t builder;
+  std::uintptr_t builder = 0;
+  std::uint64_t mappings = 0;
   std::vector<Library> found;
+  Texts texts;
 };
+
+void read_dynamic(const Image& image, std::span<const std::byte> dynamic, Search& search, Library& library) {
+  std::uintptr_t table = 0;
+  std::uint64_t table_size = 0;
+  const auto each = [&](auto&& visit) {
+    for (auto rest = dynamic; rest.size() >= sizeof(ElfW(Dyn)); rest = rest.subspan(sizeof(ElfW(Dyn)))) {
+      ElfW(Dyn) entry;
+      std::memcpy(&entry, rest.data(), sizeof entry);
+      if (entry.d_tag == DT_NULL) break;
+      visit(entry);
+    }
+  };
+  std::size_t count = 0;
+  each([&](const ElfW(Dyn) & entry) {
+    if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_STRSZ) table_size = entry.d_un.d_val;
+    if (entry.d_tag == DT_NEEDED) ++count;
+  });
+  if (table < library.base) table += library.base;  // C libraries other than glibc leave the file's address
+  const auto strings = image.bytes(table, table_size);
+  const auto text = [&](std::uint64_t at) -> std::string_view {
+    if (at >= strings.size()) return {};
+    const char* begin = reinterpret_cast<const char*>(strings.data()) + at;
+    return search.texts.keep({begin, strnlen(begin, strings.size() - at)});
+  };
+  library.needed.reserve(count);
+  each([&](const ElfW(Dyn) & entry) {
+    if (entry.d_tag == DT_NEEDED) library.needed.push_back(text(entry.d_un.d_val));
+    if (entry.d_tag != DT_SONAME) return;
+    if (const std::string_view name = text(entry.d_un.d_val); !name.empty()) library.name = name;
+  });
+}
 
 int add_library(dl_phdr_info* info, std::size_t, void* user) {
   auto& search = *static_cast<Search*>(user);
+  search.mappings = mapping_count_of(*info);
+  const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+  if (is_neutral(path.substr(path.rfind('/') + 1))) return 0;
   const Image image(*info);
-  Library library;
-  library.path = info->dlpi_name ? info->dlpi_name : "";
+  Library& library = search.found.emplace_back();
+  library.path = search.texts.keep(path);
   library.name = library.path.substr(library.path.rfind('/') + 1);
   library.base = info->dlpi_addr;
   library.kiln = image.holds(reinterpret_cast<std::uintptr_t>(&add_library), 1);
   library.driver = image.holds(search.builder, 1);
-  const bool shapes = library.kiln || library.driver || !is_neutral(library.name);
   for (const auto& header : image.headers()) {
-    if (!shapes) break;
-    if (header.p_type == PT_NOTE && library.build_id.empty())
-      library.build_id = build_id(image.bytes(header), header.p_align);
-    if (header.p_type == PT_DYNAMIC) read_dynamic(image, image.bytes(header), library);
+    if (header.p_type == PT_NOTE && library.build_id.empty()) {
+      const auto id = build_id(image.bytes(header), header.p_align);
+      library.build_id = search.texts.keep({reinterpret_cast<const char*>(id.data()), id.size()});
+    }
+    if (header.p_type == PT_DYNAMIC) read_dynamic(image, image.bytes(header), search, library);
   }
-  search.found.push_back(std::move(library));
   return 0;
 }
 
@@ -133,18 +166,20 @@ std::optional<std::string> digest_of_file(int file) {
 
 }  // namespace
 
-std::vector<Library> mapped_libraries(const void* builder) {
-  Search search{reinterpret_cast<std::uintptr_t>(builder), {}};
-  search.found.reserve(64);
+std::uint64_t visit_mapped(const void* builder, const std::function<void(std::span<const Library>)>& visit) {
+  Search search;
+  search.builder = reinterpret_cast<std::uintptr_t>(builder);
+  search.found.reserve(16);
   dl_iterate_phdr(&add_library, &search);
-  return std::move(search.found);
+  visit(search.found);
+  return search.mappings;
 }
 
 std::uint64_t mapping_count() {
   std::uint64_t count = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* user) {
-        *static_cast<std::uint64_t*>(user) = info->dlpi_adds + info->dlpi_subs;  // both only grow
+        *static_cast<std::uint64_t*>(user) = mapping_count_of(*info);
         return 1;
       },
       &count);
@@ -153,7 +188,7 @@ std::uint64_t mapping_count() {
 
 std::optional<std::string> digest_of_mapped(const Library& library) {
   const auto mapped = mapped_file(library.base);
-  const std::string path = library.path.empty() ? "/proc/self/exe" : library.path;
+  const std::string path(library.path.empty() ? "/proc/self/exe" : library.path);
   const int file = mapped ? open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
   if (file < 0) return std::nullopt;
   struct stat status {};

@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 
 namespace kiln::detail {
 namespace {
@@ -56,11 +58,14 @@ const char* examine(int file, std::string& content) {
   return read_all(file, content);
 }
 
-std::optional<SettingsFile> look_at(std::string name, const std::filesystem::path& path) {
+std::optional<SettingsFile> look_at(const char* name, const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0 && errno == ENOENT)
+    return std::nullopt;  // cheaper, and the usual case
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
   // Who may not open it is not obeyed by a compiler of his own either.
   if (file < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return std::nullopt;
-  SettingsFile found{std::move(name), path.string(), {}, {}};
+  SettingsFile found{name, path, {}, {}};
   const char* distrust = file < 0 ? "is a link, or no regular file" : examine(file, found.content);
   if (file >= 0) close(file);
   if (distrust) found.distrust = distrust, found.content.clear();
@@ -87,20 +92,36 @@ std::vector<std::string> environment_at_start() {
   return entries;
 }
 
+std::span<char* const> environment_now() {
+  std::size_t count = 0;
+  while (environ && environ[count]) ++count;
+  return {environ, count};
+}
+
+std::vector<SettingsFile> compiler_files(const SettingsPlaces& places) {
+  std::vector<SettingsFile> found;
+  if (auto file = look_at("Options.txt", places.temporary + "/IntelIGC/debugFlags/Options.txt"))
+    found.push_back(*std::move(file));
+  return found;
+}
+
 }  // namespace
 
 LoadMoment sample_build_moment(const SettingsPlaces& places) {
-  LoadMoment moment;
-  for (char** entry = environ; entry && *entry; ++entry) moment.environment.emplace_back(*entry);
-  if (auto file = look_at("Options.txt", places.temporary / "IntelIGC" / "debugFlags" / "Options.txt"))
-    moment.compiler_files.push_back(*std::move(file));
-  return moment;
+  const auto variables = environment_now();
+  return {{variables.begin(), variables.end()}, {}, {}, compiler_files(places)};
+}
+
+bool is_build_moment(const LoadMoment& moment, const SettingsPlaces& places) {
+  return std::ranges::equal(moment.environment, environment_now()) &&
+         moment.compiler_files == compiler_files(places);
 }
 
 LoadMoment sample_moment(const SettingsPlaces& places) {
   LoadMoment moment = sample_build_moment(places);
   for (const char* name : {"igdrcl.config", "neo.config"})
-    if (auto file = look_at(name, places.current / name)) moment.driver_files.push_back(*std::move(file));
+    if (auto file = look_at(name, places.current + "/" + name))
+      moment.driver_files.push_back(*std::move(file));
   return moment;
 }
 

@@ -3,7 +3,7 @@
 // was loaded.
 #pragma once
 
-#include <filesystem>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,8 +29,8 @@ struct LoadMoment {
 };
 
 struct SettingsPlaces {
-  std::filesystem::path current = ".";
-  std::filesystem::path temporary = P_tmpdir;  ///< IGC does not ask TMPDIR
+  std::string current = ".";
+  std::string temporary = P_tmpdir;  ///< IGC does not ask TMPDIR
 };
 
 /// Looks at the environment and the files now. Follows no link, waits for nothing, reads at most 1 MiB a
@@ -38,6 +38,8 @@ struct SettingsPlaces {
 [[nodiscard]] LoadMoment sample_moment(const SettingsPlaces& places = {});
 /// The same without the driver's files, which nobody reads any more when a module is built.
 [[nodiscard]] LoadMoment sample_build_moment(const SettingsPlaces& places = {});
+/// Whether sample_build_moment() would find the same now; cheaper.
+[[nodiscard]] bool is_build_moment(const LoadMoment& moment, const SettingsPlaces& places = {});
 
 /// The moment just before the driver behind the table was first loaded by this process; null before that.
 /// It stays valid until the process ends.

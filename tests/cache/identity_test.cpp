@@ -65,7 +65,7 @@ World make_world() {
 
 Identity identity_of(const World& world) {
   const auto no_file = [](const Library&) { return std::optional<std::string>(); };
-  return make_identity(library_inputs(world.libraries, no_file), world.moment, world.moment);
+  return make_identity(library_inputs(world.libraries, no_file), world.moment);
 }
 
 CacheKey key(const World& world) {
@@ -285,15 +285,15 @@ TEST_CASE("side effects and unknown code keep the cache out") {
   world.libraries[2].driver = false;
   CHECK(identity_of(world).unknown == "no driver is loaded");
   world = make_world();
-  world.libraries[5].build_id.clear();
+  world.libraries[5].build_id = {};
   CHECK(identity_of(world).unknown.starts_with("no build-id in libLLVM-14.so.1"));
 }
 
 TEST_CASE("a file stands in for a build-id") {
   World world = make_world();
-  world.libraries[5].build_id.clear();
-  const auto one = library_inputs(world.libraries,
-                                  [](const Library& library) { return std::optional("1" + library.name); });
+  world.libraries[5].build_id = {};
+  const auto one = library_inputs(
+      world.libraries, [](const Library& library) { return std::optional("1" + std::string(library.name)); });
   CHECK(one.unknown.empty());
   CHECK(*one.fields.find("library.libLLVM-14.so.1") == "sha256:1libLLVM-14.so.1");
   const auto two =
@@ -323,7 +323,7 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
   CHECK(!all.fields.find("library.libze_loader.so.1"));
 
   mapped.push_back({"/other/libLLVM-14.so.1", "libLLVM-14.so.1", "22", {}, 22});
-  CHECK(*library_inputs(mapped, no_file).fields.find("library.libLLVM-14.so.1") == "05 22");
+  CHECK(*library_inputs(mapped, no_file).fields.find("library.libLLVM-14.so.1") == "3035 3232");
 }
 
 TEST_CASE("what the compiler reads late must not have changed") {
@@ -333,7 +333,7 @@ TEST_CASE("what the compiler reads late must not have changed") {
   const auto unknown = [&](auto&& change) {
     detail::LoadMoment later = world.moment;
     change(later);
-    return make_identity(libraries, world.moment, later).unknown;
+    return make_identity(libraries, world.moment, &later).unknown;
   };
   using Moment = detail::LoadMoment;
   CHECK(unknown([](Moment&) {}).empty());
@@ -381,11 +381,14 @@ std::vector<std::byte> note(std::uint32_t type, std::string_view name, std::stri
 
 TEST_CASE("build-ids are read within the bounds of their notes") {
   constexpr std::string_view kGnu("GNU\0", 4);
+  const auto same = [](std::span<const std::byte> found, std::string_view wanted) {
+    return std::ranges::equal(found, bytes(wanted));
+  };
   const auto id = note(3, kGnu, "\x12\xab\xcd");
-  CHECK(build_id(id, 4) == "12abcd");
+  CHECK(same(build_id(id, 4), "\x12\xab\xcd"));
   auto two = note(5, kGnu, "property");
   two.insert(two.end(), id.begin(), id.end());
-  CHECK(build_id(two, 4) == "12abcd");
+  CHECK(same(build_id(two, 4), "\x12\xab\xcd"));
   CHECK(build_id(note(3, std::string_view("XNU\0", 4), "\x12"), 4).empty());
   CHECK(build_id({}, 4).empty());
   for (std::size_t size = 0; size + 1 < id.size(); ++size) {
