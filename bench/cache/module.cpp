@@ -30,11 +30,11 @@ double time_identity(Ask ask) {
 kiln::cache::Identity learn() {
   namespace cache = kiln::cache;
   const auto* loaded = kiln::detail::load_moment();
-  if (!loaded || !kiln::detail::is_build_moment(*loaded)) return {{}, {}, {}, "changed"};
   cache::LibraryInputs libraries;
   cache::visit_mapped(reinterpret_cast<const void*>(kiln::api().zeModuleCreate), [&](auto mapped) {
     libraries = cache::library_inputs(mapped, &cache::digest_of_mapped);
   });
+  if (!loaded || !cache::is_build_moment(*loaded, libraries)) return {{}, {}, {}, "changed", false};
   return cache::make_identity(libraries, *loaded);
 }
 

@@ -34,11 +34,12 @@ void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
 }
 
 /// What Intel's compiler reads at the first build of the process.
-Manifest late_fields(const LoadMoment& moment) {
+Manifest late_fields(const LoadMoment& moment, bool intel) {
   const EnvironmentInputs environment = environment_inputs(moment.environment);
   Manifest fields;
   for (const ManifestField& field : environment.fields.fields())
     if (read_at_first_build(field.name)) fields.set(field.name, field.value);
+  if (!intel) return fields;
   for (const SettingsFile& file : moment.compiler_files)
     fields.set("file." + file.name, digest_of_text(file.content) + file.distrust);
   return fields;
@@ -82,15 +83,24 @@ Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
   EnvironmentInputs environment = environment_inputs(loaded.environment);
   Identity identity{std::move(environment.fields), {}, std::move(environment.bypass), libraries.unknown};
   identity.fields.merge(libraries.fields);
-  add_files(loaded.driver_files, identity);
-  add_files(loaded.compiler_files, identity);
+  identity.intel = libraries.intel;
+  if (libraries.intel) {
+    add_files(loaded.driver_files, identity);
+    add_files(loaded.compiler_files, identity);
+  }
   if (identity.unknown.empty()) identity.unknown = environment.unknown;
   if (identity.unknown.empty()) identity.unknown = unknown_start(loaded);
   if (!first_use) return identity;
   if (identity.unknown.empty())
-    identity.unknown = first_difference(late_fields(loaded), late_fields(*first_use));
+    identity.unknown =
+        first_difference(late_fields(loaded, libraries.intel), late_fields(*first_use, libraries.intel));
   if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use->environment).bypass;
   return identity;
+}
+
+bool is_build_moment(const LoadMoment& moment, const LibraryInputs& libraries) {
+  return detail::is_environment_of(moment) &&
+         (!libraries.intel || detail::compiler_files() == moment.compiler_files);
 }
 
 const Identity& identity() {
@@ -101,13 +111,13 @@ const Identity& identity() {
     return *kept.latest;
   static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
   if (!loaded) return *never;
-  if (kept.loaded != loaded) {
-    kept.first_use.reset();
-    if (!detail::is_build_moment(*loaded)) kept.first_use = detail::sample_build_moment();
-  }
   LibraryInputs libraries;
   kept.mappings =
       visit_mapped(builder(), [&](auto mapped) { libraries = library_inputs(mapped, &digest_of_mapped); });
+  if (kept.loaded != loaded) {
+    kept.first_use.reset();
+    if (!is_build_moment(*loaded, libraries)) kept.first_use = detail::sample_build_moment();
+  }
   Identity sampled = make_identity(libraries, *loaded, kept.first_use ? &*kept.first_use : nullptr);
   kept.loaded = loaded;
   kept.builder = builder();
@@ -124,7 +134,7 @@ std::string changed_since(const Identity& identity) {
   for (const ManifestField& field : identity.fields.fields())
     if (read_at_first_build(field.name) || field.name == "file.Options.txt")
       sampled.set(field.name, field.value);
-  return first_difference(sampled, late_fields(now));
+  return first_difference(sampled, late_fields(now, identity.intel));
 }
 
 std::string digest_of(const Identity& identity) {

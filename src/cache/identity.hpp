@@ -26,6 +26,7 @@ struct Identity {
   std::string bypass;
   /// Not empty: the fields do not tell everything, so nothing may be looked up or stored, and why.
   std::string unknown;
+  bool intel = false;  ///< settings files of Intel's driver and compiler are among the fields
 
   [[nodiscard]] bool usable() const { return bypass.empty() && unknown.empty(); }
 };
@@ -36,6 +37,9 @@ struct Identity {
 /// unknown. Pure.
 [[nodiscard]] Identity make_identity(const LibraryInputs& libraries, const detail::LoadMoment& loaded,
                                      const detail::LoadMoment* first_use = nullptr);
+
+/// Whether a compiler that reads its settings now finds what it would have found at `moment`. As identity().
+[[nodiscard]] bool is_build_moment(const detail::LoadMoment& moment, const LibraryInputs& libraries);
 
 /// This process's, for the driver behind the table. Environment and files are sampled once for a driver,
 /// libraries again whenever some were mapped. Valid until the process ends. Thread-safe; as the environment

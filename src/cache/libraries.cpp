@@ -105,11 +105,11 @@ LibraryInputs library_inputs(std::span<const Library> mapped,
                                 !begins_with_any(library.name, kNoDrivers);
   };
   Libraries shaping, compilers, own;
-  bool intel = false, compiler = false;
+  bool compiler = false;
   for (const Library& library : mapped) {
     if (is_driver(library)) {
       shaping.push_back(&library);
-      intel |= !library.name.starts_with("libze_kiln_cpu");
+      inputs.intel |= !library.name.starts_with("libze_kiln_cpu");
     } else if (begins_with_any(library.name, kCompilers)) {
       compilers.push_back(&library);
       compiler |= library.name.starts_with("libigc");
@@ -118,8 +118,8 @@ LibraryInputs library_inputs(std::span<const Library> mapped,
     }
   }
   if (shaping.empty()) inputs.unknown = "no driver is loaded";
-  if (intel && !compiler) inputs.unknown = "the driver has not loaded its compiler";
-  if (intel) shaping.insert(shaping.end(), compilers.begin(), compilers.end());
+  if (inputs.intel && !compiler) inputs.unknown = "the driver has not loaded its compiler";
+  if (inputs.intel) shaping.insert(shaping.end(), compilers.begin(), compilers.end());
   add_linked(mapped, shaping);
   for (const Library* library : own)
     if (std::ranges::find(shaping, library) == shaping.end()) shaping.push_back(library);

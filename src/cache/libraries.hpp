@@ -29,6 +29,7 @@ struct Library {
 struct LibraryInputs {
   Manifest fields;      ///< "library.libigc.so.1" = build-id, or "sha256:…"
   std::string unknown;  ///< not empty: a library that shapes the result cannot be told
+  bool intel = false;   ///< a driver that is not Kiln's is among them: the settings files of Intel's count
 };
 
 /// Serves drivers and compilers without shaping code. Pure.

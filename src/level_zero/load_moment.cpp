@@ -98,6 +98,8 @@ std::span<char* const> environment_now() {
   return {environ, count};
 }
 
+}  // namespace
+
 std::vector<SettingsFile> compiler_files(const SettingsPlaces& places) {
   std::vector<SettingsFile> found;
   if (auto file = look_at("Options.txt", places.temporary + "/IntelIGC/debugFlags/Options.txt"))
@@ -105,16 +107,13 @@ std::vector<SettingsFile> compiler_files(const SettingsPlaces& places) {
   return found;
 }
 
-}  // namespace
-
 LoadMoment sample_build_moment(const SettingsPlaces& places) {
   const auto variables = environment_now();
   return {{variables.begin(), variables.end()}, {}, {}, compiler_files(places)};
 }
 
-bool is_build_moment(const LoadMoment& moment, const SettingsPlaces& places) {
-  return std::ranges::equal(moment.environment, environment_now()) &&
-         moment.compiler_files == compiler_files(places);
+bool is_environment_of(const LoadMoment& moment) {
+  return std::ranges::equal(moment.environment, environment_now());
 }
 
 LoadMoment sample_moment(const SettingsPlaces& places) {

@@ -38,8 +38,9 @@ struct SettingsPlaces {
 [[nodiscard]] LoadMoment sample_moment(const SettingsPlaces& places = {});
 /// The same without the driver's files, which nobody reads any more when a module is built.
 [[nodiscard]] LoadMoment sample_build_moment(const SettingsPlaces& places = {});
-/// Whether sample_build_moment() would find the same now; cheaper.
-[[nodiscard]] bool is_build_moment(const LoadMoment& moment, const SettingsPlaces& places = {});
+/// Its parts, cheaper: whether the environment is as it was, and the files of Intel's compiler.
+[[nodiscard]] bool is_environment_of(const LoadMoment& moment);
+[[nodiscard]] std::vector<SettingsFile> compiler_files(const SettingsPlaces& places = {});
 
 /// The moment just before the driver behind the table was first loaded by this process; null before that.
 /// It stays valid until the process ends.

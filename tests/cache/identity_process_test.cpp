@@ -242,11 +242,11 @@ TEST_CASE("the current folder counts only by the driver's settings in it") {
                        "HardwareInfoOverride = 1x6x16\nUseAubStream = 0\nUseBindlessMode = 0\n"
                        "UseExternalAllocatorForSshAndDsh = 0\nAUBDumpCaptureFileName = /dev/null\n"));
   const Answer answer = need({}, {}, folder.path);
-  CHECK(differing(plain(), answer) == List{"file.neo.config"});
+  CHECK(differing(plain(), answer) == (intel() ? List{"file.neo.config"} : List{}));
   CHECK(answer.bypass.empty());
   fs::rename(folder.path / "neo.config", folder.path / "elsewhere");
   fs::create_symlink("elsewhere", folder.path / "neo.config");
-  CHECK(!need({}, {}, folder.path).bypass.empty());
+  CHECK(need({}, {}, folder.path).bypass.empty() != intel());
 }
 
 TEST_CASE("a library counts by its build, not by its folder or its time") {
@@ -350,8 +350,7 @@ TEST_CASE("the compiler itself obeys what is in the key") {
   CHECK(later.key == before.key);
 }
 
-TEST_CASE("the compiler obeys a file that nobody named") {
-  if (!intel()) return;
+TEST_CASE("Intel's compiler obeys a file that nobody named") {
   const std::string build = "build=" KILN_TEST_SPIRV "/saxpy.spv";
   const bool there = fs::exists(fs::path(P_tmpdir) / "IntelIGC");
   const Answer planted = ask({}, {build, "options=hash:0-ffffffffffffffff\nForceOCLSIMDWidth=16\n"});
@@ -363,6 +362,11 @@ TEST_CASE("the compiler obeys a file that nobody named") {
   }
   REQUIRE(planted.status == 0);
   const Answer before = need({}, {build});
+  if (!intel()) {
+    CHECK(planted.native == before.native);
+    CHECK(planted.key == before.key);
+    return;
+  }
   // Driver 26.27 does not open the file.
   CHECK((planted.native != before.native) == before.fields.contains("library.libigc.so.1"));
   CHECK(planted.bypass.empty());

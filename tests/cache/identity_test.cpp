@@ -314,10 +314,22 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
   CHECK(!cpu.fields.find("library.libigc.so.1"));
   CHECK(!cpu.fields.find("library.libze_intel_gpu.so.1"));
 
+  CHECK(!cpu.intel);
+  World with_file = make_world();
+  with_file.moment.driver_files = {settings("neo.config", "A=1")};
+  with_file.moment.compiler_files = {{"Options.txt", "/somewhere/Options.txt", {}, "belongs to another"}};
+  const Identity plain = make_identity(cpu, make_world().moment),
+                 beside = make_identity(cpu, with_file.moment);
+  CHECK(beside.usable());
+  CHECK(beside.warnings.empty());
+  CHECK(beside.fields == plain.fields);
+  CHECK(!make_identity(library_inputs(make_world().libraries, no_file), with_file.moment).usable());
+
   mapped.back().driver = false;
   mapped.push_back({"/lib/libze_loader.so.1", "libze_loader.so.1", "21", {}, 21, false, true});
   const LibraryInputs all = library_inputs(mapped, no_file);
   CHECK(all.unknown.empty());
+  CHECK(all.intel);
   for (const char* name : {"libze_kiln_cpu.so", "libze_intel_gpu.so.1", "libigc.so.1", "libLLVM-14.so.1"})
     CHECK_MESSAGE(all.fields.find("library." + std::string(name)), name);
   CHECK(!all.fields.find("library.libze_loader.so.1"));
