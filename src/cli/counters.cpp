@@ -3,6 +3,7 @@
 #include "cli/counters.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace kiln::cli {
 namespace {
@@ -94,6 +95,12 @@ DiagnosticRow number_row(const char* label, const ordered_json& value, const cha
   return {label, value.dump() + (*unit ? std::string(" ") + unit : "")};
 }
 
+std::string hex_address(std::uint64_t address) {
+  std::ostringstream text;
+  text << "0x" << std::hex << address;
+  return text.str();
+}
+
 }  // namespace
 
 Diagnostic defect_diagnostic(const ordered_json& counters, const ordered_json& defect) {
@@ -112,6 +119,14 @@ Diagnostic defect_diagnostic(const ordered_json& counters, const ordered_json& d
                                                         place_text(defect["other"])});
     diagnostic.rows.push_back(number_row("other work-item", defect["other_work_item"]));
     diagnostic.help = {"let a barrier of the work-group stand between the two, or make both atomic"};
+    diagnostic.rows.push_back(number_row("offset", defect["offset"], "B"));
+  } else if (what == "global_out_of_bounds" && defect["available"] == 0) {
+    diagnostic.code = "K0802";
+    diagnostic.message = kernel + " uses an address that is in no allocation";
+    diagnostic.rows.push_back(number_row("size", defect["bytes"], "B"));
+    diagnostic.rows.push_back({"address", hex_address(defect["address"].get<std::uint64_t>())});
+    diagnostic.help = {
+        "see where the kernel has the pointer from, and whether its memory was freed before the launch"};
   } else {
     const bool slm = what == "slm_out_of_bounds";
     diagnostic.code = slm ? "K0801" : "K0802";
@@ -122,8 +137,8 @@ Diagnostic defect_diagnostic(const ordered_json& counters, const ordered_json& d
     diagnostic.rows.push_back(number_row("available", defect["available"], "B"));
     diagnostic.help = {slm ? "compare the index with the length of the array, or ask for more SLM"
                            : "compare the index with the number of elements, also of the surplus work-items"};
+    diagnostic.rows.push_back(number_row("offset", defect["offset"], "B"));
   }
-  diagnostic.rows.push_back(number_row("offset", defect["offset"], "B"));
   diagnostic.rows.push_back(number_row("times", defect["times"]));
   return diagnostic;
 }

@@ -187,9 +187,11 @@ TEST_CASE("K0409, K0801 to K0803: counting") {
        "work_item": 0, "offset": -4, "bytes": 4, "available": 1024, "times": 1, "address": 4096, "argument": 2},
       {"defect": "slm_race", "at": {"id": 41, "line": 12, "kind": "read"}, "group": [0, 2, 0], "work_item": 7,
        "offset": 28, "bytes": 4, "available": 256, "times": 64,
-       "other": {"id": null, "line": null, "kind": "atomic"}, "other_work_item": 8}]})");
-  const char* const codes[] = {"K0801", "K0802", "K0803"};
-  for (std::size_t i = 0; i < 3; ++i)
+       "other": {"id": null, "line": null, "kind": "atomic"}, "other_work_item": 8},
+      {"defect": "global_out_of_bounds", "at": {"id": 41, "line": null, "kind": "read"}, "group": [0, 0, 0],
+       "work_item": 0, "offset": 4096, "bytes": 4, "available": 0, "times": 1, "address": 4096, "argument": null}]})");
+  const char* const codes[] = {"K0801", "K0802", "K0803", "K0802-none"};
+  for (std::size_t i = 0; i < std::size(codes); ++i)
     check_diagnostic(codes[i], cli::defect_diagnostic(counters, counters["defects"][i]));
 }
 #endif
