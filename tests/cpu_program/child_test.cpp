@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Work in a child process: what it returns, and every way in which it may die instead.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,6 +26,19 @@ using Kind = ChildOutcome::Kind;
 bool says(const ChildOutcome& outcome, const char* words) {
   return outcome.text.find(words) != std::string::npos;
 }
+
+/// One value that forks of this process share.
+template <class Value>
+class Shared {
+ public:
+  Shared()
+      : value_(new (::mmap(nullptr, sizeof(Value), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+                   Value()) {}
+  Value& operator*() const { return *value_; }
+
+ private:
+  Value* value_;
+};
 
 }  // namespace
 
@@ -60,11 +80,9 @@ TEST_CASE("a child that waits for ever is given up") {
 
 TEST_CASE("a child that calls exit runs no exit handler of this process") {
   static bool in_child = false;
-  static int handler_pipe[2];
-  REQUIRE(::pipe(handler_pipe) == 0);
+  static const Shared<bool> ran;
   std::atexit([] {
-    if (in_child) [[maybe_unused]]
-      const auto ignored = ::write(handler_pipe[1], "!", 1);
+    if (in_child) *ran = true;
   });
   const ChildOutcome outcome = run_in_child([]() -> std::string {
     in_child = true;
@@ -72,10 +90,43 @@ TEST_CASE("a child that calls exit runs no exit handler of this process") {
   });
   CHECK(outcome.kind == Kind::ended);
   CHECK(says(outcome, "exit status"));
-  ::close(handler_pipe[1]);
-  char ran = 0;
-  CHECK(::read(handler_pipe[0], &ran, 1) == 0);
-  ::close(handler_pipe[0]);
+  CHECK(!*ran);
+}
+
+TEST_CASE("a child has no file of its parent") {
+  const int file = ::memfd_create("locked", 0);
+  REQUIRE(file > STDERR_FILENO);
+  const ChildOutcome outcome = run_in_child([] {
+    std::string open;
+    for (int descriptor = STDERR_FILENO + 1; descriptor < 1024; ++descriptor)
+      if (::fcntl(descriptor, F_GETFD) >= 0) open += std::to_string(descriptor) + " ";
+    return open;
+  });
+  CHECK(outcome.text == "3 ");  // the pipe
+  CHECK(::fcntl(file, F_GETFD) >= 0);
+  ::close(file);
+}
+
+TEST_CASE("a child dies with its parent") {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that this process can wait for its grandchild
+  const Shared<std::atomic<pid_t>> grandchild;
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    (void)run_in_child([&]() -> std::string {
+      ::alarm(20);
+      *grandchild = ::getpid();
+      for (;;) ::pause();
+    });
+    ::_exit(0);
+  }
+  while (*grandchild == 0 && ::waitpid(parent, nullptr, WNOHANG) == 0) std::this_thread::yield();
+  REQUIRE(*grandchild != 0);
+  ::kill(parent, SIGKILL);
+  int status = 0;
+  CHECK(::waitpid(parent, &status, 0) == parent);
+  CHECK(::waitpid(*grandchild, &status, 0) == *grandchild);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_CASE("threads have children at the same time") {

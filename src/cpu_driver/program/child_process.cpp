@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,14 +53,31 @@ bool write_all(int descriptor, const void* data, std::size_t size) {
   return true;
 }
 
+// All but the standard ones are the parent's: locks on files would be held longer than it lives, and with the
+// pipe's other end a child without parent would write for ever. Returns where `result` is now.
+int keep_only(int result) {
+  constexpr int kPlace = STDERR_FILENO + 1;
+  dup2(result, kPlace);
+  close_range(kPlace + 1, ~0U, 0);
+  return kPlace;
+}
+
+void end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(EXIT_FAILURE);
+}
+
 // The result's length comes first: a child that dies while it writes is not taken for one that finished.
-[[noreturn]] void be_child(const std::function<std::string()>& work, int result, int errors) noexcept {
+[[noreturn]] void be_child(const std::function<std::string()>& work, pid_t parent, int result,
+                           int errors) noexcept {
+  end_with(parent);
   // The last registered handler runs first, so that a library's exit() reaches none of the application's.
   std::atexit([] { _exit(EXIT_FAILURE); });
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) std::signal(signal, SIG_DFL);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
   if (errors >= 0) dup2(errors, STDERR_FILENO);
+  result = keep_only(result);
   const std::string text = work();
   const std::uint64_t size = text.size();
   _exit(write_all(result, &size, sizeof size) && write_all(result, text.data(), text.size()) ? 0
@@ -139,13 +157,14 @@ ChildOutcome run_in_child(const std::function<std::string()>& work) {
   if (pipe2(ends, O_CLOEXEC) != 0) return not_started("pipe2");
   File from_child(ends[0]), to_parent(ends[1]);
   const File errors(memfd_create("kiln-child-stderr", MFD_CLOEXEC));
+  const pid_t self = getpid();
   pid_t child;
   {
     const std::lock_guard lock(fork_mutex());
     child = fork();
   }
   if (child < 0) return not_started("fork");
-  if (child == 0) be_child(work, to_parent.get(), errors.get());
+  if (child == 0) be_child(work, self, to_parent.get(), errors.get());
   to_parent.close();
 
   std::string text;

@@ -17,8 +17,9 @@ struct ChildOutcome {
   std::string text;
 };
 
-/// Runs `work` in a fork of this process and returns what it returned. The child runs no exit handlers, has
-/// no core dump, and is killed after ten minutes, or when it has used no CPU time for ten seconds: a lock was
+/// Runs `work` in a fork of this process and returns what it returned. The child has no file of this process
+/// but the standard ones and dies with the calling thread; it runs no exit handlers, has no core dump, and is
+/// killed after ten minutes, or when it has used no CPU time for ten seconds: a lock was
 /// taken by another thread when it was forked (seen with the allocator of GCC 12's address sanitizer, which
 /// LLVM 17 and GCC 14 mended). Thread-safe; forks under fork_mutex().
 [[nodiscard]] ChildOutcome run_in_child(const std::function<std::string()>& work);
