@@ -11,6 +11,7 @@
 #include "kiln/check.hpp"
 #include "level_zero/create_module.hpp"
 #include "level_zero/survey.hpp"
+#include "process/compiler_end.hpp"
 
 namespace kiln {
 namespace {
@@ -89,7 +90,12 @@ class Builder {
   [[nodiscard]] ModuleBuild compile(std::span<const ModuleInput> inputs) const {
     auto compiled =
         apart_ ? detail::compile_apart(driver_, device_, inputs, options_) : std::optional<ModuleBuild>();
-    if (!compiled) return detail::create_module(driver_, context_, device_, inputs);
+    if (!compiled) {
+      ModuleBuild build = detail::create_module(driver_, context_, device_, inputs);
+      build.compiler_died = guarded_ && build.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE &&
+                            build.log.find(kModuleEndsCompiler) != build.log.npos;
+      return build;
+    }
     if (compiled->code != ZE_RESULT_SUCCESS) return *std::move(compiled);
     // The compiler's own output, but what made it may have been hostile.
     const detail::NativeInput read = detail::read_native(compiled->native, memory_);

@@ -15,6 +15,7 @@
 #include "diagnose/printable.hpp"
 #include "kiln/log.hpp"
 #include "level_zero/install_paths.hpp"
+#include "process/compiler_end.hpp"
 #include "process/process.hpp"
 
 namespace kiln::detail {
@@ -55,9 +56,9 @@ ModuleBuild failed(ze_result_t code, std::string log, bool died = false) {
 ModuleBuild explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
   std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
   if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
-  // Killed from outside, mostly for want of memory, or too slow: no fault of the input that would show again.
+  // Killed from outside, or too slow: no fault of the input that would show again.
   const bool killed = result.end == ProcessResult::End::timed_out ||
-                      (result.end == ProcessResult::End::signalled && result.number == SIGKILL);
+                      (result.end == ProcessResult::End::signalled && !is_own_fault(result.number));
   return failed(killed ? ZE_RESULT_ERROR_NOT_AVAILABLE : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
                 std::move(text), !killed);
 }

@@ -85,7 +85,7 @@ bool has_side_effect(std::string_view key) {
 
 }  // namespace
 
-EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
+EnvironmentInputs environment_inputs(std::span<const std::string> environment, bool intel) {
   const Variables variables = read(environment);
   const bool debug_keys = gate_is_open(variables);
   EnvironmentInputs inputs;
@@ -94,6 +94,7 @@ EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
   };
   for (const auto& [name, value] : variables) {
     const std::string_view key = bare(name);
+    if (!intel && name != "KILN_CPU_FAULT") continue;
     if (name.starts_with(kCompiler)) {
       if (!has_side_effect(name.substr(kCompiler.size())))
         add(name, value);

@@ -15,8 +15,9 @@ struct EnvironmentInputs {
   std::string unknown;  ///< not empty: a variable names code that no field describes
 };
 
-/// From "NAME=value" strings; of doubles the first counts, as for getenv(). Pure.
-[[nodiscard]] EnvironmentInputs environment_inputs(std::span<const std::string> environment);
+/// From "NAME=value" strings; of doubles the first counts, as for getenv(). Without `intel` only for Kiln's
+/// CPU driver, whose code no variable shapes. Pure.
+[[nodiscard]] EnvironmentInputs environment_inputs(std::span<const std::string> environment, bool intel);
 
 /// True for fields that Intel's compiler reads at the first build of the process, not when the driver is
 /// loaded: seen with drivers 22.43 and 26.27. Pure.

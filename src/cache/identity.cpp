@@ -35,7 +35,7 @@ void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
 
 /// What Intel's compiler reads at the first build of the process.
 Manifest late_fields(const LoadMoment& moment, bool intel) {
-  const EnvironmentInputs environment = environment_inputs(moment.environment);
+  const EnvironmentInputs environment = environment_inputs(moment.environment, intel);
   Manifest fields;
   for (const ManifestField& field : environment.fields.fields())
     if (read_at_first_build(field.name)) fields.set(field.name, field.value);
@@ -50,10 +50,10 @@ std::string first_difference(const Manifest& wanted, const Manifest& found) {
   return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
 }
 
-std::string unknown_start(const LoadMoment& loaded) {
+std::string unknown_start(const LoadMoment& loaded, bool intel) {
   if (!loaded.started) return {};
-  const auto list =
-      differences(environment_inputs(*loaded.started).fields, environment_inputs(loaded.environment).fields);
+  const auto list = differences(environment_inputs(*loaded.started, intel).fields,
+                                environment_inputs(loaded.environment, intel).fields);
   return list.empty() ? std::string()
                       : list.front().name + " was changed, and a driver loaded, before Kiln began";
 }
@@ -80,7 +80,7 @@ Samples& samples() {
 
 Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
                        const LoadMoment* first_use) {
-  EnvironmentInputs environment = environment_inputs(loaded.environment);
+  EnvironmentInputs environment = environment_inputs(loaded.environment, libraries.intel);
   Identity identity{std::move(environment.fields), {}, std::move(environment.bypass), libraries.unknown};
   identity.fields.merge(libraries.fields);
   identity.intel = libraries.intel;
@@ -89,12 +89,13 @@ Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
     add_files(loaded.compiler_files, identity);
   }
   if (identity.unknown.empty()) identity.unknown = environment.unknown;
-  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded);
+  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded, libraries.intel);
   if (!first_use) return identity;
   if (identity.unknown.empty())
     identity.unknown =
         first_difference(late_fields(loaded, libraries.intel), late_fields(*first_use, libraries.intel));
-  if (identity.bypass.empty()) identity.bypass = environment_inputs(first_use->environment).bypass;
+  if (identity.bypass.empty())
+    identity.bypass = environment_inputs(first_use->environment, libraries.intel).bypass;
   return identity;
 }
 

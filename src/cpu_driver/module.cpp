@@ -101,7 +101,9 @@ ze_result_t create(const ze_module_desc_t& desc, ze_module_handle_t& module, std
   if (built.status == BuildStatus::invalid_native_binary) return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
   if (built.status != BuildStatus::ok || !built.program) {
     set_last_error({});  // as Intel's driver after a failed compilation: the log has the text
-    return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    return built.status == BuildStatus::out_of_memory     ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+           : built.status == BuildStatus::compiler_killed ? ZE_RESULT_ERROR_NOT_AVAILABLE
+                                                          : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
   }
   if (!has_sub_group_sizes(*built.program, log)) return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
   if (const auto result = check_static_slm(*built.program, desc.format, log); result != ZE_RESULT_SUCCESS)

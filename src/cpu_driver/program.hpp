@@ -48,7 +48,13 @@ class Program {
   [[nodiscard]] virtual Symbol global_variable(std::string_view name) const = 0;
 };
 
-enum class BuildStatus : std::uint8_t { ok, invalid_native_binary, build_failure };
+enum class BuildStatus : std::uint8_t {
+  ok,
+  invalid_native_binary,
+  build_failure,
+  out_of_memory,   ///< of the host
+  compiler_killed  ///< from outside, or after its longest time: may go well another time
+};
 
 struct BuildResult {
   BuildStatus status = BuildStatus::build_failure;

@@ -117,7 +117,7 @@ void print_time(int count, const void* builder) {
     cache::LibraryInputs inputs;
     cache::visit_mapped(
         builder, [&](auto mapped) { inputs = cache::library_inputs(mapped, &cache::digest_of_mapped); });
-    const auto environment = cache::environment_inputs(detail::load_moment()->environment);
+    const auto environment = cache::environment_inputs(detail::load_moment()->environment, inputs.intel);
     times.push_back(static_cast<long>((std::chrono::steady_clock::now() - begin).count()));
     if (inputs.fields.fields().empty()) std::abort();
   }

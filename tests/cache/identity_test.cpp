@@ -316,6 +316,8 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
 
   CHECK(!cpu.intel);
   World with_file = make_world();
+  with_file.variable("IGC_ShaderDumpEnable=1");
+  with_file.variable("NEO_FP64_EMULATION=1");
   with_file.moment.driver_files = {settings("neo.config", "A=1")};
   with_file.moment.compiler_files = {{"Options.txt", "/somewhere/Options.txt", {}, "belongs to another"}};
   const Identity plain = make_identity(cpu, make_world().moment),
@@ -323,6 +325,8 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
   CHECK(beside.usable());
   CHECK(beside.warnings.empty());
   CHECK(beside.fields == plain.fields);
+  with_file.variable("KILN_CPU_FAULT=build");
+  CHECK(!make_identity(cpu, with_file.moment).bypass.empty());
   CHECK(!make_identity(library_inputs(make_world().libraries, no_file), with_file.moment).usable());
 
   mapped.back().driver = false;

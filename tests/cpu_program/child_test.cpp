@@ -63,7 +63,7 @@ TEST_CASE("a child that dies is told from one that finished, with its words") {
     ::kill(::getpid(), SIGKILL);
     return "never";
   });
-  CHECK(killed.kind == Kind::ended);
+  CHECK(killed.kind == Kind::killed);
   CHECK(says(killed, "signal 9"));
 
   const ChildOutcome thrown = run_in_child([]() -> std::string { throw 1; });

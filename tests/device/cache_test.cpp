@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Bundles through the kernel cache: what a hit gives, and what becomes of entries that lie.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
 #include "cache/entry.hpp"
 #include "cache/fixture.hpp"
 #include "device_test.hpp"
@@ -41,6 +46,23 @@ void plant(const TestFolder& scratch, std::span<const std::byte> payload) {
   entry.payload = payload;
   need(cache::publish(folder, entries[0].key, cache::encode_entry(entry), true));
 }
+
+/// Kills every child that this process has meanwhile.
+class Killer {
+ public:
+  explicit Killer(int signal)
+      : thread_([signal](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+              std::ifstream children(task.path() / "children");
+              for (pid_t child = 0; children >> child;) kill(child, signal);
+            }
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace
 
@@ -114,6 +136,23 @@ TEST_CASE("a failure of the build is refused again without the compiler, with th
   CHECK(second_counts.compilations == (remembered ? 0 : 1));
   CHECK(second_counts.remembered_failures == (remembered ? 1 : 0));
   if (cpu) CHECK(remembered);
+}
+
+TEST_CASE("a compiler that is killed from outside is asked again") {
+  if (device().kind != DeviceKind::cpu) return;  // its compiler is a fork of this process
+  const TestFolder scratch;
+  const KernelFile file = sample_kernel("matmul.spv");
+  Cache cache = open_cache(scratch);
+  for (int i = 0; i < 2; ++i) {
+    const Killer killer(SIGTERM);
+    const auto killed = Bundle::load(device(), {file}, {}, &cache);
+    REQUIRE(!killed);
+    CHECK(killed.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE);
+    CHECK(killed.error().text().find("signal 15") != std::string::npos);
+  }
+  CHECK(cache.counts().stored == 0);
+  CHECK(Bundle::load(device(), {file}, {}, &cache));
+  CHECK(cache.counts().compilations == 3);
 }
 
 TEST_CASE("linked modules are kept too, each order and each list of files for itself") {

@@ -19,6 +19,8 @@
 #include <ctime>
 #include <utility>
 
+#include "process/compiler_end.hpp"
+
 namespace kiln::cpu {
 namespace {
 
@@ -68,12 +70,16 @@ void end_with(pid_t parent) {
 }
 
 // The result's length comes first: a child that dies while it writes is not taken for one that finished.
-[[noreturn]] void be_child(const std::function<std::string()>& work, pid_t parent, int result,
-                           int errors) noexcept {
+// `signals` are those that the parent had blocked; all are, so that none of its handlers runs here.
+[[noreturn]] void be_child(const std::function<std::string()>& work, pid_t parent, const sigset_t& signals,
+                           int result, int errors) noexcept {
   end_with(parent);
   // The last registered handler runs first, so that a library's exit() reaches none of the application's.
   std::atexit([] { _exit(EXIT_FAILURE); });
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+  pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
   if (errors >= 0) dup2(errors, STDERR_FILENO);
@@ -159,12 +165,16 @@ ChildOutcome run_in_child(const std::function<std::string()>& work) {
   const File errors(memfd_create("kiln-child-stderr", MFD_CLOEXEC));
   const pid_t self = getpid();
   pid_t child;
+  sigset_t all, before;
+  sigfillset(&all);
   {
     const std::lock_guard lock(fork_mutex());
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     child = fork();
+    if (child != 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   if (child < 0) return not_started("fork");
-  if (child == 0) be_child(work, self, to_parent.get(), errors.get());
+  if (child == 0) be_child(work, self, before, to_parent.get(), errors.get());
   to_parent.close();
 
   std::string text;
@@ -176,8 +186,9 @@ ChildOutcome run_in_child(const std::function<std::string()>& work) {
   using Kind = ChildOutcome::Kind;
   if (is_whole(text)) return {Kind::finished, text.substr(sizeof(std::uint64_t))};
   if (end == End::stuck) return {Kind::not_started, "the child waits for a lock of another thread"};
-  if (end == End::too_long) return {Kind::ended, "after its longest time, ten minutes"};
-  return {Kind::ended, describe(status, errors.get())};
+  if (end == End::too_long) return {Kind::killed, "after its longest time, ten minutes"};
+  const bool own_fault = WIFEXITED(status) || (WIFSIGNALED(status) && is_own_fault(WTERMSIG(status)));
+  return {own_fault ? Kind::ended : Kind::killed, describe(status, errors.get())};
 }
 
 }  // namespace kiln::cpu

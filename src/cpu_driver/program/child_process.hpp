@@ -11,7 +11,8 @@ namespace kiln::cpu {
 struct ChildOutcome {
   enum class Kind {
     finished,    ///< `text` is what the work returned
-    ended,       ///< the child died first: `text` says how, with the first words it wrote to stderr
+    ended,       ///< the work ended the child: `text` says how, with the first words it wrote to stderr
+    killed,      ///< something else did, or it took too long: the same
     not_started  ///< no child can do it here: `text` says why
   } kind = Kind::not_started;
   std::string text;

@@ -30,6 +30,7 @@
 #include "cpu_driver/program/recorder.hpp"
 #include "cpu_driver/program/screen.hpp"
 #include "cpu_driver/program/translate.hpp"
+#include "process/compiler_end.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -151,7 +152,8 @@ void add_section(llvm::Module& module, llvm::StringRef section, const std::strin
 struct Compilation {
   bool well = false;
   std::string log;
-  std::vector<std::byte> binary;  // sealed
+  std::vector<std::byte> binary;                     // sealed
+  BuildStatus failure = BuildStatus::build_failure;  // when it did not go well; no child says it
 
   [[nodiscard]] std::string to_text() const {
     std::string text(1, well ? 'y' : 'n');
@@ -228,6 +230,11 @@ bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Comp
   return true;
 }
 
+/// The words of LLVM and of C++ for it.
+bool lacks_memory(const std::string& end) {
+  return end.find("out of memory") != end.npos || end.find("bad_alloc") != end.npos;
+}
+
 /// The translator and LLVM assert, exit and abort on some modules that no screening finds: a child may die of
 /// them.
 Compilation compile_apart(std::span<const std::byte> spirv, const BuildOptions& options) {
@@ -240,7 +247,16 @@ Compilation compile_apart(std::span<const std::byte> spirv, const BuildOptions& 
     case ChildOutcome::Kind::finished:
       return Compilation::from_text(outcome.text);
     case ChildOutcome::Kind::ended:
-      compilation.log = "error: this module makes the compiler end " + outcome.text + "\n";
+      if (lacks_memory(outcome.text)) {
+        compilation.failure = BuildStatus::out_of_memory;
+        compilation.log = "error: the compiler ended for want of memory, " + outcome.text + "\n";
+      } else {
+        compilation.log = std::string(kModuleEndsCompiler) + outcome.text + "\n";
+      }
+      return compilation;
+    case ChildOutcome::Kind::killed:
+      compilation.failure = BuildStatus::compiler_killed;
+      compilation.log = "error: the compiler was ended " + outcome.text + "\n";
       return compilation;
     case ChildOutcome::Kind::not_started:
       break;
@@ -267,7 +283,7 @@ BuildResult load(std::vector<std::byte> binary, BuildStatus otherwise, std::stri
 
 BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options) {
   Compilation compilation = compile_apart(spirv, options);
-  if (!compilation.well) return {BuildStatus::build_failure, nullptr, std::move(compilation.log)};
+  if (!compilation.well) return {compilation.failure, nullptr, std::move(compilation.log)};
   return load(std::move(compilation.binary), BuildStatus::build_failure, std::move(compilation.log));
 }
 
