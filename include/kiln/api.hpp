@@ -81,6 +81,7 @@
   OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription) \
   OPTIONAL(zeCommandListHostSynchronize, abi::CommandListHostSynchronize)       \
   OPTIONAL(zeCommandListGetDeviceHandle, abi::CommandListGetDeviceHandle)       \
+  OPTIONAL(zeIntelGetDriverVersionString, abi::IntelGetDriverVersionString)     \
   OPTIONAL(zelLoaderTranslateHandle, abi::LoaderTranslateHandle)
 
 namespace kiln {

@@ -3,6 +3,8 @@
 #include "bundle/cached_build.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "cache/facts.hpp"
 #include "cache/identity.hpp"
@@ -38,6 +40,19 @@ Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleF
   return result;
 }
 
+/// One line a file and process, however often it is asked.
+void warn(const cache::Identity& identity) {
+  static std::mutex mutex;
+  static auto* said = new std::set<std::string>;
+  for (const Diagnostic& warning : identity.warnings) {
+    const std::string line = warning.code + ": " + warning.message + ": " + warning.rows.front().text;
+    std::unique_lock lock(mutex);
+    const bool is_new = said->insert(line).second;
+    lock.unlock();
+    if (is_new) log(LogLevel::warning, line + "; the kernel cache is not used");
+  }
+}
+
 class Build {
  public:
   Build(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
@@ -46,6 +61,7 @@ class Build {
 
   CachedBuild run() {
     const CacheQuestion question = cache_question(device_, inputs_);
+    warn(cache::identity());
     if (!question.unusable.empty()) log(LogLevel::info, "kernel cache: " + question.unusable);
     const auto compile = [this] { return this->compile(); };
     CacheAnswer answer = cache_.get(question.manifest, question.unusable.empty(), compile);

@@ -26,6 +26,17 @@ std::string constants_text(std::vector<std::pair<std::uint32_t, std::uint64_t>> 
   return text;
 }
 
+/// "1.14.37020+3", with the hotfix that the number leaves out; empty where the driver does not offer it.
+std::string version_text(DriverRef driver) {
+  constexpr std::size_t kMost = 256;
+  std::size_t size = 0;
+  const auto ask = api().zeIntelGetDriverVersionString;
+  if (!ask || ask(driver.raw(), nullptr, &size) != ZE_RESULT_SUCCESS || size == 0 || size > kMost) return {};
+  std::string text(size + 1, '\0');
+  if (ask(driver.raw(), text.data(), &size) != ZE_RESULT_SUCCESS) return {};
+  return text.c_str();
+}
+
 }  // namespace
 
 Manifest device_fields(std::uint32_t driver_version, std::span<const std::uint8_t> native_format,
@@ -49,8 +60,10 @@ Manifest device_fields(std::uint32_t driver_version, std::span<const std::uint8_
 Manifest device_fields(DriverRef driver, DeviceRef device, const DeviceProperties& properties) {
   const auto version = driver.version();
   const auto module = device.module_properties();
-  return device_fields(version ? *version : 0,
-                       module ? module->native_kernel_id : std::array<std::uint8_t, 16>{}, properties);
+  Manifest fields = device_fields(
+      version ? *version : 0, module ? module->native_kernel_id : std::array<std::uint8_t, 16>{}, properties);
+  if (std::string text = version_text(driver); !text.empty()) fields.set("driver.text", std::move(text));
+  return fields;
 }
 
 Manifest input_fields(std::span<const InputFacts> inputs) {
