@@ -29,7 +29,7 @@ struct CacheOptions {
   std::filesystem::path folder;
   std::uint64_t max_size = std::uint64_t{1} << 30;      ///< bytes on disk
   std::uint64_t memory_size = std::uint64_t{64} << 20;  ///< bytes kept in this process; 0: none
-  double verify = 0;  ///< share of the hits, 0 to 1, that are compiled again and compared
+  double verify = 0;  ///< share of the hits, 0 to 1, that are compiled again; what differs is replaced
   /// Folders in the same format that are read before the user's and never written: owned by root or by the
   /// user, and not writable for others.
   std::vector<std::filesystem::path> read_only;

@@ -148,7 +148,19 @@ CacheAnswer Store::lead(Request& request) {
       found = from_folder(request, *user_, CacheSource::user);
       return found.has_value();
     };
-    turn = locks_.lock(request.key, options_.longest_wait, look);
+    const auto patient_until = std::chrono::steady_clock::now() + edge_.silent_wait;
+    bool told = false;
+    const auto look_again = [&] {
+      if (!told && std::chrono::steady_clock::now() > patient_until) {
+        told = true;
+        log(LogLevel::warning,
+            "kernel cache: waits for another process that compiles the same, at most " +
+                std::to_string(std::chrono::ceil<std::chrono::seconds>(options_.longest_wait).count()) +
+                " s");
+      }
+      return look();
+    };
+    turn = locks_.lock(request.key, options_.longest_wait, look_again);
     if (turn.waited) count(&CacheCounts::waited);
     if (found || look()) {
       if (turn.locked) locks_.unlock(request.key);
@@ -201,7 +213,7 @@ std::optional<CacheAnswer> Store::from_folder(Request& request, const Folder& fo
   if (!answer) return std::nullopt;
   memory_.put(request.key, *file, request.now);
   if (file->entry.kind == EntryKind::binary && options_.verify > 0 && edge_.chance() < options_.verify)
-    verify(request, *file);
+    if (auto other = verify(request, *file, source)) return other;
   return answer;
 }
 
@@ -249,7 +261,11 @@ std::optional<CacheAnswer> Store::answer_of(Request& request, const FileBytes& f
 
 CacheAnswer Store::compile(Request& request) {
   count(&CacheCounts::compilations);
-  const auto result = std::make_shared<const Compilation>(request.compile());
+  return keep_result(request, request.compile());
+}
+
+CacheAnswer Store::keep_result(Request& request, Compilation made) {
+  const auto result = std::make_shared<const Compilation>(std::move(made));
   CacheAnswer answer{CacheSource::compiled,
                      result->end,
                      result->code,
@@ -293,13 +309,23 @@ void Store::keep(Request& request, const FileBytes& file) {
   }
 }
 
-void Store::verify(Request& request, const FileBytes& file) {
-  const Compilation again = request.compile();
-  if (again.end == CompilationEnd::transient) return;
+/// What the compiler makes of it now, where that is something else: the compiler is right.
+std::optional<CacheAnswer> Store::verify(Request& request, const FileBytes& file, CacheSource source) {
+  Compilation again = request.compile();
+  if (again.end == CompilationEnd::transient) return std::nullopt;
   count(&CacheCounts::verified);
-  if (again.end == CompilationEnd::built && std::ranges::equal(again.payload, file.entry.payload)) return;
+  if (again.end == CompilationEnd::built && std::ranges::equal(again.payload, file.entry.payload))
+    return std::nullopt;
   count(&CacheCounts::verify_differences);
-  log(LogLevel::warning, "kernel cache: compiled again, entry " + request.key.hex() + " differs");
+  log(LogLevel::warning,
+      "kernel cache: compiled again, entry " + request.key.hex() + " differs and is replaced");
+  request.missed = "the compiler makes something else of it";
+  request.supersede |= source == CacheSource::user;
+  if (source == CacheSource::read_only) {
+    const std::lock_guard lock(mutex_);
+    distrusted_.insert(request.key);
+  }
+  return keep_result(request, std::move(again));
 }
 
 void Store::prune_when_full() {

@@ -15,6 +15,8 @@ namespace kiln::cache {
 struct StoreOptions {
   std::function<std::chrono::sys_seconds()> now;  ///< empty: the system's clock
   std::function<double()> chance;                 ///< 0 to 1, below 1; empty: at random
+  std::chrono::milliseconds silent_wait =
+      std::chrono::seconds(2);  ///< for another process, before it is told
 };
 
 /// Thread-safe. What its functions do stands at class Cache.
@@ -44,7 +46,8 @@ class Store {
   CacheAnswer compile(Request& request);
   CacheAnswer compile_unstored(const Compile& compile, std::string missed);
   void keep(Request& request, const FileBytes& file);
-  void verify(Request& request, const FileBytes& file);
+  CacheAnswer keep_result(Request& request, Compilation result);
+  std::optional<CacheAnswer> verify(Request& request, const FileBytes& file, CacheSource source);
   void prune_when_full();
 
   void count(std::uint64_t CacheCounts::*number);

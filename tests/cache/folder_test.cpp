@@ -394,12 +394,18 @@ TEST_CASE("another process that compiles the same is waited for, and not forever
   options.longest_wait = 30ms;
   // Two stores have two descriptors, as two processes do.
   const auto waits = [&](int number) {
-    Store holder(options), waiter(options);
+    Store holder(options), waiter(options, {{}, {}, 0ms});
+    LogLines lines;
     holder.get(manifest(number), true, [&] {
       CHECK(ask(waiter, number).compiled);
       return built(number);
     });
-    return waiter.counts().waited == 1;
+    const bool waited = waiter.counts().waited == 1;
+    const auto said = lines.take();
+    CHECK(std::ranges::any_of(said, [](const std::string& line) {
+            return line.find("waits for another process that compiles the same, at most 1 s") != line.npos;
+          }) == waited);
+    return waited;
   };
   CHECK(waits(1));
   // On a network file system the lock lies in the user's own folder of this machine, or nowhere.

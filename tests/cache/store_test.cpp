@@ -215,34 +215,46 @@ TEST_CASE("one store remembers a crash too") {
   CHECK(compiler.calls == 2);
 }
 
-TEST_CASE("verifying compiles a share of the hits again, and keeps to what is stored") {
+TEST_CASE("verifying compiles a share of the hits again, and takes the compiler's word") {
   const TestFolder folder;
   CacheOptions options = options_in(folder.path());
+  options.memory_size = 0;
   Store first(options);
   ask(first, 1);
   options.verify = 0.25;
   double chance = 0.25;
   Store store(options, {{}, [&] { return chance; }});
   Compiler compiler{built(2)};
-  const auto ask_other = [&] {
-    const CacheAnswer answer = store.get(manifest(1), true, compiler.function());
-    CHECK(answer.source == CacheSource::user);
-    CHECK(same(answer.payload, payload(1)));
-  };
   LogLines lines;
-  ask_other();
+  const auto asked = [&](CacheSource source, int wanted) {
+    const CacheAnswer answer = store.get(manifest(1), true, compiler.function());
+    CHECK(answer.source == source);
+    CHECK(same(answer.payload, payload(wanted)));
+  };
+  asked(CacheSource::user, 1);
   CHECK(store.counts().verified == 0);
   chance = 0.2;
-  ask_other();
+  asked(CacheSource::compiled, 2);
   CHECK((store.counts().verified == 1 && store.counts().verify_differences == 1));
   CHECK(lines.take().size() == 1);
-  compiler.result = built(1);
-  ask_other();
+  asked(CacheSource::user, 2);
   CHECK((store.counts().verified == 2 && store.counts().verify_differences == 1));
   compiler.result.end = CompilationEnd::transient;
-  ask_other();
+  asked(CacheSource::user, 2);
   CHECK(store.counts().verified == 2);
   CHECK(lines.take().empty());
+
+  // What is only read cannot be replaced there.
+  const TestFolder own;
+  options.read_only = {folder.path()};
+  options.folder = own.path();
+  Store other(options, {{}, [&] { return chance; }});
+  compiler.result = built(3);
+  for (const CacheSource source : {CacheSource::compiled, CacheSource::user}) {
+    const CacheAnswer answer = other.get(manifest(1), true, compiler.function());
+    CHECK(answer.source == source);
+    CHECK(same(answer.payload, payload(3)));
+  }
 }
 
 TEST_CASE("memory keeps what was used last, within its bytes") {
