@@ -15,7 +15,12 @@ namespace kiln::cache {
 namespace {
 
 constexpr std::uint32_t kMostCrashes = 2;
-constexpr double kRecounts = 1.0 / 256;  // of the entries stored: what heals a wrong estimate of the size
+/// A share of the stores counts the folder again, which heals a wrong estimate of its size: about one for all
+/// entries that are there, as each of them is looked at.
+double recounts(std::uint64_t usage) {
+  constexpr std::uint64_t kLeast = 256, kUsualEntry = 16 << 10;
+  return 1.0 / static_cast<double>(std::max(kLeast, usage / kUsualEntry));
+}
 
 StoreOptions with_defaults(StoreOptions edge) {
   if (!edge.now)
@@ -331,7 +336,7 @@ std::optional<CacheAnswer> Store::verify(Request& request, const FileBytes& file
 void Store::prune_when_full() {
   if (!user_ || user_->access() != Access::write || !storing_) return;
   const auto usage = estimated_usage(*user_);
-  if (usage && *usage <= options_.max_size && edge_.chance() >= kRecounts) return;
+  if (usage && *usage <= options_.max_size && edge_.chance() >= recounts(*usage)) return;
   const auto turn = locks_.try_lock_pruning();
   if (turn == KeyLocks::Answer::busy) return;
   (void)shrink(*user_, {options_.max_size, options_.max_size - options_.max_size / 5, {}}, edge_.now());

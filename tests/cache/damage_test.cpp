@@ -51,6 +51,7 @@ TEST_CASE("every truncated entry is a miss") {
   for (int length = 0; length < size; ++length)
     victim.check([&](int file) { REQUIRE(ftruncate(file, length) == 0); });
   CHECK(victim.refused == size);
+  MESSAGE(size << " truncated entries, " << victim.refused << " misses");
   CHECK(victim.left == 0);
   CHECK(lines.take().size() <= 5);  // one line a cause, not an entry
   CHECK(files_in(victim.folder() / "v1/damaged") <= 16);
@@ -71,5 +72,6 @@ TEST_CASE("every flipped bit of 100,000 is a miss") {
     });
   }
   CHECK(victim.refused == kFlips);
+  MESSAGE(kFlips << " flipped bits, " << victim.refused << " misses");
   CHECK(victim.left == 0);
 }

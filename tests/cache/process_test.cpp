@@ -127,6 +127,8 @@ TEST_CASE("a cold start of 64 processes with 8 threads compiles each of 100 keys
   }
   const std::vector<int> attempts = log.attempts();
   CHECK(attempts.size() == kKeys);
+  MESSAGE(kProcesses << " processes, " << kThreads << " threads each, " << kKeys
+                     << " keys: " << attempts.size() << " compilations");
   CHECK(std::set(attempts.begin(), attempts.end()).size() == kKeys);
   check_clean(folder / "kiln", kKeys);
 }
