@@ -51,6 +51,9 @@ kept. Whatever is wrong is refused, said, and written nowhere.
 
 Exit status: 0 all are there now, 1 some were refused, 5 the archive or the folder cannot be used.)";
 
+/// An unset variable of a script must not name the user's own folder, or no bound at all.
+std::string needs_a_value(const std::string& value) { return value.empty() ? "a value is needed" : ""; }
+
 }  // namespace
 
 CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* device_help) {
@@ -60,7 +63,7 @@ CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* de
   cache->require_subcommand(1);
   const auto add = [&](const char* name, const char* summary, int (*run)(const CacheCommand&)) {
     CLI::App* one = cache->add_subcommand(name, summary);
-    one->add_option("--folder", command.folder, "The folder of the cache");
+    one->add_option("--folder", command.folder, "The folder of the cache")->check(needs_a_value);
     one->add_flag("--json", command.json, "Machine-readable output");
     one->callback([&command, run] { command.run = run; });
     return one;
@@ -81,10 +84,13 @@ CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* de
 
   CLI::App* prune =
       add("prune", "Remove what was not used for long, and what dead processes left", cache_prune);
-  prune->add_option("--max-size", command.max_size,
-                    "Bytes to keep at most, or with K, M, G behind; without any option: KILN_CACHE_MAX_SIZE");
-  prune->add_option("--older-than", command.older_than,
-                    "Remove what was last used so long ago: 30d, 12h, 90m");
+  prune
+      ->add_option("--max-size", command.max_size,
+                   "Bytes to keep at most, or with K, M, G behind; without any option: KILN_CACHE_MAX_SIZE")
+      ->check(needs_a_value);
+  prune
+      ->add_option("--older-than", command.older_than, "Remove what was last used so long ago: 30d, 12h, 90m")
+      ->check(needs_a_value);
 
   add("clear", "Remove all entries, without asking", cache_clear);
 
@@ -97,8 +103,8 @@ CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* de
   CLI::App* write =
       add("export", "Write native binaries with all that shaped them to one file", cache_export);
   write->add_option("archive", command.archive, "The file to write")->required();
-  write->add_option("keys", command.keys,
-                    "The first digits of keys; all native binaries when there are none");
+  write->add_option("keys", command.keys, "The first digits of keys; all native binaries when there are none")
+      ->check(needs_a_value);
 
   CLI::App* read = add("import", "Take entries from a file that export wrote", cache_import);
   read->footer(kImportFooter);

@@ -86,6 +86,11 @@ class Empty(CacheCase):
             self.assertEqual(self.ask(*wrong, status=2)['error']['code'], 'K0407', wrong)
         for wrong in ([], ['frobnicate'], ['explain'], ['import'], ['list', '--remove']):
             self.kiln(*wrong, status=2)
+        self.write(entry('a'))
+        for wrong in (['clear', '--folder', ''], ['prune', '--max-size', ''], ['prune', '--older-than', ''],
+                      ['list', '--folder='], ['export', str(self.root / 'a.ar'), '']):
+            self.kiln(*wrong, status=2)
+        self.assertEqual(len(self.entries()), 1)
         self.assertIn('KILN_CACHE_MAX_SIZE', self.kiln('stats', status=2, KILN_CACHE_MAX_SIZE='much').stderr)
         for command in ('stats', 'list', 'verify', 'explain', 'prune', 'clear', 'export', 'import'):
             self.assertIn('--json', self.kiln(command, '--help').stdout)
