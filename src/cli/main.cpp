@@ -9,6 +9,7 @@
 
 #include "cli/cache_command.hpp"
 #include "cli/driver_question.hpp"
+#include "cli/output.hpp"
 
 namespace {
 
@@ -95,11 +96,8 @@ void set_up_log() {
   kiln::set_log_sink(to_spdlog, nullptr);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int command(int argc, char** argv) {
   using namespace kiln::cli;
-  set_up_log();
 
   CLI::App app("Native kernels on Intel GPUs through Level Zero, checked before the launch.", "kiln");
   app.set_version_flag("--version", "kiln " KILN_VERSION);
@@ -258,4 +256,12 @@ int main(int argc, char** argv) {
   if (explain_command->parsed()) return explain(explain_options);
   if (cache_command->parsed()) return cache.run(cache);
   return run(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  kiln::cli::keep_standard_files();
+  set_up_log();
+  return kiln::cli::finish_output(command(argc, argv));
 }

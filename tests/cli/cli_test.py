@@ -49,6 +49,54 @@ class Devices(unittest.TestCase):
         self.assertIn('tgllp', done.stderr)
 
 
+class Output(unittest.TestCase):
+    """Standard output that takes nothing: every command says so, and ends with another status than 0."""
+    COMMANDS = (['devices', '--device', 'cpu'], ['devices', '--device', 'cpu', '--json'], ['run', '--list'],
+                ['run', 'saxpy', '--device', 'cpu'], ['inspect', str(KERNELS / 'saxpy.spv')], ['--help'], ['--version'],
+                ['cache', 'list'], ['cache', 'list', '--json'], ['cache', 'stats', '--json'], ['cache', 'verify'],
+                ['cache', 'prune'], ['cache', 'explain', str(KERNELS / 'saxpy.spv'), '--device', 'cpu'],
+                ['cache', 'warm', str(KERNELS / 'saxpy.spv'), '--device', 'cpu', '--json'])
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.environment = {**os.environ, 'KILN_CACHE': 'on', 'KILN_CACHE_DIR': scratch.name + '/cache',
+                            'KILN_KERNEL_PATH': str(KERNELS)}
+
+    def run_with(self, stdout, *arguments, **others):
+        return subprocess.run([KILN, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120,
+                              env=self.environment, **others)
+
+    def test_a_full_disk_and_a_closed_output(self):
+        for arguments in self.COMMANDS:
+            with open('/dev/full', 'w') as full:
+                done = self.run_with(full, *arguments)
+            self.assertEqual(done.returncode, 1, (arguments, done.stderr))
+            self.assertIn('K0411', done.stderr, arguments)
+            self.assertIn('No space left', done.stderr, arguments)
+            done = self.run_with(None, *arguments, preexec_fn=lambda: os.close(1))
+            self.assertEqual(done.returncode, 1, (arguments, done.stderr))
+            self.assertIn('Bad file descriptor', done.stderr, arguments)
+
+    def test_more_than_a_buffer_full(self):
+        with open('/dev/full', 'w') as full:
+            done = self.run_with(full, 'inspect', '--json', *[str(KERNELS / 'saxpy.spv')] * 40)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('No space left', done.stderr)
+
+    def test_a_status_that_is_none_of_success_stays(self):
+        with open('/dev/full', 'w') as full:
+            self.assertEqual(self.run_with(full, 'devices', '--device', 'cpu:none', '--json').returncode, 4)
+
+    def test_a_reader_that_goes_away_is_no_reason_to_speak(self):
+        for ignored in (False, True):
+            read, write = os.pipe()
+            os.close(read)
+            done = self.run_with(write, 'devices', '--device', 'cpu', restore_signals=not ignored)
+            os.close(write)
+            self.assertEqual((done.returncode, done.stderr), (1 if ignored else -13, ''))
+
+
 class Doctor(unittest.TestCase):
     SIMULATED = {'NEOReadDebugKeys': '1', 'SetCommandStreamReceiver': '1', 'ProductFamilyOverride': 'dg2',
                  'HardwareInfoOverride': '2x4x16', 'UseAubStream': '0', 'UseBindlessMode': '0',

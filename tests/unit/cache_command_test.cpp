@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The pure parts of `kiln cache`: sizes and ages, the nearest entry, archives and what of them is refused.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "cache/facts.hpp"
 #include "cli/cache_archive.hpp"
 #include "cli/cache_compare.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
@@ -181,4 +186,22 @@ TEST_CASE("what may be the beginning of a key") {
   for (const std::string& wrong :
        {std::string(), std::string(65, 'f'), std::string("F"), std::string("a.ar")})
     CHECK_FALSE(may_be_key(wrong));
+}
+
+TEST_CASE("K0411: output that is lost") {
+  check_diagnostic("K0411", *unwritable_output("No space left on device").diagnostic());
+}
+
+TEST_CASE("no file that is opened gets the number of a standard file that the caller closed") {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    for (const int file : {0, 1, 2}) close(file);
+    keep_standard_files();
+    const bool refuses = write(1, "x", 1) == -1 && write(2, "x", 1) == -1;
+    _exit(refuses && open("/dev/null", O_RDWR) > 2 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
