@@ -18,6 +18,10 @@ tl::unexpected<ReadFailure> fail(Kind kind, std::string reason) {
   return tl::unexpected(ReadFailure{kind, std::move(reason)});
 }
 
+tl::unexpected<ReadFailure> unreadable(int error) {
+  return tl::unexpected(ReadFailure{Kind::unreadable, words(error), error});
+}
+
 void mark(int file, std::chrono::sys_seconds used, std::chrono::sys_seconds now) {
   if (used + kMarkAfter > now && used < now + kMarkAfter) return;
   const struct timespec times[2] = {{0, UTIME_OMIT}, {now.time_since_epoch().count(), 0}};
@@ -51,19 +55,19 @@ tl::expected<FileBytes, ReadFailure> read_entry_file(const Folder& folder, const
   if (!file) {
     if (errno == ENOENT) return fail(Kind::absent, "not there");
     if (errno == ELOOP || errno == ENXIO) return fail(Kind::damaged, "not a regular file");
-    return fail(Kind::unreadable, words(errno));
+    return unreadable(errno);
   }
   struct stat status {};
-  if (fstat(file.get(), &status) != 0) return fail(Kind::unreadable, words(errno));
+  if (fstat(file.get(), &status) != 0) return unreadable(errno);
   if (!S_ISREG(status.st_mode)) return fail(Kind::damaged, "not a regular file");
   if (!folder.trusts(status)) return fail(Kind::damaged, "others own it or may write to it");
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > kLargestEntry) return fail(Kind::damaged, "it is too large");
   std::byte* bytes = new (std::nothrow) std::byte[size];  // not initialised: read() fills it
-  if (!bytes) return fail(Kind::unreadable, words(ENOMEM));
+  if (!bytes) return unreadable(ENOMEM);
   FileBytes result{{bytes, [](const std::byte* all) { delete[] all; }}, {bytes, size}, {}};
   if (!read_all(file.get(), bytes, size))
-    return errno == 0 ? fail(Kind::damaged, "it became shorter") : fail(Kind::unreadable, words(errno));
+    return errno == 0 ? fail(Kind::damaged, "it became shorter") : unreadable(errno);
   auto entry = decode_entry(result.bytes);
   if (!entry) return fail(Kind::damaged, entry.error().message);
   result.entry = *entry;

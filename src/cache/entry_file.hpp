@@ -29,6 +29,7 @@ struct ReadFailure {
   };
   Kind kind = Kind::absent;
   std::string reason;
+  int error = 0;  ///< errno of what is unreadable
 };
 
 /// Opens, reads and decodes one entry: no lock, no mapping (a file that shrinks would end the process), and

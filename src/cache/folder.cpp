@@ -39,7 +39,7 @@ void make_all(const fs::path& path) {
 Folder::Folder(fs::path path, Access access, File version)
     : path_(std::move(path)), access_(access), version_(std::move(version)) {}
 
-bool Folder::trusts(const struct stat& status) const { return distrust(status, access_).empty(); }
+std::string Folder::distrusts(const struct stat& status) const { return distrust(status, access_); }
 
 bool Folder::may_read(const CacheKey& key) const {
   std::atomic<bool>& verified = shared_->verified[key.bytes[0]];
@@ -82,6 +82,9 @@ Result<Folder> open_folder(const fs::path& path, Access access) {
       return tl::unexpected(unusable_folder(path, reason, EPERM));
     opened = std::move(next);
   }
+  // A file system that is only read, or a mode: better known now than at the first entry.
+  if (access == Access::write && faccessat(opened.get(), ".", W_OK | X_OK, AT_EACCESS) != 0)
+    return tl::unexpected(unusable_folder(path, words(errno), errno));
   return Folder(path, access, std::move(opened));
 }
 

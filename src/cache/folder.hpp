@@ -34,7 +34,9 @@ class Folder {
   /// The descriptor of v1.
   [[nodiscard]] int descriptor() const { return version_.get(); }
   /// Whether a folder or file of this status belongs to somebody whom this folder trusts.
-  [[nodiscard]] bool trusts(const struct stat& status) const;
+  [[nodiscard]] bool trusts(const struct stat& status) const { return distrusts(status).empty(); }
+  /// Why not, in words; empty: it does.
+  [[nodiscard]] std::string distrusts(const struct stat& status) const;
   /// Whether entries of this key may be looked for: v1/ab is a folder of a trusted owner, closed to the
   /// writing of others. Asks the system once a folder. A folder that is missing has no entries, and is asked
   /// for again.

@@ -30,26 +30,39 @@ std::uint64_t sweep(const Folder& folder, std::chrono::sys_seconds now) {
   return orphans;
 }
 
-/// Every file and link; folders when they are empty.
-void remove_all(int folder) {
-  each_name(folder, [&](const char* name) {
-    if (unlinkat(folder, name, 0) != 0) unlinkat(folder, name, AT_REMOVEDIR);
-  });
+/// A file, a link, or a folder with all that is in it on the same file system. 0 or an errno.
+int remove_tree(int folder, const char* name) {
+  if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) return 0;
+  if (errno != EISDIR) return errno;
+  const File inside(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  int failure = inside ? 0 : errno;
+  struct stat outer {
+  }, inner{};
+  if (inside &&
+      (fstat(folder, &outer) != 0 || fstat(inside.get(), &inner) != 0 || outer.st_dev != inner.st_dev))
+    return EXDEV;
+  if (inside)
+    each_name(inside.get(), [&](const char* below) {
+      if (const int error = remove_tree(inside.get(), below)) failure = error;
+    });
+  if (unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;
+  return failure ? failure : errno;
 }
 
 }  // namespace
 
 Result<PruneResult> shrink(const Folder& folder, const Shrinking& wanted, std::chrono::sys_seconds now) {
   const auto before = estimated_usage(folder);
-  auto entries = list_entries(folder);
-  if (!entries) return tl::unexpected(entries.error());
-  std::ranges::sort(*entries, {}, &StoredEntry::last_used);
+  auto contents = list_contents(folder);
+  if (!contents) return tl::unexpected(contents.error());
+  std::vector<StoredEntry>& entries = contents->entries;
+  std::ranges::sort(entries, {}, &StoredEntry::last_used);
   std::uint64_t blocks = 0;
-  for (const StoredEntry& entry : *entries) blocks += blocks_of(entry.size);
+  for (const StoredEntry& entry : entries) blocks += blocks_of(entry.size);
   const bool full = blocks * kBlock > wanted.above;
   PruneResult result;
   int failure = 0;
-  for (const StoredEntry& entry : *entries) {
+  for (const StoredEntry& entry : entries) {
     const bool old = wanted.older_than && now - entry.last_used > *wanted.older_than;
     if (old || (full && blocks * kBlock > wanted.to)) {
       if (unlinkat(folder.descriptor(), EntryName(entry.key).path(), 0) == 0 || errno == ENOENT) {
@@ -64,6 +77,7 @@ Result<PruneResult> shrink(const Folder& folder, const Shrinking& wanted, std::c
     result.kept_bytes += entry.size;
   }
   result.orphans = sweep(folder, now);
+  result.unusable = std::move(contents->unusable);
   set_usage(folder, before, blocks);
   if (failure != 0) return tl::unexpected(failed_operation(folder, "remove entries", failure));
   return result;
@@ -74,9 +88,26 @@ Result<PruneResult> prune(const Folder& folder, std::uint64_t max_size,
   return shrink(folder, {max_size, max_size, older_than}, now);
 }
 
+int remove_unusable(const Folder& folder, const std::string& name) {
+  // Where it made way for an entry meanwhile, that one goes, and is compiled again.
+  const auto slash = name.find('/');
+  if (slash == name.npos) return remove_tree(folder.descriptor(), name.c_str());
+  const auto inside = folder.subfolder(name.substr(0, slash).c_str(), false);
+  return inside ? remove_tree(inside->get(), name.c_str() + slash + 1) : inside.error();
+}
+
 Result<PruneResult> clear(const Folder& folder) {
+  auto contents = list_contents(folder);
   auto result = shrink(folder, {}, std::chrono::sys_seconds::max());
-  if (const auto damaged = folder.subfolder("damaged", false)) remove_all(damaged->get());
+  std::vector<Unusable> unusable;
+  if (contents) unusable = std::move(contents->unusable);
+  for (Unusable& each : unusable) each.removed = remove_unusable(folder, each.name) == 0;
+  if (const auto damaged = folder.subfolder("damaged", false))
+    each_name(damaged->get(), [&](const char* name) {
+      if (const int error = remove_tree(damaged->get(), name))
+        unusable.push_back({std::string("damaged/") + name, words(error)});
+    });
+  if (result) result->unusable = std::move(unusable);
   return result;
 }
 

@@ -8,13 +8,13 @@
 #include <random>
 
 #include "cache/maintenance.hpp"
+#include "cache/remembered.hpp"
 #include "cache/usage.hpp"
 #include "kiln/log.hpp"
 
 namespace kiln::cache {
 namespace {
 
-constexpr std::uint32_t kMostCrashes = 2;
 /// A share of the stores counts the folder again, which heals a wrong estimate of its size: about one for all
 /// entries that are there, as each of them is looked at.
 double recounts(std::uint64_t usage) {
@@ -80,8 +80,6 @@ void Store::open_user_folder() {
   path_ = options_.folder.empty() ? *standard : options_.folder;
   if (options_.mode == CacheMode::on) {
     auto opened = open_folder(path_, Access::write);
-    const bool closed = opened && faccessat(opened->descriptor(), ".", W_OK | X_OK, AT_EACCESS) != 0;
-    if (closed) opened = tl::unexpected(unusable_folder(path_, words(errno), errno));
     if (!opened) {
       give_up(opened.error());
     } else {
@@ -232,22 +230,16 @@ std::optional<CacheAnswer> Store::answer_of(Request& request, const FileBytes& f
                      entry.payload,
                      file.owner,
                      {}};
+  if (const std::string again = why_again(entry, request.now, options_.remember_failures); !again.empty()) {
+    request.supersede |= source == CacheSource::user;
+    if (entry.kind == EntryKind::crash) request.crashes = entry.attempts;
+    request.missed = again;
+    return std::nullopt;
+  }
   if (entry.kind == EntryKind::failure) {
-    const std::chrono::sys_seconds created{std::chrono::seconds(entry.created)};
-    if (created > request.now || request.now - created >= options_.remember_failures) {
-      request.supersede |= source == CacheSource::user;
-      request.missed = "it failed before, too long ago";
-      return std::nullopt;
-    }
     answer.end = CompilationEnd::failed;
     count(&CacheCounts::remembered_failures);
   } else if (entry.kind == EntryKind::crash) {
-    if (entry.attempts < kMostCrashes) {
-      request.supersede |= source == CacheSource::user;
-      request.crashes = entry.attempts;
-      request.missed = "the compiler ended by itself once";
-      return std::nullopt;
-    }
     answer.end = CompilationEnd::died;
     const auto log = std::make_shared<const std::string>(
         std::string(entry.log) + (entry.log.empty() || entry.log.ends_with('\n') ? "" : "\n") +

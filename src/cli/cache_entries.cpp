@@ -63,7 +63,10 @@ Result<std::optional<cache::Folder>> existing_folder(const CacheOptions& options
   // First without making it: whoever only looks leaves nothing behind.
   auto folder = cache::open_folder(options.folder, cache::Access::read);
   if (!folder && folder.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE) return std::nullopt;
-  if (folder && access == cache::Access::write) folder = cache::open_folder(options.folder, access);
+  if (folder)
+    if (auto writable = cache::open_folder(options.folder, cache::Access::write);
+        writable || access == cache::Access::write)
+      folder = std::move(writable);
   if (!folder) return tl::unexpected(std::move(folder).error());
   return std::optional(*std::move(folder));
 }
@@ -71,41 +74,39 @@ Result<std::optional<cache::Folder>> existing_folder(const CacheOptions& options
 EntrySummary summarize(const cache::Folder& folder, const cache::StoredEntry& stored, bool with_log) {
   EntrySummary summary;
   summary.stored = stored;
-  const auto file = cache::read_entry_file(folder, stored.key);
-  if (!file) {
-    summary.gone = file.error().kind == cache::ReadFailure::Kind::absent;
-    summary.damage = file.error().reason;
+  auto checked = cache::read_checked(folder, stored.key);
+  if (!checked) {
+    summary.gone = checked.error().kind == cache::ReadFailure::Kind::absent;
+    summary.unreadable = checked.error().kind == cache::ReadFailure::Kind::unreadable;
+    summary.damage = checked.error().reason;
     return summary;
   }
-  auto manifest = decode_manifest(file->entry.manifest);
-  if (!manifest || key_of(file->entry.manifest) != stored.key) {
-    summary.damage = manifest ? "its name is not the key of its manifest" : manifest.error().message;
-    return summary;
-  }
-  summary.kind = file->entry.kind;
-  summary.code = file->entry.code;
-  summary.attempts = file->entry.attempts;
+  const cache::Entry& entry = checked->file.entry;
+  summary.kind = entry.kind;
+  summary.code = entry.code;
+  summary.attempts = entry.attempts;
   const auto latest = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31).time_since_epoch();
   summary.created = std::chrono::sys_seconds(std::min<std::chrono::seconds>(
-      std::chrono::seconds(static_cast<std::int64_t>(file->entry.created & INT64_MAX)), latest));
-  summary.payload = file->entry.payload.size();
-  summary.manifest = *std::move(manifest);
-  if (auto facts = cache::decode_facts(file->entry.facts)) summary.facts = *std::move(facts);
-  if (with_log) summary.log = file->entry.log;
+      std::chrono::seconds(static_cast<std::int64_t>(entry.created & INT64_MAX)), latest));
+  summary.payload = entry.payload.size();
+  summary.manifest = std::move(checked->manifest);
+  if (auto facts = cache::decode_facts(entry.facts)) summary.facts = *std::move(facts);
+  if (with_log) summary.log = entry.log;
   return summary;
 }
 
-Result<std::vector<EntrySummary>> summarize_all(const cache::Folder& folder) {
-  auto entries = cache::list_entries(folder);
-  if (!entries) return tl::unexpected(std::move(entries).error());
-  std::ranges::sort(*entries, [](const cache::StoredEntry& left, const cache::StoredEntry& right) {
+Result<Summaries> summarize_all(const cache::Folder& folder) {
+  auto contents = cache::list_contents(folder);
+  if (!contents) return tl::unexpected(std::move(contents).error());
+  std::vector<cache::StoredEntry>& entries = contents->entries;
+  std::ranges::sort(entries, [](const cache::StoredEntry& left, const cache::StoredEntry& right) {
     return std::pair(right.last_used, left.key) < std::pair(left.last_used, right.key);
   });
-  std::vector<EntrySummary> summaries(entries->size());
-  in_parallel(entries->size(), "reading entries",
-              [&](std::size_t i) { summaries[i] = summarize(folder, (*entries)[i]); });
-  std::erase_if(summaries, [](const EntrySummary& each) { return each.gone; });
-  return summaries;
+  Summaries all{std::vector<EntrySummary>(entries.size()), contents->unusable.size()};
+  in_parallel(entries.size(), "reading entries",
+              [&](std::size_t i) { all.entries[i] = summarize(folder, entries[i]); });
+  std::erase_if(all.entries, [](const EntrySummary& each) { return each.gone; });
+  return all;
 }
 
 bool may_be_key(const std::string& text) {

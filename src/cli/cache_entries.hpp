@@ -13,15 +13,17 @@ namespace kiln::cli {
 /// The settings: the folder is never empty. Errors: K0701, K0710.
 [[nodiscard]] Result<CacheOptions> chosen_options(const CacheCommand& command);
 
-/// The folder, or nothing when there is none yet. Error: K0710.
+/// The folder as a cache would open it, or nothing when there is none yet: for writing, or else, where it was
+/// asked for reading alone, for reading. Makes nothing. Error: K0710.
 [[nodiscard]] Result<std::optional<cache::Folder>> existing_folder(const CacheOptions& options,
                                                                    cache::Access access);
 
 /// One entry in brief; its bytes are not kept.
 struct EntrySummary {
   cache::StoredEntry stored;
-  bool gone = false;   ///< removed by somebody meanwhile
-  std::string damage;  ///< empty: whole; else nothing below is known
+  bool gone = false;        ///< removed by somebody meanwhile
+  std::string damage;       ///< empty: whole; else nothing below is known
+  bool unreadable = false;  ///< `damage` is why it could not be read: nothing is known of its bytes
   cache::EntryKind kind = cache::EntryKind::binary;
   std::uint32_t code = 0, attempts = 0;
   std::chrono::sys_seconds created;
@@ -34,8 +36,12 @@ struct EntrySummary {
 [[nodiscard]] EntrySummary summarize(const cache::Folder& folder, const cache::StoredEntry& stored,
                                      bool with_log = false);
 
-/// All of them, the last used first. Progress on a terminal. Error: K0711.
-[[nodiscard]] Result<std::vector<EntrySummary>> summarize_all(const cache::Folder& folder);
+struct Summaries {
+  std::vector<EntrySummary> entries;  ///< the last used first
+  std::size_t unusable = 0;           ///< things at places of entries that are none
+};
+/// All of them. Progress on a terminal. Error: K0711.
+[[nodiscard]] Result<Summaries> summarize_all(const cache::Folder& folder);
 
 /// The one entry whose key begins like that. Errors: K0407 when there is none, or several.
 [[nodiscard]] Result<cache::StoredEntry> find_entry(const cache::Folder& folder, const std::string& digits);

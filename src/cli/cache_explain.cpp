@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache explain`: all that an entry says, or why there is none for a file.
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "cli/cache_compare.hpp"
-#include "cli/cache_entries.hpp"
+#include "cli/cache_lookup.hpp"
 #include "cli/cache_units.hpp"
 #include "cli/table.hpp"
 #include "diagnose/printable.hpp"
@@ -31,7 +33,7 @@ ordered_json as_json(const EntrySummary& entry) {
   ordered_json json{{"key", entry.stored.key.hex()}, {"size", entry.stored.size}};
   json["last_used"] = entry.stored.last_used.time_since_epoch().count();
   if (!entry.damage.empty()) {
-    json["damage"] = entry.damage;
+    json[entry.unreadable ? "unreadable" : "damage"] = entry.damage;
     return json;
   }
   json["kind"] = kind_text(entry.kind);
@@ -62,7 +64,7 @@ void print_entry(const EntrySummary& entry) {
   std::printf("  size       %s, last used %s\n", size_text(entry.stored.size).c_str(),
               age_text(now() - entry.stored.last_used).c_str());
   if (!entry.damage.empty()) {
-    std::printf("  DAMAGED    %s\n", entry.damage.c_str());
+    std::printf("  %s %s\n", entry.unreadable ? "UNREADABLE" : "DAMAGED   ", entry.damage.c_str());
     return;
   }
   std::printf("  kind       %s of %s, %s", kind_text(entry.kind), date_text(entry.created).c_str(),
@@ -85,34 +87,23 @@ int explain_key(const CacheCommand& command, const cache::Folder& folder, const 
   return entry.damage.empty() ? kOk : kWrongAnswer;
 }
 
-struct Found {
-  EntrySummary entry;
-  std::string folder;
-};
-
-/// The entry that a load would find: in a folder that is only read, or in the user's.
-std::optional<Found> look_up(const CacheOptions& options, const CacheKey& key) {
-  std::vector<std::filesystem::path> paths = options.read_only;
-  paths.push_back(options.folder);
-  for (const std::filesystem::path& path : paths)
-    if (const auto folder = cache::open_folder(path, cache::Access::read)) {
-      const auto file = cache::read_entry_file(*folder, key);
-      if (file) return Found{summarize(*folder, {key, file->bytes.size(), now()}), path.string()};
-    }
-  return std::nullopt;
-}
-
-void tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
-                  const std::vector<EntrySummary>& entries) {
+/// Error: K0711.
+Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted, const Lookup& lookup) {
+  std::vector<EntrySummary> entries;
+  for (const cache::Folder& folder : lookup.folders) {
+    auto read = summarize_all(folder);
+    if (!read) return tl::unexpected(std::move(read).error());
+    std::ranges::move(read->entries, std::back_inserter(entries));
+  }
   std::vector<const Manifest*> manifests;
   std::vector<const EntrySummary*> whole;
   for (const EntrySummary& entry : entries)
     if (entry.damage.empty()) manifests.push_back(&entry.manifest), whole.push_back(&entry);
   const auto nearest = nearest_entry(wanted, manifests);
-  json["nearest"] = nullptr;
   if (!nearest) {
-    if (text) std::printf("  the cache is empty\n");
-    return;
+    if (text && !lookup.unusable)
+      std::printf(entries.empty() ? "  the cache is empty\n" : "  no entry is whole\n");
+    return {};
   }
   ordered_json list = ordered_json::array();
   const auto optional_text = [](const std::optional<std::string>& value) {
@@ -123,11 +114,12 @@ void tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
   const EntrySummary& entry = *whole[nearest->index];
   json["nearest"] = {
       {"key", entry.stored.key.hex()}, {"same_input", nearest->same_input}, {"differences", list}};
-  if (!text) return;
+  if (!text) return {};
   std::printf("  nearest    %s, of %s; what differs:\n", short_key(entry.stored.key).c_str(),
               nearest->same_input ? "the same input" : "another input");
   for (const ManifestDifference& difference : nearest->differences)
     std::printf("    %s\n", detail::printable(difference_text(difference)).c_str());
+  return {};
 }
 
 int explain_file(const CacheCommand& command, const CacheOptions& options) {
@@ -139,37 +131,40 @@ int explain_file(const CacheCommand& command, const CacheOptions& options) {
   const auto device = open_chosen(command.device);
   if (!device) return fail(command, device.error());
   const ModuleInput input{ModuleFormat::spirv, file->bytes, command.flags, {}};
-  const CacheQuestion wanted = cache_question(*device, {&input, 1});
-  const CacheKey key = key_of(encode(wanted.manifest));
-  const auto found = wanted.unusable.empty() ? look_up(options, key) : std::nullopt;
-  const bool text = !command.json;
-  ordered_json json{{"file", command.what}, {"device", device->properties.name}, {"key", key.hex()}};
-  json["hit"] = found.has_value();
+  CacheQuestion wanted = cache_question(*device, {&input, 1});
+  if (options.mode == CacheMode::off) wanted.unusable = "the cache is off (KILN_CACHE): it would be compiled";
+  const bool asked = wanted.unusable.empty(), text = !command.json;
+  const Lookup found = asked ? look_up(options, wanted) : Lookup{};
+  const std::string key = key_of(encode(wanted.manifest)).hex();
+  ordered_json json{{"file", command.what}, {"device", device->properties.name}, {"key", key}};
+  json["hit"] = found.hit.has_value();
   json["manifest"] = fields_json(wanted.manifest);
   if (text)
-    std::printf("%s on %s\n  key        %s\n", command.what.c_str(), device->properties.name.c_str(),
-                key.hex().c_str());
-  if (!wanted.unusable.empty()) {
+    std::printf("%s on %s\n  key        %s\n", detail::printable(command.what).c_str(),
+                device->properties.name.c_str(), key.c_str());
+  if (!asked) {
     json["unused"] = wanted.unusable;
     if (text) std::printf("  not asked  %s\n", wanted.unusable.c_str());
-  } else if (found) {
-    json["kind"] = kind_text(found->entry.kind);
-    json["folder"] = found->folder;
+  } else if (found.hit) {
+    json["kind"] = kind_text(found.hit->kind);
+    json["folder"] = found.folder;
     if (text)
-      std::printf("  hit        %s of %s, in %s\n", kind_text(found->entry.kind),
-                  size_text(found->entry.stored.size).c_str(), found->folder.c_str());
+      std::printf("  hit        %s of %s, in %s\n", kind_text(found.hit->kind),
+                  size_text(found.hit->stored.size).c_str(), detail::printable(found.folder).c_str());
   } else {
-    if (text) std::printf("  miss       no entry has that key\n");
-    std::vector<EntrySummary> entries;
-    if (const auto folder = existing_folder(options, cache::Access::read); folder && *folder) {
-      auto read = summarize_all(**folder);
-      if (!read) return fail(command, read.error());
-      entries = *std::move(read);
-    }
-    tell_nearest(json, text, wanted.manifest, entries);
+    json["missed"] = found.missed;
+    if (!found.damage.empty()) json["damage"] = found.damage;
+    if (found.unusable) json["unusable"] = to_json(*found.unusable);
+    if (text) std::printf("  miss       %s\n", detail::printable(found.missed).c_str());
+    json["nearest"] = nullptr;
+    if (found.absent)
+      if (const auto told = tell_nearest(json, text, wanted.manifest, found); !told)
+        return fail(command, told.error());
   }
   if (!text) print(json);
-  return found ? kOk : kWrongAnswer;
+  if (!found.unusable) return found.hit ? kOk : kWrongAnswer;
+  if (text) std::fputs(found.unusable->text().c_str(), stderr);
+  return exit_code(*found.unusable);
 }
 
 }  // namespace

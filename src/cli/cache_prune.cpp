@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: MIT
-// `kiln cache verify`, `prune` and `clear`: what removes entries.
-#include <algorithm>
+// `kiln cache prune` and `clear`: what removes entries, whole ones too.
 #include <cstdio>
 
 #include "cache/options.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
-#include "cli/progress.hpp"
 
 namespace kiln::cli {
 namespace {
 
-struct Damaged {
-  cache::StoredEntry entry;
-  std::string why;
-};
-
+/// What `clear` could not remove is a failure; `prune` only names the number.
 int report(const CacheCommand& command, const CacheOptions& options, const cache::PruneResult& result) {
+  const bool clears = command.run == cache_clear;
+  std::size_t left = 0;
+  ordered_json unusable = ordered_json::array();
+  for (const auto& [name, why, removed] : result.unusable) {
+    left += removed ? 0 : 1;
+    unusable.push_back({{"name", name}, {"reason", why}, {"removed", removed}});
+    if (!command.json)
+      std::printf("v1/%s  unusable: %s%s\n", name.c_str(), why.c_str(),
+                  removed  ? "; removed"
+                  : clears ? "; CANNOT BE REMOVED"
+                           : "");
+  }
+  const int status = clears && left ? kWrongAnswer : kOk;
   if (command.json) {
     print({{"folder", options.folder.string()},
            {"removed", result.removed},
            {"removed_bytes", result.removed_bytes},
            {"kept", result.kept},
            {"kept_bytes", result.kept_bytes},
-           {"orphans", result.orphans}});
-    return kOk;
+           {"orphans", result.orphans},
+           {"unusable", unusable}});
+    return status;
   }
   std::printf("%llu entries removed (%s), %llu kept (%s)", static_cast<unsigned long long>(result.removed),
               size_text(result.removed_bytes).c_str(), static_cast<unsigned long long>(result.kept),
               size_text(result.kept_bytes).c_str());
   if (result.orphans)
     std::printf(", %llu files of dead processes removed", static_cast<unsigned long long>(result.orphans));
+  if (left) std::printf(", %zu unusable there%s", left, clears ? "" : " (`kiln cache verify --remove`)");
   std::printf("\n");
-  return kOk;
+  return status;
 }
 
 /// Opens the folder for writing and reports what `act` did; where there is none, nothing was done.
@@ -46,44 +55,6 @@ int change(const CacheCommand& command, const CacheOptions& options, Act act) {
 }
 
 }  // namespace
-
-int cache_verify(const CacheCommand& command) {
-  const auto options = chosen_options(command);
-  if (!options) return fail(command, options.error());
-  const auto folder = existing_folder(*options, command.remove ? cache::Access::write : cache::Access::read);
-  if (!folder) return fail(command, folder.error());
-  std::size_t count = 0;
-  std::vector<Damaged> damaged;
-  if (*folder) {
-    const auto entries = cache::list_entries(**folder);
-    if (!entries) return fail(command, entries.error());
-    Progress progress(entries->size());
-    const auto checked =
-        cache::verify(**folder, [&](const cache::StoredEntry& entry, const std::string& why) {
-          progress.next("entries checked");
-          ++count;
-          if (!why.empty()) damaged.push_back({entry, why});
-          return true;
-        });
-    if (!checked) return fail(command, checked.error());
-  }
-  std::ranges::sort(damaged, {}, [](const Damaged& each) { return each.entry.key; });
-  ordered_json list = ordered_json::array();
-  for (const auto& [entry, why] : damaged) {
-    if (command.remove)
-      if (const auto removed = cache::remove(**folder, entry.key); !removed)
-        return fail(command, removed.error());
-    list.push_back(
-        {{"key", entry.key.hex()}, {"size", entry.size}, {"damage", why}, {"removed", command.remove}});
-    if (!command.json)
-      std::printf("%s  %s%s\n", entry.key.hex().c_str(), why.c_str(), command.remove ? "; removed" : "");
-  }
-  if (command.json)
-    print({{"folder", options->folder.string()}, {"entries", count}, {"damaged", list}});
-  else
-    std::printf("%zu entries read, %zu damaged\n", count, damaged.size());
-  return damaged.empty() ? kOk : kWrongAnswer;
-}
 
 int cache_prune(const CacheCommand& command) {
   const auto options = chosen_options(command);

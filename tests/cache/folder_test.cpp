@@ -326,11 +326,13 @@ TEST_CASE("clear removes what is Kiln's, through no link") {
   fs::create_directory_symlink(outside, kiln / "v1/temporary");
   fs::create_directory(kiln / "v1/damaged/full");
   std::ofstream(kiln / "v1/damaged/full/mine") << "mine";
+  fs::create_directory_symlink(outside, kiln / "v1/damaged/full/link");
   const fs::path inside = entry_path(kiln, 3).parent_path();
   std::ofstream(inside / "README") << "mine";
   std::ofstream(kiln / "v1/mine") << "mine";
   std::ofstream(kiln / "mine") << "mine";
-  fs::create_symlink(outside / "mine", inside / name.substr(2));  // an entry's name
+  const fs::path link = inside / name.substr(2);  // an entry's name
+  fs::create_symlink(outside / "mine", link);
 
   const auto opened = cache::open_folder(kiln, Access::write);
   REQUIRE(opened);
@@ -339,11 +341,15 @@ TEST_CASE("clear removes what is Kiln's, through no link") {
   CHECK(cleared->removed == 20);
   CHECK(cleared->kept == 0);
   CHECK(cache::list_entries(*opened)->empty());
-  for (const fs::path& kept :
-       {outside / name.substr(2), outside / "mine", outside / "second name", inside / "README",
-        inside / name.substr(2), kiln / "v1/mine", kiln / "mine", kiln / "v1/damaged/full/mine"})
+  for (const fs::path& kept : {outside / name.substr(2), outside / "mine", outside / "second name",
+                               inside / "README", kiln / "v1/mine", kiln / "mine"})
     CHECK_MESSAGE(fs::exists(kept), kept);
-  CHECK(cache::count_damaged(*opened) == 1);
+  const fs::path linked_folder = entry_path(kiln, linked + 600).parent_path();
+  for (const fs::path& gone : {link, linked_folder, kiln / "v1/temporary", kiln / "v1/damaged/full"})
+    CHECK_MESSAGE(!fs::exists(fs::symlink_status(gone)), gone);
+  CHECK(cleared->unusable.size() == 3);
+  for (const cache::Unusable& each : cleared->unusable) CHECK_MESSAGE(each.removed, each.name);
+  CHECK(cache::count_damaged(*opened) == 0);
   CHECK(ask(store, 7).compiled);
 }
 
@@ -364,8 +370,8 @@ TEST_CASE("maintenance: list, check, remove and publish") {
   no_manifest.manifest = "none";
   REQUIRE(cache::publish(*opened, key(4), cache::encode_entry(no_manifest), true));
   std::vector<CacheKey> damaged;
-  const auto count = cache::verify(*opened, [&](const cache::StoredEntry& entry, const std::string& damage) {
-    if (!damage.empty()) damaged.push_back(entry.key);
+  const auto count = cache::verify(*opened, [&](const cache::StoredEntry& entry, const auto& failure) {
+    if (failure) damaged.push_back(entry.key);
     return true;
   });
   CHECK(count == 3);

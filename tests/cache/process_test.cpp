@@ -68,7 +68,7 @@ void check_clean(const fs::path& folder, int entries) {
   const auto pruned = cache::prune(*opened, std::uint64_t{1} << 40, {}, std::chrono::sys_seconds());
   REQUIRE(pruned);
   CHECK(int(pruned->kept) == entries);
-  const auto damaged = cache::verify(*opened, [](const auto&, const std::string&) { return true; });
+  const auto damaged = cache::verify(*opened, [](const auto&, const auto&) { return true; });
   CHECK(damaged.value_or(1000) == 0);
   CHECK(cache::count_damaged(*opened) == 0);
   CHECK(files_in(folder) == entries + 2);  // v1/lock, v1/usage

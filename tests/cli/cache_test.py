@@ -17,6 +17,7 @@ KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
 SAXPY, MATMUL = str(KERNELS / 'saxpy.spv'), str(KERNELS / 'matmul.spv')
 NATIVE = str(pathlib.Path(os.environ['KILN_TEST_DATA'], 'memory.pvc.bin'))
 DAY = 24 * 3600
+OTHER = 65534  # a user without rights
 
 
 class CacheCase(unittest.TestCase):
@@ -26,9 +27,24 @@ class CacheCase(unittest.TestCase):
         self.root = pathlib.Path(self.scratch.name)
         self.folder = self.root / 'cache'
 
+    identity = {}  # of the process: what subprocess.run takes
+
+    def be_a_plain_user(self):
+        """Root may do everything: from here on the commands are run by somebody who owns the scratch folder."""
+        if os.geteuid() != 0:
+            return
+        for path in [self.root, *self.root.rglob('*')]:
+            os.chown(path, OTHER, OTHER, follow_symlinks=False)
+        self.identity = {'user': OTHER, 'group': OTHER, 'extra_groups': []}
+        try:
+            subprocess.run([KILN, '--version'], capture_output=True, check=True, timeout=60, **self.identity)
+        except OSError:
+            self.skipTest('the build folder is closed to other users')
+
     def kiln(self, *arguments, status=0, **environment):
         environment = {**os.environ, 'KILN_CACHE_DIR': str(self.folder), **environment}
-        done = subprocess.run([KILN, 'cache', *arguments], env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([KILN, 'cache', *arguments], env=environment, capture_output=True, text=True, timeout=120,
+                              **self.identity)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -104,6 +120,40 @@ class Empty(CacheCase):
         self.assertIn('K0710', self.kiln('stats', status=5).stderr)
 
 
+class Stats(CacheCase):
+    def test_why_the_cache_is_not_used(self):
+        self.write(entry('a'))
+        self.assertNotIn('unused', self.ask('stats'))
+        for mode in ('off', 'read'):
+            self.assertIn('KILN_CACHE', self.ask('stats', KILN_CACHE=mode)['unused'])
+            self.assertIn('not used', self.kiln('stats', KILN_CACHE=mode).stdout)
+        self.assertIn('KILN_CACHE_MAX_SIZE', self.ask('stats', KILN_CACHE_MAX_SIZE='0')['unused'])
+
+    def test_a_folder_that_this_user_may_not_write(self):
+        self.write(entry('a'))
+        self.be_a_plain_user()
+        os.chmod(self.folder / 'v1', 0o500)
+        self.addCleanup(os.chmod, self.folder / 'v1', 0o700)
+        answer = self.ask('stats', status=5)
+        self.assertEqual((answer['unusable']['code'], answer['entries']), ('K0710', 1))
+        self.assertIn('Permission denied', answer['unused'])
+        closed = self.root / 'closed'
+        closed.mkdir(mode=0o555)
+        self.assertIn('Permission denied', self.ask('stats', '--folder', str(closed / 'a' / 'b'), status=5)['unused'])
+
+    def test_folders_that_are_only_read_are_listed(self):
+        first, open_to_all = self.root / 'first', self.root / 'open'
+        self.write(entry('a'), entry('b'), folder=first)
+        self.write(entry('a'), folder=open_to_all)
+        os.chmod(open_to_all, 0o777)
+        paths = {'KILN_CACHE_READ_ONLY': f'{first}:{open_to_all}:{self.root}/none'}
+        listed = self.ask('stats', **paths)['read_only']
+        self.assertEqual([each['folder'] for each in listed], [str(first), str(open_to_all), f'{self.root}/none'])
+        self.assertEqual(listed[0]['entries'], 2)
+        self.assertEqual([each['unusable']['code'] for each in listed[1:]], ['K0710', 'K0710'])
+        self.assertIn(f'{first}: 2 entries', self.kiln('stats', **paths).stdout)
+
+
 class Entries(CacheCase):
     def test_list_and_stats(self):
         flags = {'input.0.flags': '-DNAME=\x1b[31mred', 'device.ip': '0x30f0007',
@@ -132,7 +182,8 @@ class Entries(CacheCase):
 
     def test_damaged_entries_are_named_and_removed_on_demand_alone(self):
         keys = self.write(*[entry(str(i)) for i in range(5)])
-        self.assertEqual(self.ask('verify'), {'folder': str(self.folder), 'entries': 5, 'damaged': []})
+        self.assertEqual(self.ask('verify'), {'folder': str(self.folder), 'entries': 5, 'damaged': [], 'unreadable': [],
+                                              'unusable': []})
         self.flip(keys[0], 100)
         self.file_of(keys[1]).write_bytes(b'')
         os.makedirs(self.file_of(keys[2]).parent, mode=0o700, exist_ok=True)
@@ -163,6 +214,113 @@ class Entries(CacheCase):
         self.assertEqual(set(self.entries()), {keys[0]})
         self.assertEqual(self.ask('clear')['removed'], 1)
         self.assertEqual(self.entries(), {})
+
+
+class Unusable(CacheCase):
+    """What lies at places of entries, and is none."""
+
+    def make(self):
+        """Eight things at the places of entries, by their names below the folder; two good entries beside them."""
+        keys = self.write(*[entry(str(i)) for i in range(40)])
+        by_folder = {key[:2]: key for key in keys}  # one of each folder
+        keys = list(by_folder.values())[:10]
+        for path in set(self.folder.glob('v1/??/*')) - {self.file_of(key) for key in keys}:
+            path.unlink()
+        outside = self.root / 'outside'
+        outside.mkdir()
+        (outside / 'mine').write_text('mine')
+        places = [self.file_of(key) for key in keys]
+        for place in places[:4]:
+            place.unlink()
+        os.mkfifo(places[0])
+        places[1].symlink_to(outside / 'mine')
+        (places[2] / 'in' / 'it').mkdir(parents=True)
+        (places[2] / 'in' / 'mine').write_text('here')
+        (places[2] / 'link').symlink_to(outside)
+        places[3].symlink_to(outside)
+        os.chmod(places[4], 0o660)
+        os.chmod(places[5].parent, 0o770)
+        for place in (places[6], places[7]):
+            place.unlink()
+            place.parent.rmdir()
+        places[6].parent.symlink_to(outside)
+        places[7].parent.write_text('a file')
+        bad = places[:5] + [place.parent for place in places[5:8]]
+        if os.geteuid() == 0:
+            os.chown(places[8], OTHER, OTHER)
+            bad.append(places[8])
+        return {str(path.relative_to(self.folder)) for path in bad}, keys[8:] if len(bad) == 8 else keys[9:]
+
+    def check_outside(self):
+        self.assertEqual((self.root / 'outside' / 'mine').read_text(), 'mine')
+        self.assertEqual(os.listdir(self.root / 'outside'), ['mine'])
+
+    def test_they_are_counted_and_named(self):
+        bad, good = self.make()
+        answer = self.ask('verify', status=1)
+        self.assertEqual({each['name'] for each in answer['unusable']}, bad)
+        self.assertEqual((answer['entries'], answer['damaged']), (len(good), []))
+        self.assertFalse(any(each['removed'] for each in answer['unusable']))
+        text = self.kiln('verify', status=1).stdout
+        for name in bad:
+            self.assertIn(name, text)
+        self.assertEqual(self.ask('list')['unusable_entries'], len(bad))
+        self.assertEqual(self.ask('stats')['unusable_entries'], len(bad))
+        for command in ('list', 'stats', 'prune'):
+            self.assertIn('kiln cache verify', self.kiln(command).stdout, command)
+        self.assertEqual({'v1/' + each['name'] for each in self.ask('prune')['unusable']}, bad)
+
+    def test_verify_removes_them_and_nothing_else(self):
+        bad, good = self.make()
+        removed = self.ask('verify', '--remove', status=1)['unusable']
+        self.assertEqual({each['name'] for each in removed if each['removed']}, bad)
+        for name in bad:
+            self.assertFalse(os.path.lexists(self.folder / name), name)
+        self.assertEqual(set(self.entries()), set(good))
+        self.check_outside()
+        self.assertEqual(self.ask('verify')['unusable'], [])
+
+    def test_clear_removes_them_and_what_was_set_aside(self):
+        bad, good = self.make()
+        aside = self.folder / 'v1' / 'damaged' / 'full' / 'er'
+        aside.mkdir(parents=True)
+        (aside / 'file').write_text('x')
+        (aside / 'link').symlink_to(self.root / 'outside')
+        for path in (aside, *aside.parents[:2]):
+            os.chmod(path, 0o700)
+        (self.folder / 'v1' / 'README').write_text('not by Kiln')
+        answer = self.ask('clear')
+        self.assertEqual(answer['removed'], len(good))
+        self.assertEqual({'v1/' + each['name'] for each in answer['unusable'] if each['removed']}, bad)
+        self.assertEqual([path for path in self.folder.rglob('*') if not path.is_dir()],
+                         [path for path in (self.folder / 'v1').iterdir() if path.name in ('README', 'usage', 'lock')])
+        self.assertEqual(list((self.folder / 'v1' / 'damaged').iterdir()), [])
+        self.check_outside()
+
+    def test_an_entry_that_this_user_may_not_read_is_not_called_damaged(self):
+        key, other = self.write(entry('a'), entry('b'))
+        self.be_a_plain_user()
+        os.chmod(self.file_of(key), 0)
+        answer = self.ask('verify', status=1)
+        self.assertEqual((answer['damaged'], [each['key'] for each in answer['unreadable']]), ([], [key]))
+        stats = self.ask('stats')
+        self.assertEqual((stats['damaged'], stats['unreadable']), (0, 1))
+        self.assertNotIn('damage', self.entries()[key])
+        self.assertIn('unreadable', self.kiln('list').stdout)
+        self.assertNotIn('DAMAGED', self.kiln('explain', key, status=1).stdout)
+        self.assertTrue(self.ask('verify', '--remove', status=1)['unreadable'][0]['removed'])
+        self.assertEqual(set(self.entries()), {other})
+
+    def test_what_cannot_be_removed_is_said(self):
+        key, = self.write(entry('a'))
+        place = self.file_of(key)
+        place.unlink()
+        (place / 'in').mkdir(parents=True)
+        self.be_a_plain_user()
+        os.chmod(place, 0o500)
+        self.addCleanup(os.chmod, place, 0o700)
+        self.assertEqual([each['removed'] for each in self.ask('verify', '--remove', status=1)['unusable']], [False])
+        self.assertEqual([each['removed'] for each in self.ask('clear', status=1)['unusable']], [False])
 
 
 class Explain(CacheCase):
@@ -217,6 +375,63 @@ class Explain(CacheCase):
 
         other = self.explain(str(KERNELS / 'slm_table.spv'), status=1)['nearest']
         self.assertFalse(other['same_input'])
+
+    def saxpy_entry(self, **others):
+        wanted = self.explain(SAXPY, status=1)
+        return self.write({'manifest': wanted['manifest'], 'payload': 3000, **others})[0]
+
+    def test_a_cache_that_is_off_hits_nothing(self):
+        self.saxpy_entry()
+        answer = self.explain(SAXPY, status=1, KILN_CACHE='off')
+        self.assertFalse(answer['hit'])
+        self.assertIn('KILN_CACHE', answer['unused'])
+        self.assertNotIn('hit ', self.kiln('explain', SAXPY, '--device', 'cpu', status=1, KILN_CACHE='off').stdout)
+        self.assertTrue(self.explain(SAXPY, status=0, KILN_CACHE='read')['hit'])
+
+    def test_a_folder_that_cannot_be_used_is_no_empty_one(self):
+        self.saxpy_entry()
+        os.chmod(self.folder, 0o777)
+        answer = self.explain(SAXPY, status=5)
+        self.assertEqual((answer['hit'], answer['unusable']['code']), (False, 'K0710'))
+        done = self.kiln('explain', SAXPY, '--device', 'cpu', status=5)
+        self.assertIn('K0710', done.stderr)
+        self.assertNotIn('empty', done.stdout)
+
+    def test_a_bad_entry_at_the_key_is_no_missing_one(self):
+        key = self.saxpy_entry()
+        for spoil, word in ((lambda: os.chmod(self.file_of(key), 0o620), 'others may write'),
+                            (lambda: os.chmod(self.file_of(key).parent, 0o770), 'v1/' + key[:2]),
+                            (lambda: self.flip(key, 70), 'checksum')):
+            os.chmod(self.file_of(key), 0o600)
+            os.chmod(self.file_of(key).parent, 0o700)
+            spoil()
+            answer = self.explain(SAXPY, status=1)
+            self.assertIn(word, answer['damage'])
+            self.assertFalse(answer['hit'])
+            text = self.kiln('explain', SAXPY, '--device', 'cpu', status=1).stdout
+            self.assertIn(word, text)
+            self.assertNotIn('no entry', text)
+            self.assertNotIn('empty', text)
+
+    def test_a_remembered_failure_counts_for_an_hour(self):
+        self.saxpy_entry(kind=2, code=0x70000004)  # of the year 2023
+        answer = self.explain(SAXPY, status=1)
+        self.assertEqual((answer['hit'], 'too long ago' in answer['missed']), (False, True))
+        self.assertNotIn('hit ', self.kiln('explain', SAXPY, '--device', 'cpu', status=1).stdout)
+        self.kiln('clear')
+        self.saxpy_entry(kind=2, code=0x70000004, created=int(time.time()) - 60)
+        self.assertEqual(self.explain(SAXPY, status=0)['kind'], 'failure')
+        self.kiln('clear')
+        self.saxpy_entry(kind=3, attempts=1)
+        self.assertFalse(self.explain(SAXPY, status=1)['hit'])
+
+    def test_folders_that_are_only_read_are_asked_first(self):
+        shared = self.root / 'shared'
+        wanted = self.explain(SAXPY, status=1)
+        self.write({'manifest': wanted['manifest'], 'payload': 3000}, folder=shared)
+        self.assertEqual(self.explain(SAXPY, status=0, KILN_CACHE_READ_ONLY=str(shared))['folder'], str(shared))
+        missed = self.explain(SAXPY, '--options=-g', status=1, KILN_CACHE_READ_ONLY=str(shared))
+        self.assertEqual(missed['nearest']['key'], wanted['key'])
 
     def test_a_load_that_would_not_ask_the_cache(self):
         answer = self.explain(SAXPY, status=1, KILN_CPU_FAULT='allocation=1000000')

@@ -34,7 +34,7 @@ int main(int count, char** arguments) {
     const cache::Entry entry{static_cast<cache::EntryKind>(wanted.value("kind", 1u)),
                              wanted.value("code", 0u),
                              wanted.value("attempts", 1u),
-                             1'700'000'000,
+                             wanted.value("created", std::uint64_t{1'700'000'000}),
                              encoded,
                              log,
                              facts,

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// `kiln cache stats`: what is in the folder, and why it is not used.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "cli/cache_entries.hpp"
+#include "cli/cache_units.hpp"
+#include "diagnose/printable.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::int64_t seconds(std::chrono::sys_seconds time) { return time.time_since_epoch().count(); }
+
+struct Totals {
+  std::uint64_t bytes = 0, binaries = 0, failures = 0, crashes = 0, damaged = 0, unreadable = 0;
+};
+
+Totals add_up(const std::vector<EntrySummary>& entries) {
+  Totals totals;
+  for (const EntrySummary& entry : entries) {
+    totals.bytes += entry.stored.size;
+    ++(entry.unreadable                          ? totals.unreadable
+       : !entry.damage.empty()                   ? totals.damaged
+       : entry.kind == cache::EntryKind::binary  ? totals.binaries
+       : entry.kind == cache::EntryKind::failure ? totals.failures
+                                                 : totals.crashes);
+  }
+  return totals;
+}
+
+void print_stats(const ordered_json& stats) {
+  const auto number = [&](const char* key) {
+    return static_cast<unsigned long long>(stats[key].get<std::uint64_t>());
+  };
+  const auto text = [](const ordered_json& value) { return detail::printable(value.get<std::string>()); };
+  std::printf("folder      %s%s\n", text(stats["folder"]).c_str(), stats["exists"] ? "" : " (not there yet)");
+  if (stats.contains("unused")) std::printf("not used    %s\n", text(stats["unused"]).c_str());
+  for (const ordered_json& each : stats["read_only"])
+    std::printf("read before %s: %s\n", text(each["folder"]).c_str(),
+                each.contains("entries")
+                    ? (std::to_string(each["entries"].get<std::uint64_t>()) + " entries").c_str()
+                    : text(each["unusable"]["message"]).c_str());
+  std::printf("entries     %llu: %llu binaries, %llu failures, %llu crashes", number("entries"),
+              number("binaries"), number("failures"), number("crashes"));
+  if (number("damaged")) std::printf(", %llu DAMAGED (`kiln cache verify`)", number("damaged"));
+  if (number("unreadable")) std::printf(", %llu UNREADABLE (`kiln cache verify`)", number("unreadable"));
+  if (number("unusable_entries"))
+    std::printf("\nunusable    %llu things at places of entries: `kiln cache verify` names them",
+                number("unusable_entries"));
+  std::printf("\nsize        %s of %s\n", size_text(number("bytes")).c_str(),
+              size_text(number("max_size")).c_str());
+  if (number("set_aside")) std::printf("set aside   %llu damaged\n", number("set_aside"));
+  if (number("entries") == 0) return;
+  const auto age = [&](const char* key) {
+    return age_text(std::chrono::seconds(seconds(now()) - stats[key].get<std::int64_t>()));
+  };
+  std::printf("last used   %s, the one longest unused %s\n", age("newest_use").c_str(),
+              age("oldest_use").c_str());
+}
+
+/// Why the folder, which is not there, could not be made: K0710.
+std::optional<Error> cannot_be_made(const std::filesystem::path& folder) {
+  std::filesystem::path above = folder;
+  while (above.has_relative_path() && access(above.c_str(), F_OK) != 0 && errno == ENOENT)
+    above = above.parent_path();
+  if (faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
+  return cache::unusable_folder(folder, "it cannot be made: " + cache::words(errno), errno);
+}
+
+/// Why a load that misses leaves nothing here.
+std::optional<Error> unwritable(const CacheOptions& options,
+                                const Result<std::optional<cache::Folder>>& folder) {
+  if (!folder) return folder.error();
+  if (!*folder) return cannot_be_made(options.folder);
+  auto writable = existing_folder(options, cache::Access::write);
+  return writable ? std::nullopt : std::optional(std::move(writable).error());
+}
+
+ordered_json read_only_json(const CacheOptions& options) {
+  ordered_json list = ordered_json::array();
+  for (const std::filesystem::path& path : options.read_only) {
+    ordered_json json{{"folder", path.string()}};
+    const auto folder = cache::open_folder(path, cache::Access::read);
+    const auto entries = folder ? cache::list_entries(*folder)
+                                : Result<std::vector<cache::StoredEntry>>(tl::unexpected(folder.error()));
+    if (entries)
+      json["entries"] = entries->size();
+    else
+      json["unusable"] = to_json(entries.error());
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace
+
+int cache_stats(const CacheCommand& command) {
+  const auto options = chosen_options(command);
+  if (!options) return fail(command, options.error());
+  const auto folder = existing_folder(*options, cache::Access::read);
+  // What may be read is not always to be written; a cache says so once in its log, and here.
+  std::optional<Error> reason;
+  if (!folder || options->mode == CacheMode::on) reason = unwritable(*options, folder);
+  Summaries all;
+  if (folder && *folder) {
+    auto read = summarize_all(**folder);
+    if (!read) return fail(command, read.error());
+    all = *std::move(read);
+  }
+  const Totals totals = add_up(all.entries);
+  ordered_json stats{{"folder", options->folder.string()}, {"exists", !folder || *folder}};
+  if (options->mode == CacheMode::off)
+    stats["unused"] = "it is off: KILN_CACHE";
+  else if (reason)
+    stats["unused"] = reason->diagnostic()->message;
+  else if (options->mode == CacheMode::read)
+    stats["unused"] = "it is only read, nothing is stored: KILN_CACHE";
+  else if (options->max_size == 0)
+    stats["unused"] = "nothing is stored, since it may have no size: KILN_CACHE_MAX_SIZE";
+  stats["read_only"] = read_only_json(*options);
+  stats["entries"] = all.entries.size();
+  stats["binaries"] = totals.binaries;
+  stats["failures"] = totals.failures;
+  stats["crashes"] = totals.crashes;
+  stats["damaged"] = totals.damaged;
+  stats["unreadable"] = totals.unreadable;
+  stats["unusable_entries"] = all.unusable;
+  stats["bytes"] = totals.bytes;
+  stats["max_size"] = options->max_size;
+  stats["set_aside"] = folder && *folder ? cache::count_damaged(**folder) : 0;
+  if (!all.entries.empty()) {
+    stats["newest_use"] = seconds(all.entries.front().stored.last_used);
+    stats["oldest_use"] = seconds(all.entries.back().stored.last_used);
+  }
+  if (reason) stats["unusable"] = to_json(*reason);
+  if (command.json)
+    print(stats);
+  else
+    print_stats(stats);
+  if (reason && !command.json) std::fputs(reason->text().c_str(), stderr);
+  return reason ? exit_code(*reason) : kOk;
+}
+
+}  // namespace kiln::cli
