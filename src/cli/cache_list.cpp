@@ -55,7 +55,7 @@ ordered_json as_json(const EntrySummary& entry) {
 
 void print_unusable(std::size_t count) {
   if (count)
-    std::printf("unusable    %zu that lie at places of entries: `kiln cache verify` names them\n", count);
+    std::printf("and %zu at places of entries that are none: `kiln cache verify` names them\n", count);
 }
 
 void print_entries(const std::vector<EntrySummary>& entries) {

@@ -49,7 +49,7 @@ void print_stats(const ordered_json& stats) {
   if (number("damaged")) std::printf(", %llu DAMAGED (`kiln cache verify`)", number("damaged"));
   if (number("unreadable")) std::printf(", %llu UNREADABLE (`kiln cache verify`)", number("unreadable"));
   if (number("unusable_entries"))
-    std::printf("\nunusable    %llu things at places of entries: `kiln cache verify` names them",
+    std::printf("\nunusable    %llu at places of entries: `kiln cache verify` names them",
                 number("unusable_entries"));
   std::printf("\nsize        %s of %s\n", size_text(number("bytes")).c_str(),
               size_text(number("max_size")).c_str());

@@ -594,5 +594,35 @@ class Distrust(unittest.TestCase):
             self.assertEqual(done.stdout.count('not kept'), 2, done.stdout)
 
 
+    def test_warm_does_not_succeed_where_nothing_is_kept(self):
+        for others in ({'KILN_CACHE_MAX_SIZE': '0'}, {'KILN_CPU_FAULT': 'allocation=1000000'}):
+            answer = self.ask('warm', SAXPY, MATMUL, '--device', 'cpu', status=5, **others)
+            self.assertEqual([(each['outcome'], each['error']['code']) for each in answer['files']],
+                             [('compiled, not kept', 'K0712')] * 2)
+            name, = others
+            done = self.kiln('warm', SAXPY, MATMUL, '--device', 'cpu', status=5, **others)
+            self.assertEqual(done.stderr.count('K0712'), 1)
+            self.assertIn(name, done.stderr)
+
+    def test_warm_takes_regular_files_alone(self):
+        pipe = self.root / 'pipe'
+        os.mkfifo(pipe)
+        for path in (str(pipe), '/dev/zero'):
+            answer = self.ask('warm', path, '--device', 'cpu', status=5)
+            self.assertEqual(answer['files'][0]['error']['code'], 'K0201')
+            self.assertIn('regular', str(answer['files'][0]['error']))
+
+    def test_names_do_nothing_to_a_terminal(self):
+        name = self.root / 'red\x1b[31m.spv'
+        name.write_bytes(pathlib.Path(SAXPY).read_bytes())
+        folder = str(self.root / 'folder\x1b[31m')
+        for arguments, status in ((['warm', str(name), str(name) + 'none', '--device', 'cpu'], 5),
+                                  (['explain', str(name), '--device', 'cpu'], 0), (['explain', str(name) + 'none'], 2),
+                                  (['stats'], 0), (['list'], 0), (['verify'], 0), (['export', str(name) + '.ar'], 0),
+                                  (['import', str(name)], 5)):
+            done = self.kiln(*arguments, '--folder', folder, status=status)
+            self.assertNotIn('\x1b', done.stdout + done.stderr, arguments)
+
+
 if __name__ == '__main__':
     unittest.main(verbosity=2)
