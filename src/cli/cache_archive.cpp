@@ -32,6 +32,11 @@ std::string archive_start(std::span<const CacheKey> keys) {
   return bytes;
 }
 
+bool is_exported(std::span<const std::byte> file) {
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+  return bytes.starts_with(std::string(ARMAG) + "// ");
+}
+
 std::string archive_member_start(std::size_t index, std::size_t size) {
   return header("/" + std::to_string(index * kNameSize), size);
 }

@@ -13,6 +13,8 @@ namespace kiln::cli {
 
 /// Magic and the table of the members' names, which are the keys; then comes each member. Pure.
 [[nodiscard]] std::string archive_start(std::span<const CacheKey> keys);
+/// Whether a file begins as archive_start() makes it. Pure.
+[[nodiscard]] bool is_exported(std::span<const std::byte> file);
 
 /// What goes before the bytes of the member at that place in the table, and, after them, one more newline
 /// where their number is odd. Pure.

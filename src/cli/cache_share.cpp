@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "cache/key_lock.hpp"
 #include "cli/cache_archive.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/whole_file.hpp"
@@ -29,9 +30,14 @@ struct Refused {
   std::string name, why;
 };
 
+/// What an import found there, and what had to go.
+struct Imported {
+  std::size_t there_already = 0, pruned = 0, imported_pruned = 0;
+};
+
 /// What the two commands did, as text and as JSON.
 int report(const CacheCommand& command, const char* verb, std::size_t done,
-           std::optional<std::size_t> there_already, const std::vector<Refused>& refused) {
+           const std::optional<Imported>& imported, const std::vector<Refused>& refused) {
   ordered_json list = ordered_json::array();
   for (const auto& [name, why] : refused) {
     list.push_back({{"name", name}, {"reason", why}});
@@ -39,16 +45,39 @@ int report(const CacheCommand& command, const char* verb, std::size_t done,
   }
   ordered_json answer{{"archive", command.archive}, {verb, done}};
   std::string text = std::to_string(done) + " entries " + verb;
-  if (there_already) {
-    answer["there_already"] = *there_already;
-    text += ", " + std::to_string(*there_already) + " there already";
+  if (imported) {
+    answer["there_already"] = imported->there_already;
+    answer["pruned"] = imported->pruned;
+    answer["imported_pruned"] = imported->imported_pruned;
+    text += ", " + std::to_string(imported->there_already) + " there already";
+    if (imported->pruned)
+      text += ", " + std::to_string(imported->pruned) + " pruned for the size (" +
+              std::to_string(imported->imported_pruned) + " of the archive)";
   }
   answer["refused"] = std::move(list);
   if (command.json)
     print(answer);
   else
     std::printf("%s, %zu refused\n", text.c_str(), refused.size());
-  return refused.empty() ? kOk : kWrongAnswer;
+  return refused.empty() && (!imported || !imported->imported_pruned) ? kOk : kWrongAnswer;
+}
+
+/// As after any other store: above the cap the longest unused go.
+Result<Imported> prune_after(const cache::Folder& folder, const CacheOptions& options,
+                             const std::vector<CacheKey>& imported) {
+  const auto locks = cache::KeyLocks::open(folder);
+  const auto turn = locks.try_lock_pruning();
+  if (turn == cache::KeyLocks::Answer::busy) return Imported{};  // somebody prunes
+  const auto pruned =
+      cache::shrink(folder, {options.max_size, options.max_size - options.max_size / 5, {}}, now());
+  if (turn == cache::KeyLocks::Answer::locked) locks.unlock_pruning();
+  if (!pruned) return tl::unexpected(pruned.error());
+  Imported result{0, pruned->removed, 0};
+  for (const CacheKey& key : imported) {
+    const auto file = cache::read_entry_file(folder, key);
+    if (!file && file.error().kind == cache::ReadFailure::Kind::absent) ++result.imported_pruned;
+  }
+  return result;
 }
 
 }  // namespace
@@ -102,6 +131,9 @@ int cache_export(const CacheCommand& command) {
 int cache_import(const CacheCommand& command) {
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
+  if (options->mode != CacheMode::on)
+    return fail(command, nothing_kept(options->mode == CacheMode::off ? "it is off (KILN_CACHE)"
+                                                                      : "it is only read (KILN_CACHE)"));
   const auto file = read_kernel_file(command.archive);
   if (!file) {
     std::string reason = "there is no such file";
@@ -111,9 +143,12 @@ int cache_import(const CacheCommand& command) {
   }
   const auto members = read_archive(file->bytes);
   if (!members) return fail(command, unreadable_archive(command.archive, members.error().message));
+  if (!is_exported(file->bytes))
+    return fail(command, unreadable_archive(command.archive, "it is an archive of something else"));
   const auto folder = cache::open_folder(options->folder, cache::Access::write);
   if (!folder) return fail(command, folder.error());
-  std::size_t imported = 0, there_already = 0;
+  std::vector<CacheKey> imported;
+  std::size_t there_already = 0;
   std::vector<Refused> refused;
   for (const ArchiveMember& member : *members) {
     const auto checked = check_member(member);
@@ -127,12 +162,19 @@ int cache_import(const CacheCommand& command) {
       ++there_already;
       continue;
     }
+    if (member.content.size() > options->max_size) {
+      refused.push_back({member.name, "it is larger than the cache may be (KILN_CACHE_MAX_SIZE)"});
+      continue;
+    }
     const bool absent = !present && present.error().kind == cache::ReadFailure::Kind::absent;
     if (const auto stored = cache::publish(*folder, checked->key, member.content, !absent); !stored)
       return fail(command, stored.error());
-    ++imported;
+    imported.push_back(checked->key);
   }
-  return report(command, "imported", imported, there_already, refused);
+  auto pruned = imported.empty() ? Result<Imported>(Imported{}) : prune_after(*folder, *options, imported);
+  if (!pruned) return fail(command, pruned.error());
+  pruned->there_already = there_already;
+  return report(command, "imported", imported.size(), *pruned, refused);
 }
 
 }  // namespace kiln::cli

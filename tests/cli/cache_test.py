@@ -524,6 +524,45 @@ class Share(CacheCase):
         for path in (self.archive + '.none', str(self.root)):
             self.assertEqual(self.ask('import', path, status=5)['error']['code'], 'K0408')
 
+    def test_a_cache_that_is_off_or_only_read_takes_nothing(self):
+        self.write(native_entry('1'))
+        self.kiln('export', self.archive)
+        for mode in ('off', 'read'):
+            error = self.ask('import', self.archive, '--folder', self.other, status=5, KILN_CACHE=mode)['error']
+            self.assertEqual(error['code'], 'K0712')
+            self.assertIn('KILN_CACHE', error['message'])
+            self.assertFalse(os.path.exists(self.other))
+
+    def test_the_size_holds_for_imports_too(self):
+        keys = self.write(*[native_entry(str(i)) for i in range(6)])
+        self.kiln('export', self.archive)
+        size = -(-self.file_of(keys[0]).stat().st_size // 4096) * 4096  # on disk
+        mine = self.write(native_entry('mine'), folder=self.other)[0]
+        place = pathlib.Path(self.other, 'v1', mine[:2], mine[2:])
+        os.utime(place, (1e9, 1e9))
+        answer = self.ask('import', self.archive, '--folder', self.other, KILN_CACHE_MAX_SIZE=str(7 * size))
+        self.assertEqual((answer['imported'], answer['pruned'], answer['imported_pruned']), (6, 0, 0))
+        self.kiln('clear', '--folder', self.other)
+        self.write(native_entry('mine'), folder=self.other)
+        os.utime(place, (1e9, 1e9))
+        text = self.kiln('import', self.archive, '--folder', self.other, KILN_CACHE_MAX_SIZE=str(6 * size + 4096),
+                         status=1).stdout
+        self.assertIn('3 pruned', text)  # until 80% are left: mine, the oldest, and two of the archive
+        self.assertNotIn(mine, self.listed(self.other))
+        self.assertEqual(len(self.listed(self.other)), 4)
+        answer = self.ask('import', self.archive, '--folder', self.other, KILN_CACHE_MAX_SIZE='100', status=1)
+        self.assertEqual(len(answer['refused']), 2)
+
+    def test_an_archive_of_nothing_and_one_of_others(self):
+        self.ask('export', self.archive)
+        done = self.ask('import', self.archive)
+        self.assertEqual((done['imported'], done['refused']), (0, []))
+        member = lambda name: f'{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{2:<10}`\nxx'.encode()
+        for content in (b'!<arch>\n', b'!<arch>\n' + member('a.o/') + member('b.o/')):
+            pathlib.Path(self.archive).write_bytes(content)
+            error = self.ask('import', self.archive, status=5)['error']
+            self.assertEqual(error['code'], 'K0408', content)
+
     def test_an_archive_that_cannot_be_written_leaves_nothing(self):
         self.write(entry('1'))
         for path in (str(self.root / 'none' / 'a.ar'), str(self.folder), '/dev/full/a.ar'):
