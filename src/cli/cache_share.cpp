@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache export` and `import`: entries in one file.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -35,13 +38,21 @@ struct Imported {
   std::size_t there_already = 0, pruned = 0, imported_pruned = 0;
 };
 
+/// Whether a path, such as /dev/stdout, is what standard output leads to.
+bool is_stdout(const std::string& path) {
+  struct stat file {
+  }, output{};
+  return stat(path.c_str(), &file) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
+         file.st_dev == output.st_dev && file.st_ino == output.st_ino;
+}
+
 /// What the two commands did, as text and as JSON.
-int report(const CacheCommand& command, const char* verb, std::size_t done,
+int report(const CacheCommand& command, std::FILE* out, const char* verb, std::size_t done,
            const std::optional<Imported>& imported, const std::vector<Refused>& refused) {
   ordered_json list = ordered_json::array();
   for (const auto& [name, why] : refused) {
     list.push_back({{"name", name}, {"reason", why}});
-    if (!command.json) std::printf("%s  refused: %s\n", detail::printable(name).c_str(), why.c_str());
+    if (!command.json) std::fprintf(out, "%s  refused: %s\n", detail::printable(name).c_str(), why.c_str());
   }
   ordered_json answer{{"archive", command.archive}, {verb, done}};
   std::string text = std::to_string(done) + " entries " + verb;
@@ -56,9 +67,9 @@ int report(const CacheCommand& command, const char* verb, std::size_t done,
   }
   answer["refused"] = std::move(list);
   if (command.json)
-    print(answer);
+    print(answer, out);
   else
-    std::printf("%s, %zu refused\n", text.c_str(), refused.size());
+    std::fprintf(out, "%s, %zu refused\n", text.c_str(), refused.size());
   return refused.empty() && (!imported || !imported->imported_pruned) ? kOk : kWrongAnswer;
 }
 
@@ -101,6 +112,8 @@ int cache_export(const CacheCommand& command) {
   std::vector<CacheKey> keys;
   for (const cache::StoredEntry& entry : chosen) keys.push_back(entry.key);
 
+  // Of an archive that goes to standard output nothing else may be a part.
+  std::FILE* const report_to = is_stdout(command.archive) ? stderr : stdout;
   WholeFile archive(command.archive);
   archive.write(archive_start(keys));
   std::size_t written = 0;
@@ -125,7 +138,7 @@ int cache_export(const CacheCommand& command) {
   }
   if (const int error = archive.finish())
     return fail(command, unwritable_archive(command.archive, std::strerror(error)));
-  return report(command, "exported", written, {}, refused);
+  return report(command, report_to, "exported", written, {}, refused);
 }
 
 int cache_import(const CacheCommand& command) {
@@ -174,7 +187,7 @@ int cache_import(const CacheCommand& command) {
   auto pruned = imported.empty() ? Result<Imported>(Imported{}) : prune_after(*folder, *options, imported);
   if (!pruned) return fail(command, pruned.error());
   pruned->there_already = there_already;
-  return report(command, "imported", imported.size(), *pruned, refused);
+  return report(command, stdout, "imported", imported.size(), *pruned, refused);
 }
 
 }  // namespace kiln::cli

@@ -32,9 +32,8 @@ int flush() {
 
 void keep_standard_files() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    // The lowest free number is this one. Written to, it gives EBADF, as if it were closed.
-    if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY) != file)
-      return;
+    // The lowest free number is this one. Neither read nor written, not even by the name /dev/stdout.
+    if (fcntl(file, F_GETFD) < 0 && open("/", O_RDONLY | O_DIRECTORY) != file) return;
 }
 
 Error unwritable_output(std::string reason) {

@@ -60,8 +60,8 @@ std::filesystem::path kernel_folder() {
   return std::filesystem::path(kDataFolder) / "kernels";
 }
 
-void print(const ordered_json& json) {
-  std::printf("%s\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
+void print(const ordered_json& json, std::FILE* to) {
+  std::fprintf(to, "%s\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
 }
 
 }  // namespace kiln::cli

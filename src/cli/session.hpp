@@ -3,6 +3,7 @@
 // JSON.
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -29,8 +30,8 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 /// The folder with the sample kernels: KILN_KERNEL_PATH, else that of the build tree, else the installed one.
 [[nodiscard]] std::filesystem::path kernel_folder();
 
-/// Text to stdout as UTF-8 JSON, ended by a newline.
-void print(const ordered_json& json);
+/// UTF-8 JSON, ended by a newline.
+void print(const ordered_json& json, std::FILE* to = stdout);
 
 struct DevicesOptions {
   bool json = false;

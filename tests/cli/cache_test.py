@@ -489,6 +489,22 @@ class Share(CacheCase):
         self.assertTrue(pipe.is_fifo())
         self.assertEqual((self.root / 'behind').read_bytes(), pathlib.Path(self.archive).read_bytes())
 
+    def test_standard_output_gets_the_archive_and_nothing_else(self):
+        self.write(native_entry('1'))
+        self.kiln('export', self.archive)
+        for more in ([], ['--json']):
+            done = subprocess.run([KILN, 'cache', 'export', '/dev/stdout', '--folder', str(self.folder), *more],
+                                  capture_output=True, timeout=60)
+            self.assertEqual(done.stdout, pathlib.Path(self.archive).read_bytes())
+            self.assertIn(b'exported', done.stderr)
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([KILN, 'cache', 'export', '/dev/stdout', '--folder', str(self.folder)], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 5)
+        done = subprocess.run([KILN, 'cache', 'export', '/dev/stdout', '--folder', str(self.folder)],
+                              stderr=subprocess.PIPE, timeout=60, preexec_fn=lambda: os.close(1))
+        self.assertEqual(done.returncode, 5)
+
     def test_a_damaged_entry_is_not_exported_and_gives_way_to_a_whole_one(self):
         key, = self.write(native_entry('1'))
         self.kiln('export', self.archive)
