@@ -14,7 +14,8 @@
 namespace {
 
 constexpr const char* kFooter = R"(
-Exit status: 0 right, 1 wrong answer or a defect found, 2 usage, 3 refused by the launch check, 4 no device, 5 driver error.
+Exit status: 0 right, 1 wrong answer, a defect found or output that is lost, 2 usage, 3 refused by the launch check,
+4 no device, 5 driver error.
 
 Environment:
   KILN_DEVICE       the device when --device is not given
