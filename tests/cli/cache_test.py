@@ -631,24 +631,6 @@ class Use(CacheCase):
         self.assertIn('K0201', self.kiln('warm', 'absent.spv', '--device', 'cpu', status=5).stderr)
         self.assertIn('K0712', self.kiln('warm', SAXPY, '--device', 'cpu', status=5, KILN_CACHE='off').stderr)
 
-class Distrust(unittest.TestCase):
-    def test_a_settings_file_that_is_not_trusted_is_named_and_keeps_the_cache_out(self):
-        with tempfile.TemporaryDirectory() as folder:
-            os.symlink('nowhere', os.path.join(folder, 'neo.config'))
-
-            def warm(device):
-                return subprocess.run([KILN, 'cache', 'warm', '--folder', os.path.join(folder, 'cache'), '--device', device,
-                                       KERNELS / 'saxpy.spv', KERNELS / 'matmul.spv'],
-                                      cwd=folder, capture_output=True, text=True, timeout=120)
-
-            self.assertNotIn('K0720', warm('cpu').stderr)  # it reads none
-            if os.environ['KILN_INTEL_DRIVER'] != 'yes':
-                return
-            done = warm('capture:tgllp')
-            self.assertEqual(done.stderr.count('K0720: `./neo.config`'), 1, done.stderr)
-            self.assertEqual(done.stdout.count('not kept'), 2, done.stdout)
-
-
     def test_warm_does_not_succeed_where_nothing_is_kept(self):
         for others in ({'KILN_CACHE_MAX_SIZE': '0'}, {'KILN_CPU_FAULT': 'allocation=1000000'}):
             answer = self.ask('warm', SAXPY, MATMUL, '--device', 'cpu', status=5, **others)
@@ -677,6 +659,24 @@ class Distrust(unittest.TestCase):
                                   (['import', str(name)], 5)):
             done = self.kiln(*arguments, '--folder', folder, status=status)
             self.assertNotIn('\x1b', done.stdout + done.stderr, arguments)
+
+
+class Distrust(unittest.TestCase):
+    def test_a_settings_file_that_is_not_trusted_is_named_and_keeps_the_cache_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink('nowhere', os.path.join(folder, 'neo.config'))
+
+            def warm(device):
+                return subprocess.run([KILN, 'cache', 'warm', '--folder', os.path.join(folder, 'cache'), '--device', device,
+                                       KERNELS / 'saxpy.spv', KERNELS / 'matmul.spv'],
+                                      cwd=folder, capture_output=True, text=True, timeout=120)
+
+            self.assertNotIn('K0720', warm('cpu').stderr)  # it reads none
+            if os.environ['KILN_INTEL_DRIVER'] != 'yes':
+                return
+            done = warm('capture:tgllp')
+            self.assertEqual(done.stderr.count('K0720: `./neo.config`'), 1, done.stderr)
+            self.assertEqual(done.stdout.count('not kept'), 2, done.stdout)
 
 
 if __name__ == '__main__':
