@@ -151,7 +151,10 @@ TEST_CASE("a compiler that is killed from outside is asked again") {
     const auto killed = Bundle::load(device(), {file}, {}, &cache);
     REQUIRE(!killed);
     CHECK(killed.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE);
-    CHECK(killed.error().text().find("signal 15") != std::string::npos);
+    const std::string text = killed.error().text();
+    // An intercepting loader loses the log of a failed build.
+    const bool lost = text.find("told to intercept") != text.npos;
+    CHECK((lost || text.find("signal 15") != text.npos));
   }
   CHECK(cache.counts().stored == 0);
   CHECK(Bundle::load(device(), {file}, {}, &cache));
