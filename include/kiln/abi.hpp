@@ -37,8 +37,8 @@ struct DeviceUsableMemory {
   std::uint64_t currUsableMemSize;
 };
 
-/// Of Intel's driver since 2024: level_zero/doc/experimental_extensions of its sources. The size leaves out a
-/// terminating zero, which is not always there.
+/// An extension of Intel's driver, which 22.43 has not. The size leaves out a terminating zero, which is not
+/// always there.
 using IntelGetDriverVersionString = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, char*, std::size_t*);
 using DriverGetLastErrorDescription = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, const char**);      // 1.6
 using CommandListHostSynchronize = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, std::uint64_t);  // 1.6

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "binary/hex.hpp"
 #include "cache/identity.hpp"
 
 namespace kiln::cache {
@@ -47,13 +48,7 @@ Manifest device_fields(std::uint32_t driver_version, std::span<const std::uint8_
   fields.set("device.vendor", hex(properties.vendor_id));
   fields.set("device.id", hex(properties.device_id));
   if (properties.ip_version) fields.set("device.ip", hex(*properties.ip_version));
-  std::string format;
-  for (const std::uint8_t byte : native_format) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
-    format += digits;
-  }
-  fields.set("device.native_format", std::move(format));
+  fields.set("device.native_format", kiln::hex(std::as_bytes(native_format)));
   return fields;
 }
 

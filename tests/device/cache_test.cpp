@@ -161,6 +161,24 @@ TEST_CASE("a compiler that is killed from outside is asked again") {
   CHECK(cache.counts().compilations == 3);
 }
 
+TEST_CASE("a compiler that crashes twice is not asked a third time") {
+  if (device().kind != DeviceKind::cpu) return;  // its compiler is a fork of this process
+  const TestFolder scratch;
+  const KernelFile file = sample_kernel("matmul.spv");
+  Cache cache = open_cache(scratch);
+  for (int i = 0; i < 2; ++i) {
+    const Killer killer(SIGSEGV);
+    const auto crashed = Bundle::load(device(), {file}, {}, &cache);
+    REQUIRE(!crashed);
+    // Without its log a crash is a failure as any other.
+    if (crashed.error().text().find("told to intercept") != std::string::npos) return;
+    CHECK(cache.counts().compilations == std::uint64_t(i + 1));
+  }
+  CHECK(!Bundle::load(device(), {file}, {}, &cache));
+  CHECK(cache.counts().compilations == 2);
+  CHECK(cache.counts().remembered_failures == 1);
+}
+
 TEST_CASE("linked modules are kept too, each order and each list of files for itself") {
   const TestFolder scratch;
   const KernelFile main = test_kernel("link_main.spv"), part = test_kernel("link_part.spv");
