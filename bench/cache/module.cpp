@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `cache_module DEVICE FILE.spv [FOLDER]`: how long a module takes to be made from SPIR-V in this process,
-// with the kernel cache in FOLDER or without one. `cache_module DEVICE`: how long this process takes to learn
-// the identity of the compiler, to learn it anew with all that it reads in the processor's caches, and to ask
-// for what it knows. Prints JSON.
+// with the kernel cache in FOLDER or without one. `cache_module DEVICE`: how long this process takes to look
+// at environment and files before it loads the driver, to learn the identity of the compiler, to learn it
+// anew with all that it reads in the processor's caches, and to ask for what it knows. Prints JSON.
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,26 +16,37 @@ int fail(const kiln::Error& error) {
   return error.diagnostic() && error.diagnostic()->code.starts_with("K03") ? 77 : 1;  // 77: no such device
 }
 
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
 /// Microseconds until `ask` has answered.
 template <class Ask>
 double time_identity(Ask ask) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const kiln::cache::Identity& identity = ask();
-  const auto end = std::chrono::steady_clock::now();
+  const double time = microseconds_since(start);
   if (!identity.usable()) std::exit((std::fputs("cache_module: the identity is unknown\n", stderr), 1));
-  return std::chrono::duration<double, std::micro>(end - start).count();
+  return time;
+}
+
+/// What is sampled just before a driver is loaded; this one is never used.
+double time_load_moment() {
+  const auto start = Clock::now();
+  kiln::detail::remember_moment("none", "none");
+  return microseconds_since(start);
 }
 
 /// What identity() does when it knows nothing yet.
 kiln::cache::Identity learn() {
   namespace cache = kiln::cache;
   const auto* loaded = kiln::detail::load_moment();
-  cache::LibraryInputs libraries;
-  cache::visit_mapped(reinterpret_cast<const void*>(kiln::api().zeModuleCreate), [&](auto mapped) {
-    libraries = cache::library_inputs(mapped, &cache::digest_of_mapped);
-  });
+  const cache::MappedLibraries mapped(reinterpret_cast<const void*>(kiln::api().zeModuleCreate));
+  cache::LibraryInputs libraries = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
   if (!loaded || !cache::is_build_moment(*loaded, libraries)) return {{}, {}, {}, "changed", false};
-  return cache::make_identity(libraries, *loaded);
+  return cache::make_identity(std::move(libraries), *loaded);
 }
 
 }  // namespace
@@ -47,6 +58,7 @@ int main(int argc, char** argv) {
   }
   const auto request = kiln::parse_device_request(argv[1]);
   if (!request) return fail(request.error());
+  const double load = argc == 2 ? time_load_moment() : 0;
   const auto device = kiln::open_device(*request);
   if (!device) return fail(device.error());
   if (argc == 2) {
@@ -54,7 +66,8 @@ int main(int argc, char** argv) {
     time_identity([] { return learn(); });
     const double anew = time_identity([] { return learn(); });
     const double again = time_identity(&kiln::cache::identity);
-    std::printf("{\"first_us\": %.3f, \"anew_us\": %.3f, \"again_us\": %.3f}\n", first, anew, again);
+    std::printf("{\"load_us\": %.3f, \"first_us\": %.3f, \"anew_us\": %.3f, \"again_us\": %.3f}\n", load,
+                first, anew, again);
     return 0;
   }
   auto file = kiln::read_kernel_file(argv[2]);

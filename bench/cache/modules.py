@@ -61,9 +61,9 @@ for device in devices:
     compared = (f'{driver:.2f}', f'{driver / kiln:.2f}') if driver else ('none', '')
     print(f'{device:43} {jit:9.1f} {compared[0]:>16} {kiln:14.2f} {jit / kiln:11.0f} {compared[1]:>14}')
 
-print(f'\n{"identity, fresh process":43} {"first us":>9} {"anew us":>9} {"again us":>9}')
+TIMES = ('load', 'first', 'anew', 'again')
+print(f'\n{"identity, us in a fresh process":43}', *(f'{name:>9}' for name in TIMES))
 for device in devices:
     answers = [answer for _ in range(5 * RUNS) if (answer := ask(device, '/'))]
     if answers:
-        first, anew, again = (statistics.median(answer[name] for answer in answers) for name in ('first_us', 'anew_us', 'again_us'))
-        print(f'{device:43} {first:9.1f} {anew:9.1f} {again:9.1f}')
+        print(f'{device:43}', *(f'{statistics.median(answer[name + "_us"] for answer in answers):9.1f}' for name in TIMES))

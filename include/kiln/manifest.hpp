@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kiln/binary.hpp"
@@ -25,9 +27,12 @@ struct ManifestField {
 class Manifest {
  public:
   /// Adds a field, or replaces the one of that name.
-  void set(std::string_view name, std::string value);
+  void set(ManifestField field);
+  void set(std::string_view name, std::string value) { set({std::string(name), std::move(value)}); }
   /// Adds all fields of `other`, which win.
-  void merge(const Manifest& other);
+  void merge(Manifest other);
+  /// Makes room for so many fields.
+  void reserve(std::size_t count) { fields_.reserve(count); }
   /// Null when there is no such field.
   [[nodiscard]] const std::string* find(std::string_view name) const;
   [[nodiscard]] std::span<const ManifestField> fields() const { return fields_; }

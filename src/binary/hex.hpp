@@ -11,11 +11,11 @@ namespace kiln {
 /// Two lower-case hexadecimal digits a byte.
 inline std::string hex(std::span<const std::byte> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
+  std::string text(2 * bytes.size(), '\0');
+  char* next = text.data();
   for (const std::byte byte : bytes) {
-    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
-    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+    *next++ = kDigits[std::to_integer<unsigned>(byte) >> 4];
+    *next++ = kDigits[std::to_integer<unsigned>(byte) & 15];
   }
   return text;
 }

@@ -34,12 +34,10 @@ void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
 }
 
 /// What Intel's compiler reads at the first build of the process.
-Manifest late_fields(const LoadMoment& moment, bool intel) {
-  const EnvironmentInputs environment = environment_inputs(moment.environment, intel);
+Manifest late_fields(const LoadMoment& moment) {
   Manifest fields;
-  for (const ManifestField& field : environment.fields.fields())
-    if (read_at_first_build(field.name)) fields.set(field.name, field.value);
-  if (!intel) return fields;
+  for (const ManifestField& field : moment.inputs.fields.fields())
+    if (detail::read_at_first_build(field.name)) fields.set(field.name, field.value);
   for (const SettingsFile& file : moment.compiler_files)
     fields.set("file." + file.name, digest_of_text(file.content) + file.distrust);
   return fields;
@@ -50,12 +48,25 @@ std::string first_difference(const Manifest& wanted, const Manifest& found) {
   return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
 }
 
-std::string unknown_start(const LoadMoment& loaded, bool intel) {
+std::string unknown_start(const LoadMoment& loaded) {
   if (!loaded.started) return {};
-  const auto list = differences(environment_inputs(*loaded.started, intel).fields,
-                                environment_inputs(loaded.environment, intel).fields);
+  const auto list = differences(loaded.started->fields, loaded.inputs.fields);
   return list.empty() ? std::string()
                       : list.front().name + " was changed, and a driver loaded, before Kiln began";
+}
+
+/// Adds what only Intel's driver and compiler read.
+void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, Identity& identity) {
+  identity.fields.merge(loaded.inputs.fields);
+  identity.bypass = loaded.inputs.bypass;
+  add_files(loaded.driver_files, identity);
+  add_files(loaded.compiler_files, identity);
+  if (identity.unknown.empty()) identity.unknown = loaded.inputs.unknown;
+  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded);
+  if (!first_use) return;
+  if (identity.unknown.empty())
+    identity.unknown = first_difference(late_fields(loaded), late_fields(*first_use));
+  if (identity.bypass.empty()) identity.bypass = first_use->inputs.bypass;
 }
 
 const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreate); }
@@ -78,24 +89,14 @@ Samples& samples() {
 
 }  // namespace
 
-Identity make_identity(const LibraryInputs& libraries, const LoadMoment& loaded,
-                       const LoadMoment* first_use) {
-  EnvironmentInputs environment = environment_inputs(loaded.environment, libraries.intel);
-  Identity identity{std::move(environment.fields), {}, std::move(environment.bypass), libraries.unknown};
-  identity.fields.merge(libraries.fields);
+Identity make_identity(LibraryInputs libraries, const LoadMoment& loaded, const LoadMoment* first_use) {
+  Identity identity;
+  identity.fields = std::move(libraries.fields);
+  identity.unknown = std::move(libraries.unknown);
   identity.intel = libraries.intel;
-  if (libraries.intel) {
-    add_files(loaded.driver_files, identity);
-    add_files(loaded.compiler_files, identity);
-  }
-  if (identity.unknown.empty()) identity.unknown = environment.unknown;
-  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded, libraries.intel);
-  if (!first_use) return identity;
-  if (identity.unknown.empty())
-    identity.unknown =
-        first_difference(late_fields(loaded, libraries.intel), late_fields(*first_use, libraries.intel));
-  if (identity.bypass.empty())
-    identity.bypass = environment_inputs(first_use->environment, libraries.intel).bypass;
+  if (identity.intel) add_intel(loaded, first_use, identity);
+  for (const LoadMoment* moment : {&loaded, first_use})
+    if (moment && identity.bypass.empty()) identity.bypass = moment->inputs.cpu_bypass;
   return identity;
 }
 
@@ -112,14 +113,15 @@ const Identity& identity() {
     return *kept.latest;
   static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
   if (!loaded) return *never;
-  LibraryInputs libraries;
-  kept.mappings =
-      visit_mapped(builder(), [&](auto mapped) { libraries = library_inputs(mapped, &digest_of_mapped); });
+  const MappedLibraries mapped(builder());
+  kept.mappings = mapped.count();
+  LibraryInputs libraries = library_inputs(mapped.all(), &digest_of_mapped);
   if (kept.loaded != loaded) {
     kept.first_use.reset();
     if (!is_build_moment(*loaded, libraries)) kept.first_use = detail::sample_build_moment();
   }
-  Identity sampled = make_identity(libraries, *loaded, kept.first_use ? &*kept.first_use : nullptr);
+  Identity sampled =
+      make_identity(std::move(libraries), *loaded, kept.first_use ? &*kept.first_use : nullptr);
   kept.loaded = loaded;
   kept.builder = builder();
   // Libraries that have nothing to do with compiling come and go.
@@ -130,12 +132,12 @@ const Identity& identity() {
 }
 
 std::string changed_since(const Identity& identity) {
-  const LoadMoment now = detail::sample_build_moment();
+  if (!identity.intel) return {};
   Manifest sampled;
   for (const ManifestField& field : identity.fields.fields())
-    if (read_at_first_build(field.name) || field.name == "file.Options.txt")
+    if (detail::read_at_first_build(field.name) || field.name == "file.Options.txt")
       sampled.set(field.name, field.value);
-  return first_difference(sampled, late_fields(now, identity.intel));
+  return first_difference(sampled, late_fields(detail::sample_build_moment()));
 }
 
 std::string digest_of(const Identity& identity) {

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cache/environment.hpp"
 #include "cache/libraries.hpp"
 #include "kiln/device.hpp"
 #include "kiln/diagnostic.hpp"
@@ -35,7 +34,7 @@ struct Identity {
 /// question to the cache, null when it found the same. Intel's compiler reads its own settings at the first
 /// build, somewhere between `loaded` and later: where the two moments differ in those, the identity is
 /// unknown. Pure.
-[[nodiscard]] Identity make_identity(const LibraryInputs& libraries, const detail::LoadMoment& loaded,
+[[nodiscard]] Identity make_identity(LibraryInputs libraries, const detail::LoadMoment& loaded,
                                      const detail::LoadMoment* first_use = nullptr);
 
 /// Whether a compiler that reads its settings now finds what it would have found at `moment`. As identity().

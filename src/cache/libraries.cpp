@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -21,24 +22,35 @@ constexpr std::string_view kCompilers[] = {"libigc",          "libigdfcl", "libo
 // The loader's own layers pass calls on.
 constexpr std::string_view kNoDrivers[] = {"libze_loader", "libze_tracing_layer", "libze_validation_layer",
                                            "libze_null"};
-// They serve drivers and compilers without shaping code. libm is not here: LLVM folds sin() of a constant
-// with it.
+// They serve drivers and compilers without shaping code; in order, behind the `lib` that most begin with.
+// libm is not here: LLVM folds sin() of a constant with it.
 constexpr std::string_view kNeutral[] = {
-    "ld-linux",     "libasan",   "libatomic",   "libboost_context", "libbsd",     "libc.so",
-    "libcrypto",    "libdl.so",  "libedit",     "libffi",           "libgcc_s",   "libicu",
-    "libigdgmm",    "liblzma",   "libmd.so",    "libncurses",       "libpthread", "librt.so",
-    "libsanitizer", "libstdc++", "libtinfo",    "libtsan",          "libubsan",   "libutil.so",
-    "libxml2",      "libxxhash", "libyaml-cpp", "libz.so",          "libzstd",    "linux-vdso"};
-// is_neutral() relies on both.
+    "asan",    "atomic",  "boost_context", "bsd",       "c.so",     "crypto", "dl.so",
+    "edit",    "ffi",     "gcc_s",         "icu",       "igdgmm",   "lzma",   "md.so",
+    "ncurses", "pthread", "rt.so",         "sanitizer", "stdc++",   "tinfo",  "tsan",
+    "ubsan",   "util.so", "xml2",          "xxhash",    "yaml-cpp", "z.so",   "zstd"};
+constexpr std::string_view kNeutralOthers[] = {"ld-linux", "linux-vdso"};
+/// Where in kNeutral each letter begins, and the end.
+constexpr auto kNeutralBegins = [] {
+  std::array<std::uint8_t, 27> begins{};
+  for (std::size_t letter = 0; letter < begins.size(); ++letter)
+    begins[letter] = static_cast<std::uint8_t>(std::ranges::count_if(
+        kNeutral, [&](std::string_view part) { return static_cast<std::size_t>(part[0] - 'a') < letter; }));
+  return begins;
+}();
 static_assert(std::ranges::is_sorted(kNeutral));
-static_assert(std::ranges::adjacent_find(kNeutral, [](auto a, auto b) { return b.starts_with(a); }) ==
-              std::end(kNeutral));
 
 bool begins_with_any(std::string_view name, std::span<const std::string_view> list) {
   return std::ranges::any_of(list, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+/// Whether the loader finds that library when something needs this name.
+bool answers_to(const Library& library, std::string_view needed) {
+  if (library.name == needed) return true;
+  const std::string_view path = library.path;
+  return path.size() > needed.size() && path[path.size() - needed.size() - 1] == '/' &&
+         path.ends_with(needed);
+}
 
 /// The builds of libraries that have one name, in order.
 std::string with_another(const std::string& builds, std::string build) {
@@ -52,29 +64,37 @@ std::string with_another(const std::string& builds, std::string build) {
 
 using Libraries = std::vector<const Library*>;
 
+bool is_among(const Libraries& libraries, const Library& library) {
+  return std::ranges::find(libraries, &library) != libraries.end();
+}
+
 /// Adds what they link, and what that links, and so on.
 void add_linked(std::span<const Library> mapped, Libraries& libraries) {
-  struct Candidate {
-    std::string_view name, file;
-    const Library* library;
-  };
-  std::vector<Candidate> candidates;
-  candidates.reserve(mapped.size());
-  for (const Library& library : mapped)
-    if (!is_neutral(library.name)) candidates.push_back({library.name, last_part(library.path), &library});
   for (std::size_t next = 0; next < libraries.size(); ++next)
     for (const std::string_view needed : libraries[next]->needed)
-      for (const auto& [name, file, library] : candidates)
-        if ((needed == name || needed == file) && std::ranges::find(libraries, library) == libraries.end())
-          libraries.push_back(library);
+      for (const Library& library : mapped)
+        if (answers_to(library, needed) && !is_neutral(library.name) && !is_among(libraries, library))
+          libraries.push_back(&library);
+}
+
+/// By its build-id, or the digest of its file; nothing when neither is known.
+std::optional<std::string> build_of(const Library& library, const DigestOfLibrary& digest_of) {
+  if (!library.build_id.empty()) return hex(std::as_bytes(std::span(library.build_id)));
+  auto digest = digest_of(library);
+  if (digest) digest->insert(0, "sha256:");
+  return digest;
 }
 
 }  // namespace
 
 bool is_neutral(std::string_view name) {
-  // No prefix begins with another one: only the last that is not behind the name can be its.
-  const auto after = std::ranges::upper_bound(kNeutral, name);
-  return after != std::begin(kNeutral) && name.starts_with(*std::prev(after));
+  if (!name.starts_with("lib")) return begins_with_any(name, kNeutralOthers);
+  name.remove_prefix(3);
+  if (name.empty() || name[0] < 'a' || name[0] > 'z') return false;
+  const auto letter = static_cast<std::size_t>(name[0] - 'a');
+  return begins_with_any(name,
+                         std::span(kNeutral).subspan(kNeutralBegins[letter],
+                                                     kNeutralBegins[letter + 1] - kNeutralBegins[letter]));
 }
 
 std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_t align) {
@@ -94,8 +114,7 @@ std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_
   return {};
 }
 
-LibraryInputs library_inputs(std::span<const Library> mapped,
-                             const std::function<std::optional<std::string>(const Library&)>& digest_of) {
+LibraryInputs library_inputs(std::span<const Library> mapped, const DigestOfLibrary& digest_of) {
   LibraryInputs inputs;
   const auto at_hand = std::ranges::find(mapped, true, &Library::driver);
   const bool through_loader = at_hand != mapped.end() && begins_with_any(at_hand->name, kNoDrivers);
@@ -104,38 +123,38 @@ LibraryInputs library_inputs(std::span<const Library> mapped,
                           : through_loader && library.name.starts_with("libze_") &&
                                 !begins_with_any(library.name, kNoDrivers);
   };
-  Libraries shaping, compilers, own;
-  bool compiler = false;
-  for (const Library& library : mapped) {
+  Libraries shaping;
+  shaping.reserve(mapped.size());
+  for (const Library& library : mapped)
     if (is_driver(library)) {
       shaping.push_back(&library);
       inputs.intel |= !library.name.starts_with("libze_kiln_cpu");
-    } else if (begins_with_any(library.name, kCompilers)) {
-      compilers.push_back(&library);
-      compiler |= library.name.starts_with("libigc");
-    } else if (library.kiln) {
-      own.push_back(&library);
     }
-  }
   if (shaping.empty()) inputs.unknown = "no driver is loaded";
-  if (inputs.intel && !compiler) inputs.unknown = "the driver has not loaded its compiler";
-  if (inputs.intel) shaping.insert(shaping.end(), compilers.begin(), compilers.end());
+  if (inputs.intel) {
+    bool compiler = false;
+    for (const Library& library : mapped)
+      if (begins_with_any(library.name, kCompilers) && !is_among(shaping, library)) {
+        shaping.push_back(&library);
+        compiler |= library.name.starts_with("libigc");
+      }
+    if (!compiler) inputs.unknown = "the driver has not loaded its compiler";
+  }
   add_linked(mapped, shaping);
-  for (const Library* library : own)
-    if (std::ranges::find(shaping, library) == shaping.end()) shaping.push_back(library);
+  for (const Library& library : mapped)
+    if (library.kiln && !is_among(shaping, library)) shaping.push_back(&library);
 
+  inputs.fields.reserve(shaping.size());
   for (const Library* library : shaping) {
-    std::string build = hex(std::as_bytes(std::span(library->build_id)));
-    if (build.empty()) {
-      const auto digest = digest_of(*library);
-      if (digest) build = "sha256:" + *digest;
-      if (!digest)
-        inputs.unknown = "no build-id in " + std::string(library->name) + ", and its file was replaced";
-    }
-    const std::string field =
-        std::string("library.").append(library->path.empty() ? "(program)" : library->name);
+    auto build = build_of(*library, digest_of);
+    if (!build)
+      inputs.unknown = "no build-id in " + std::string(library->name) + ", and its file was replaced";
+    std::string field("library.");
+    field += library->path.empty() ? "(program)" : library->name;
     const std::string* others = inputs.fields.find(field);
-    inputs.fields.set(field, others ? with_another(*others, std::move(build)) : std::move(build));
+    std::string value = build.value_or("");
+    if (others) value = with_another(*others, std::move(value));
+    inputs.fields.set({std::move(field), std::move(value)});
   }
   return inputs;
 }

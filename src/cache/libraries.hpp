@@ -2,8 +2,10 @@
 // The libraries that make a binary: a driver's, its compiler's, and all that they link.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <forward_list>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,6 +15,8 @@
 
 #include "kiln/manifest.hpp"
 
+struct dl_phdr_info;
+
 namespace kiln::cache {
 
 /// One library as it is mapped into this process. The views are another's.
@@ -20,7 +24,7 @@ struct Library {
   std::string_view path;                   ///< as the loader opened it; empty for the program itself
   std::string_view name;                   ///< its own (DT_SONAME), else the last part of the path
   std::string_view build_id;               ///< its bytes; none when the library has none
-  std::vector<std::string_view> needed{};  ///< names of the libraries that it links
+  std::vector<std::string_view> needed{};  ///< names of the libraries that it links, neutral ones aside
   std::uintptr_t base = 0;                 ///< where it is mapped
   bool kiln = false;                       ///< holds Kiln's own code
   bool driver = false;                     ///< holds the function behind the table that builds modules
@@ -39,20 +43,41 @@ struct LibraryInputs {
 /// nothing outside. Pure.
 [[nodiscard]] std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_t align);
 
+/// Of the file behind a library without build-id; nothing when it cannot be told.
+using DigestOfLibrary = std::function<std::optional<std::string>(const Library&)>;
+
 /// Kiln's own code, the driver at hand (all behind the loader), Intel's compiler when that driver is not
-/// Kiln's, and what they link, save libraries that never shape code. `digest_of` is asked for libraries
-/// without build-id. Pure.
-[[nodiscard]] LibraryInputs library_inputs(
-    std::span<const Library> mapped,
-    const std::function<std::optional<std::string>(const Library&)>& digest_of);
+/// Kiln's, and what they link, save libraries that never shape code. Pure.
+[[nodiscard]] LibraryInputs library_inputs(std::span<const Library> mapped, const DigestOfLibrary& digest_of);
 
 /// How often libraries were mapped or unmapped so far: when it did not change, nothing did. Thread-safe.
 [[nodiscard]] std::uint64_t mapping_count();
 
-/// Shows what is mapped now, save neutral libraries, to `visit`; from memory alone: no file is opened.
-/// `builder` is the address of a function of the driver. Returns the mapping_count() of what it showed.
-/// Thread-safe.
-std::uint64_t visit_mapped(const void* builder, const std::function<void(std::span<const Library>)>& visit);
+/// What is mapped when this is made, save neutral libraries; from memory alone: no file is opened. Copies
+/// what may go when another thread unloads a library; mostly into itself, as this is on the way of the first
+/// hit. Making it is thread-safe.
+class MappedLibraries {
+ public:
+  /// `builder` is the address of a function of the driver.
+  explicit MappedLibraries(const void* builder);
+  MappedLibraries(const MappedLibraries&) = delete;
+  MappedLibraries& operator=(const MappedLibraries&) = delete;
+
+  [[nodiscard]] std::span<const Library> all() const { return all_; }
+  /// The mapping_count() of all().
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  void add(const dl_phdr_info& info);
+  std::string_view keep(std::string_view text);
+
+  std::uintptr_t builder_;
+  std::uint64_t count_ = 0;
+  std::vector<Library> all_;
+  std::array<char, 4096> room_;
+  std::size_t used_ = 0;
+  std::forward_list<std::string> others_;
+};
 
 /// SHA-256 of the file that is mapped there; nothing when the file on disk is another one by now. What was
 /// read once is remembered. Thread-safe.

@@ -62,16 +62,17 @@ std::array<std::uint8_t, 32> sha256(const void* data, std::size_t size) {
 
 }  // namespace
 
-void Manifest::set(std::string_view name, std::string value) {
-  const auto place = std::ranges::lower_bound(fields_, name, {}, &ManifestField::name);
-  if (place != fields_.end() && place->name == name)
-    place->value = std::move(value);
+void Manifest::set(ManifestField field) {
+  const auto place = std::ranges::lower_bound(fields_, field.name, {}, &ManifestField::name);
+  if (place != fields_.end() && place->name == field.name)
+    place->value = std::move(field.value);
   else
-    fields_.insert(place, {std::string(name), std::move(value)});
+    fields_.insert(place, std::move(field));
 }
 
-void Manifest::merge(const Manifest& other) {
-  for (const ManifestField& field : other.fields()) set(field.name, field.value);
+void Manifest::merge(Manifest other) {
+  reserve(fields_.size() + other.fields_.size());
+  for (ManifestField& field : other.fields_) set(std::move(field));
 }
 
 const std::string* Manifest::find(std::string_view name) const {

@@ -11,7 +11,6 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
-#include <forward_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,87 +49,55 @@ class Image {
   const dl_phdr_info& info_;
 };
 
-/// Copies of what may go when another thread unloads a library; mostly on the stack, as this is on the way of
-/// the first hit.
-class Texts {
- public:
-  std::string_view keep(std::string_view text) {
-    if (text.size() > room_.size() - used_) return others_.emplace_front(text);
-    char* begin = room_.data() + used_;
-    used_ += text.copy(begin, text.size());
-    return {begin, text.size()};
-  }
-
- private:
-  std::array<char, 4096> room_;
-  std::size_t used_ = 0;
-  std::forward_list<std::string> others_;
-};
-
 std::uint64_t mapping_count_of(const dl_phdr_info& info) {
   return info.dlpi_adds + info.dlpi_subs;  // both only grow
 }
 
-struct Search {
-  std::uintptr_t builder = 0;
-  std::uint64_t mappings = 0;
-  std::vector<Library> found;
-  Texts texts;
-};
-
-void read_dynamic(const Image& image, std::span<const std::byte> dynamic, Search& search, Library& library) {
-  std::uintptr_t table = 0;
-  std::uint64_t table_size = 0;
-  const auto each = [&](auto&& visit) {
-    for (auto rest = dynamic; rest.size() >= sizeof(ElfW(Dyn)); rest = rest.subspan(sizeof(ElfW(Dyn)))) {
-      ElfW(Dyn) entry;
-      std::memcpy(&entry, rest.data(), sizeof entry);
+/// What a library calls itself, and what it links.
+class Names {
+ public:
+  Names(const Image& image, std::uintptr_t base, std::span<const std::byte> dynamic) {
+    std::uintptr_t table = 0;
+    std::uint64_t table_size = 0;
+    for (; dynamic.size() >= sizeof(ElfW(Dyn)); dynamic = dynamic.subspan(sizeof(ElfW(Dyn)))) {
+      const ElfW(Dyn) entry = first(dynamic);
       if (entry.d_tag == DT_NULL) break;
-      visit(entry);
+      if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
+      if (entry.d_tag == DT_STRSZ) table_size = entry.d_un.d_val;
+      if (entry.d_tag == DT_SONAME) own_ = entry.d_un.d_val;
+      if (entry.d_tag == DT_NEEDED && needed_count_++ == 0) needed_ = dynamic;
     }
-  };
-  std::size_t count = 0;
-  each([&](const ElfW(Dyn) & entry) {
-    if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
-    if (entry.d_tag == DT_STRSZ) table_size = entry.d_un.d_val;
-    if (entry.d_tag == DT_NEEDED) ++count;
-  });
-  if (table < library.base) table += library.base;  // C libraries other than glibc leave the file's address
-  const auto strings = image.bytes(table, table_size);
-  const auto text = [&](std::uint64_t at) -> std::string_view {
-    if (at >= strings.size()) return {};
-    const char* begin = reinterpret_cast<const char*>(strings.data()) + at;
-    return search.texts.keep({begin, strnlen(begin, strings.size() - at)});
-  };
-  library.needed.reserve(count);
-  each([&](const ElfW(Dyn) & entry) {
-    if (entry.d_tag == DT_NEEDED) library.needed.push_back(text(entry.d_un.d_val));
-    if (entry.d_tag != DT_SONAME) return;
-    if (const std::string_view name = text(entry.d_un.d_val); !name.empty()) library.name = name;
-  });
-}
-
-int add_library(dl_phdr_info* info, std::size_t, void* user) {
-  auto& search = *static_cast<Search*>(user);
-  search.mappings = mapping_count_of(*info);
-  const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
-  if (is_neutral(path.substr(path.rfind('/') + 1))) return 0;
-  const Image image(*info);
-  Library& library = search.found.emplace_back();
-  library.path = search.texts.keep(path);
-  library.name = library.path.substr(library.path.rfind('/') + 1);
-  library.base = info->dlpi_addr;
-  library.kiln = image.holds(reinterpret_cast<std::uintptr_t>(&add_library), 1);
-  library.driver = image.holds(search.builder, 1);
-  for (const auto& header : image.headers()) {
-    if (header.p_type == PT_NOTE && library.build_id.empty()) {
-      const auto id = build_id(image.bytes(header), header.p_align);
-      library.build_id = search.texts.keep({reinterpret_cast<const char*>(id.data()), id.size()});
-    }
-    if (header.p_type == PT_DYNAMIC) read_dynamic(image, image.bytes(header), search, library);
+    if (table < base) table += base;  // C libraries other than glibc leave the file's address
+    strings_ = image.bytes(table, table_size);
   }
-  return 0;
-}
+
+  std::string_view own() const { return text(own_); }
+  std::size_t needed_count() const { return needed_count_; }
+
+  template <class Visit>
+  void each_needed(Visit visit) const {
+    auto rest = needed_;  // they mostly stand together
+    for (std::size_t left = needed_count_; left > 0; rest = rest.subspan(sizeof(ElfW(Dyn))))
+      if (const ElfW(Dyn) entry = first(rest); entry.d_tag == DT_NEEDED)
+        visit(text(entry.d_un.d_val)), --left;
+  }
+
+ private:
+  static ElfW(Dyn) first(std::span<const std::byte> dynamic) {
+    ElfW(Dyn) entry;
+    std::memcpy(&entry, dynamic.data(), sizeof entry);
+    return entry;
+  }
+  std::string_view text(std::uint64_t at) const {
+    if (at >= strings_.size()) return {};
+    const char* begin = reinterpret_cast<const char*>(strings_.data()) + at;
+    return {begin, strnlen(begin, strings_.size() - at)};
+  }
+
+  std::span<const std::byte> strings_, needed_;
+  std::uint64_t own_ = 0;  // the empty string
+  std::size_t needed_count_ = 0;
+};
 
 using FileName = std::array<std::uint64_t, 2>;  // device, inode
 
@@ -166,13 +133,45 @@ std::optional<std::string> digest_of_file(int file) {
 
 }  // namespace
 
-std::uint64_t visit_mapped(const void* builder, const std::function<void(std::span<const Library>)>& visit) {
-  Search search;
-  search.builder = reinterpret_cast<std::uintptr_t>(builder);
-  search.found.reserve(16);
-  dl_iterate_phdr(&add_library, &search);
-  visit(search.found);
-  return search.mappings;
+MappedLibraries::MappedLibraries(const void* builder) : builder_(reinterpret_cast<std::uintptr_t>(builder)) {
+  all_.reserve(16);
+  dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
+                     void* user) { return static_cast<MappedLibraries*>(user)->add(*info), 0; },
+                  this);
+}
+
+std::string_view MappedLibraries::keep(std::string_view text) {
+  if (text.size() > room_.size() - used_) return others_.emplace_front(text);
+  char* begin = room_.data() + used_;
+  used_ += text.copy(begin, text.size());
+  return {begin, text.size()};
+}
+
+void MappedLibraries::add(const dl_phdr_info& info) {
+  count_ = mapping_count_of(info);
+  const char* path = info.dlpi_name ? info.dlpi_name : "";
+  const char* slash = std::strrchr(path, '/');
+  if (is_neutral(slash ? slash + 1 : path)) return;
+  const Image image(info);
+  Library& library = all_.emplace_back();
+  library.path = keep(path);
+  library.name = library.path.substr(slash ? static_cast<std::size_t>(slash + 1 - path) : 0);
+  library.base = info.dlpi_addr;
+  library.kiln = image.holds(reinterpret_cast<std::uintptr_t>(&mapping_count_of), 1);
+  library.driver = image.holds(builder_, 1);
+  for (const auto& header : image.headers()) {
+    if (header.p_type == PT_NOTE && library.build_id.empty()) {
+      const auto id = build_id(image.bytes(header), header.p_align);
+      library.build_id = keep({reinterpret_cast<const char*>(id.data()), id.size()});
+    }
+    if (header.p_type != PT_DYNAMIC) continue;
+    const Names names(image, library.base, image.bytes(header));
+    if (const auto own = names.own(); !own.empty()) library.name = keep(own);
+    library.needed.reserve(names.needed_count());
+    names.each_needed([&](std::string_view needed) {
+      if (!is_neutral(needed)) library.needed.push_back(keep(needed));
+    });
+  }
 }
 
 std::uint64_t mapping_count() {

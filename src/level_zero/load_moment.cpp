@@ -2,8 +2,8 @@
 // Samples the environment and the settings files that Intel's driver and compiler read unasked.
 #include "level_zero/load_moment.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,10 +11,12 @@
 #include <atomic>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace kiln::detail {
 namespace {
@@ -72,17 +74,23 @@ std::optional<SettingsFile> look_at(const char* name, const std::string& path) {
   return found;
 }
 
-bool is_mapped(const char* library) {
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-  if (handle) dlclose(handle);
-  return handle != nullptr;
+/// "libigc" of "/usr/lib/libigc.so.1".
+std::string_view stem(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  return path.substr(0, path.find(".so"));
 }
 
-/// Also Intel's OpenCL driver brings the compiler.
+/// Also Intel's OpenCL driver brings the compiler. Opens no file, as dlopen(RTLD_NOLOAD) would.
 bool came_before_kiln(const char* chosen) {
-  for (const char* library : {"libze_intel_gpu.so.1", "libigc.so.1", "libigc.so.2", "libigdfcl.so.1"})
-    if (is_mapped(library)) return true;
-  return !chosen || is_mapped(chosen);
+  if (!chosen) return true;
+  std::string_view wanted = stem(chosen);
+  return dl_iterate_phdr(
+             [](dl_phdr_info* info, std::size_t, void* user) -> int {
+               const std::string_view mapped = stem(info->dlpi_name ? info->dlpi_name : "");
+               return mapped == "libze_intel_gpu" || mapped == "libigc" || mapped == "libigdfcl" ||
+                      mapped == *static_cast<std::string_view*>(user);
+             },
+             &wanted) != 0;
 }
 
 std::vector<std::string> environment_at_start() {
@@ -108,12 +116,23 @@ std::vector<SettingsFile> compiler_files(const SettingsPlaces& places) {
 }
 
 LoadMoment sample_build_moment(const SettingsPlaces& places) {
+  LoadMoment moment;
   const auto variables = environment_now();
-  return {{variables.begin(), variables.end()}, {}, {}, compiler_files(places)};
+  moment.environment.assign(variables.begin(), variables.end());
+  std::ranges::copy_if(moment.environment, std::back_inserter(moment.shaping), &may_shape_code);
+  moment.inputs = environment_inputs(moment.shaping);
+  moment.compiler_files = compiler_files(places);
+  return moment;
 }
 
 bool is_environment_of(const LoadMoment& moment) {
-  return std::ranges::equal(moment.environment, environment_now());
+  auto expected = moment.shaping.begin();
+  for (const std::string_view variable : environment_now()) {
+    if (!may_shape_code(variable)) continue;
+    if (expected == moment.shaping.end() || *expected != variable) return false;
+    ++expected;
+  }
+  return expected == moment.shaping.end();
 }
 
 LoadMoment sample_moment(const SettingsPlaces& places) {
@@ -130,7 +149,7 @@ void remember_moment(const std::string& source, const char* library) {
   const std::lock_guard lock(mutex);
   if (moments().contains(source)) return;
   pending() = sample_moment();
-  if (came_before_kiln(library)) pending().started = environment_at_start();
+  if (came_before_kiln(library)) pending().started = environment_inputs(environment_at_start());
 }
 
 void use_moment(const std::string& source) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "level_zero/variables.hpp"
+
 namespace kiln::detail {
 
 /// A settings file that is there. It has either content or a reason not to trust it.
@@ -21,9 +23,11 @@ struct SettingsFile {
 
 struct LoadMoment {
   std::vector<std::string> environment;  ///< "NAME=value", in the order in which getenv() finds them
-  /// The environment in which the program started, where it had loaded a driver or compiler before Kiln did:
-  /// then nobody knows what that found.
-  std::optional<std::vector<std::string>> started;
+  std::vector<std::string> shaping;      ///< those of them that may shape code
+  EnvironmentInputs inputs;              ///< what they are to a compiler
+  /// What the environment was in which the program started, where it had loaded a driver or compiler before
+  /// Kiln did: then nobody knows what that found.
+  std::optional<EnvironmentInputs> started;
   std::vector<SettingsFile> driver_files;    ///< Intel's driver reads them once, when it is loaded
   std::vector<SettingsFile> compiler_files;  ///< Intel's compiler reads them at the first build
 };
@@ -38,7 +42,7 @@ struct SettingsPlaces {
 [[nodiscard]] LoadMoment sample_moment(const SettingsPlaces& places = {});
 /// The same without the driver's files, which nobody reads any more when a module is built.
 [[nodiscard]] LoadMoment sample_build_moment(const SettingsPlaces& places = {});
-/// Its parts, cheaper: whether the environment is as it was, and the files of Intel's compiler.
+/// Its parts, cheaper: whether what may shape code is as it was, and the files of Intel's compiler.
 [[nodiscard]] bool is_environment_of(const LoadMoment& moment);
 [[nodiscard]] std::vector<SettingsFile> compiler_files(const SettingsPlaces& places = {});
 

@@ -114,10 +114,9 @@ void print_time(int count, const void* builder) {
   std::vector<long> times;
   for (int i = 0; i < count; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    cache::LibraryInputs inputs;
-    cache::visit_mapped(
-        builder, [&](auto mapped) { inputs = cache::library_inputs(mapped, &cache::digest_of_mapped); });
-    const auto environment = cache::environment_inputs(detail::load_moment()->environment, inputs.intel);
+    const cache::MappedLibraries mapped(builder);
+    const cache::LibraryInputs inputs = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
+    const auto environment = detail::environment_inputs(detail::load_moment()->environment);
     times.push_back(static_cast<long>((std::chrono::steady_clock::now() - begin).count()));
     if (inputs.fields.fields().empty()) std::abort();
   }
@@ -171,10 +170,9 @@ int run(const std::string& name, std::map<std::string, std::string>& words) {
   for (const ManifestField& field : manifest.fields())
     std::printf("field %s %s\n", field.name.c_str(), field.value.c_str());
   const void* builder = reinterpret_cast<const void*>(api().zeModuleCreate);
-  cache::visit_mapped(builder, [](std::span<const cache::Library> mapped) {
-    for (const cache::Library& library : mapped)
-      std::printf("library %s %s\n", std::string(library.name).c_str(), std::string(library.path).c_str());
-  });
+  const cache::MappedLibraries mapped(builder);
+  for (const cache::Library& library : mapped.all())
+    std::printf("library %s %s\n", std::string(library.name).c_str(), std::string(library.path).c_str());
   if (words.contains("repeat")) print_time(std::stoi(words["repeat"]), builder);
   return 0;
 }

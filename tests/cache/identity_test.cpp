@@ -63,9 +63,14 @@ World make_world() {
   return world;
 }
 
+detail::LoadMoment sampled(detail::LoadMoment moment) {
+  moment.inputs = detail::environment_inputs(moment.environment);
+  return moment;
+}
+
 Identity identity_of(const World& world) {
   const auto no_file = [](const Library&) { return std::optional<std::string>(); };
-  return make_identity(library_inputs(world.libraries, no_file), world.moment);
+  return make_identity(library_inputs(world.libraries, no_file), sampled(world.moment));
 }
 
 CacheKey key(const World& world) {
@@ -324,14 +329,14 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
   with_file.variable("NEO_FP64_EMULATION=1");
   with_file.moment.driver_files = {settings("neo.config", "A=1")};
   with_file.moment.compiler_files = {{"Options.txt", "/somewhere/Options.txt", {}, "belongs to another"}};
-  const Identity plain = make_identity(cpu, make_world().moment),
-                 beside = make_identity(cpu, with_file.moment);
+  const Identity plain = make_identity(cpu, sampled(make_world().moment)),
+                 beside = make_identity(cpu, sampled(with_file.moment));
   CHECK(beside.usable());
   CHECK(beside.warnings.empty());
   CHECK(beside.fields == plain.fields);
   with_file.variable("KILN_CPU_FAULT=build");
-  CHECK(!make_identity(cpu, with_file.moment).bypass.empty());
-  CHECK(!make_identity(library_inputs(make_world().libraries, no_file), with_file.moment).usable());
+  CHECK(!make_identity(cpu, sampled(with_file.moment)).bypass.empty());
+  CHECK(!make_identity(library_inputs(make_world().libraries, no_file), sampled(with_file.moment)).usable());
 
   mapped.back().driver = false;
   mapped.push_back({"/lib/libze_loader.so.1", "libze_loader.so.1", "21", {}, 21, false, true});
@@ -353,7 +358,8 @@ TEST_CASE("what the compiler reads late must not have changed") {
   const auto unknown = [&](auto&& change) {
     detail::LoadMoment later = world.moment;
     change(later);
-    return make_identity(libraries, world.moment, &later).unknown;
+    later = sampled(later);
+    return make_identity(libraries, sampled(world.moment), &later).unknown;
   };
   using Moment = detail::LoadMoment;
   CHECK(unknown([](Moment&) {}).empty());
@@ -371,7 +377,7 @@ TEST_CASE("what the compiler reads late must not have changed") {
 TEST_CASE("a driver that was there before Kiln read an environment that nobody knows") {
   World world = make_world();
   const CacheKey before = key(world);
-  world.moment.started = world.moment.environment;
+  world.moment.started = detail::environment_inputs(world.moment.environment);
   world.variable("HOSTNAME=node");
   CHECK(key(world) == before);
   world.variable("OverrideDefaultFP64Settings=1");

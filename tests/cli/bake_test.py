@@ -184,6 +184,8 @@ class EveryTarget(InFolder):
         ran = 0
         for target in TARGETS:
             self.assertRegex(members[target], r'^64\.\d+\.\d+\.\d+$')
+            if os.environ['KILN_INTEL_DRIVER'] != 'yes':
+                continue
             done = kiln('run', 'saxpy', '--device', 'capture:' + CAPTURE[target], '--json', folder=self.folder,
                         KILN_KERNEL_PATH='.')
             run = json.loads(done.stdout)

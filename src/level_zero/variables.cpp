@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Sorts environment variables into inputs of a compilation, requests for side effects, and all others.
-#include "cache/environment.hpp"
+#include "level_zero/variables.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
 
-namespace kiln::cache {
+namespace kiln::detail {
 namespace {
 
 struct Variable {
@@ -45,26 +45,35 @@ bool is_key(std::string_view name) {
   const auto is_upper = [](char each) { return each >= 'A' && each <= 'Z'; };
   const auto is_lower = [](char each) { return each >= 'a' && each <= 'z'; };
   const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
-  return name.size() > 2 && is_upper(name[0]) && std::ranges::any_of(name, is_lower) &&
-         std::ranges::all_of(name,
-                             [&](char each) { return is_upper(each) || is_lower(each) || is_digit(each); });
+  if (name.size() <= 2 || !is_upper(name[0])) return false;
+  bool has_lower = false;
+  for (const char each : name) {
+    has_lower |= is_lower(each);
+    if (!is_upper(each) && !is_lower(each) && !is_digit(each)) return false;
+  }
+  return has_lower;
 }
 
-/// Could shape code by its name alone; most of an environment cannot.
 bool may_count(std::string_view name) {
   return name.starts_with(kCompiler) || name.starts_with("ZET_") || name.starts_with("KILN_") ||
-         is_one_of(kPlain, name) || is_key(bare(name));
+         name.starts_with("NEO_") || name.starts_with("ONEAPI_") || is_key(name);
+}
+
+/// The name is empty where there is no `=`.
+Variable split(std::string_view variable) {
+  const auto equals = variable.find('=', 1);
+  if (equals == variable.npos) return {};
+  return {variable.substr(0, equals), variable.substr(equals + 1)};
 }
 
 Variables read(std::span<const std::string> environment) {
   Variables variables;
   for (const std::string_view entry : environment) {
-    const auto equals = entry.find('=', 1);
-    const std::string_view name = entry.substr(0, equals);
+    const Variable variable = split(entry);
     // getenv() finds the first one.
-    if (equals != entry.npos && may_count(name) &&
-        std::ranges::find(variables, name, &Variable::name) == variables.end())
-      variables.push_back({name, entry.substr(equals + 1)});
+    if (may_count(variable.name) &&
+        std::ranges::find(variables, variable.name, &Variable::name) == variables.end())
+      variables.push_back(variable);
   }
   std::ranges::sort(variables, {}, &Variable::name);
   return variables;
@@ -85,23 +94,27 @@ bool has_side_effect(std::string_view key) {
 
 }  // namespace
 
-EnvironmentInputs environment_inputs(std::span<const std::string> environment, bool intel) {
+bool may_shape_code(std::string_view variable) { return may_count(split(variable).name); }
+
+EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
   const Variables variables = read(environment);
   const bool debug_keys = gate_is_open(variables);
   EnvironmentInputs inputs;
+  inputs.fields.reserve(variables.size());
   const auto add = [&](std::string_view name, std::string_view value) {
-    inputs.fields.set(std::string(kField).append(name), std::string(value));
+    inputs.fields.set({std::string(kField).append(name), std::string(value)});
   };
   for (const auto& [name, value] : variables) {
     const std::string_view key = bare(name);
-    if (!intel && name != "KILN_CPU_FAULT") continue;
     if (name.starts_with(kCompiler)) {
       if (!has_side_effect(name.substr(kCompiler.size())))
         add(name, value);
       else if (!is_off(value))
         inputs.bypass = std::string(name) + " asks the compiler for more than a binary";
-    } else if ((name == "ZET_ENABLE_PROGRAM_INSTRUMENTATION" || name == "KILN_CPU_FAULT") && !is_off(value)) {
+    } else if (name == "ZET_ENABLE_PROGRAM_INSTRUMENTATION" && !is_off(value)) {
       inputs.bypass = std::string(name) + " changes what building does";
+    } else if (name == "KILN_CPU_FAULT" && !is_off(value)) {
+      inputs.cpu_bypass = std::string(name) + " changes what building does";
     } else if (is_one_of(kPlain, name) || is_one_of(kUngatedKeys, key)) {
       add(name, value);
     } else if (debug_keys && is_key(key) && key != kGate) {
@@ -117,4 +130,4 @@ bool read_at_first_build(std::string_view field) {
   return field.starts_with(kField) && field.substr(kField.size()).starts_with(kCompiler);
 }
 
-}  // namespace kiln::cache
+}  // namespace kiln::detail
