@@ -52,15 +52,18 @@ KEY   all that is known of that entry: what shaped it, its kernels, the compiler
 FILE  whether a load of that SPIR-V on the device, with these options, would find an entry; where not, why: the cache is
       off, the entry is damaged, not this user's alone or a failure too long ago; or what tells the nearest entry apart
       from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
+With --link the files are one module, as Bundle::link makes it; options and constants are those of each file.
 
 Exit status: 0 an entry, or a hit; 1 a miss; 2 neither a key nor a file; 4 no device; 5 a file that cannot be read, or a
 folder that cannot be used.)";
 
 constexpr const char* kOptionsHelp = "OpenCL build options: --options=-cl-fast-relaxed-math";
+constexpr const char* kConstantHelp =
+    "ID=VALUE of a specialization constant, its bits as a decimal or 0x number; several times";
 
 constexpr const char* kWarmFooter = R"(
-A program finds what is compiled here when device, driver, compiler, options and the environment that shapes code are the
-same.
+A program finds what is compiled here when device, driver, compiler, options, constants and the environment that shapes
+code are the same. Each file is a module; with --link all are one, in this order, as Bundle::link makes it.
 
 Exit status: 0 all were there or are kept now, else that of the last file that failed: 5 it cannot be read (regular files
 alone are) or built, or what was compiled is not kept: the cache is too small, or a variable keeps it from being used.)";
@@ -90,6 +93,12 @@ CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* de
     one->callback([&command, run] { command.run = run; });
     return one;
   };
+  const auto add_build_options = [&](CLI::App& one) {
+    one.add_option("--device", command.device, device_help);
+    one.add_option("--options", command.flags, kOptionsHelp);
+    one.add_option("--constant", command.constants, kConstantHelp)->allow_extra_args(false);
+    one.add_flag("--link", command.link, "The files are linked into one module, in this order");
+  };
   add("stats", "Show the folder, what is in it, and why it is not used", cache_stats)->footer(kStatsFooter);
   add("list", "List the entries", cache_list)->footer(kListFooter);
 
@@ -100,9 +109,10 @@ CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* de
   CLI::App* explain =
       add("explain", "Say what shaped an entry, or why there is none for a file", cache_explain);
   explain->footer(kExplainFooter);
-  explain->add_option("what", command.what, "The first digits of a key, or a SPIR-V file")->required();
-  explain->add_option("--device", command.device, device_help);
-  explain->add_option("--options", command.flags, kOptionsHelp);
+  explain
+      ->add_option("what", command.files, "The first digits of a key, or a SPIR-V file; with --link, several")
+      ->required();
+  add_build_options(*explain);
 
   CLI::App* prune =
       add("prune", "Remove what was not used for long, and what dead processes left", cache_prune);
@@ -119,8 +129,7 @@ CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* de
   CLI::App* warm = add("warm", "Compile files for a device, and keep the result", cache_warm);
   warm->footer(kWarmFooter);
   warm->add_option("files", command.files, "SPIR-V files, regular ones")->required();
-  warm->add_option("--device", command.device, device_help);
-  warm->add_option("--options", command.flags, kOptionsHelp);
+  add_build_options(*warm);
 
   CLI::App* write =
       add("export", "Write native binaries with all that shaped them to one file", cache_export);

@@ -17,13 +17,14 @@ struct CacheCommand {
   int (*run)(const CacheCommand&) = nullptr;  ///< the command that was given
   std::string folder;                         ///< empty: KILN_CACHE_DIR, else the user's
   bool json = false;
-  bool remove = false;               // verify
-  std::string what;                  // explain
-  std::string device, flags;         // explain, warm
-  std::string max_size, older_than;  // prune
-  std::string archive;               // export, import
-  std::vector<std::string> keys;     // export
-  std::vector<std::string> files;    // warm
+  bool remove = false;                 // verify
+  std::string device, flags;           // explain, warm
+  std::vector<std::string> files;      // explain, warm; of explain also the digits of a key
+  std::vector<std::string> constants;  // explain, warm
+  bool link = false;                   // explain, warm
+  std::string max_size, older_than;    // prune
+  std::string archive;                 // export, import
+  std::vector<std::string> keys;       // export
 };
 
 /// Registers `cache` and its commands; parsing sets `command`.

@@ -10,8 +10,13 @@ namespace {
 
 constexpr std::size_t kShortDigits = 8, kLongDigits = 16;
 
-bool is_digest_field(std::string_view name) {
-  return name.starts_with("input.") && name.ends_with(".digest");
+/// Of the files, in no order.
+std::vector<std::string_view> digests_of(const Manifest& manifest) {
+  std::vector<std::string_view> digests;
+  for (const ManifestField& field : manifest.fields())
+    if (field.name.starts_with("input.") && field.name.ends_with(".digest")) digests.push_back(field.value);
+  std::ranges::sort(digests);
+  return digests;
 }
 
 std::string_view after(std::string_view text, std::string_view prefix) {
@@ -33,11 +38,10 @@ std::string brief_value(std::string_view value) {
 
 std::optional<NearestEntry> nearest_entry(const Manifest& wanted,
                                           std::span<const Manifest* const> manifests) {
+  const auto digests = digests_of(wanted);
   std::optional<NearestEntry> nearest;
   for (std::size_t i = 0; i < manifests.size(); ++i) {
-    NearestEntry entry{i, true, differences(wanted, *manifests[i])};
-    entry.same_input = std::ranges::none_of(
-        entry.differences, [](const ManifestDifference& each) { return is_digest_field(each.name); });
+    NearestEntry entry{i, digests_of(*manifests[i]) == digests, differences(wanted, *manifests[i])};
     const auto rank = [](const NearestEntry& each) {
       return std::pair(!each.same_input, each.differences.size());
     };

@@ -13,7 +13,7 @@ namespace kiln::cli {
 
 struct NearestEntry {
   std::size_t index = 0;    ///< among the manifests given
-  bool same_input = false;  ///< of the same files
+  bool same_input = false;  ///< of the same files, in any order
   std::vector<ManifestDifference> differences;
 };
 

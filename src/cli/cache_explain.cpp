@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cli/cache_compare.hpp"
+#include "cli/cache_inputs.hpp"
 #include "cli/cache_lookup.hpp"
 #include "cli/cache_units.hpp"
 #include "cli/table.hpp"
@@ -122,25 +123,27 @@ Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
   return {};
 }
 
-int explain_file(const CacheCommand& command, const CacheOptions& options) {
-  const auto file = read_kernel_file(command.what);
-  if (!file) return fail(command, file.error());
-  if (identify(file->bytes) != BinaryFormat::spirv)
-    return fail(command, cache_usage("`" + command.what + "` is no SPIR-V",
-                                     {"native binaries are loaded as they are, without the cache"}));
+int explain_module(const CacheCommand& command, const CacheOptions& options, const BundleOptions& build) {
+  const auto files = read_inputs(command.files);
+  if (!files) return fail(command, files.error());
+  for (const KernelFile& file : *files)
+    if (identify(file.bytes) != BinaryFormat::spirv)
+      return fail(command, cache_usage("`" + file.name + "` is no SPIR-V",
+                                       {"native binaries are loaded as they are, without the cache"}));
   const auto device = open_chosen(command.device);
   if (!device) return fail(command, device.error());
-  const ModuleInput input{ModuleFormat::spirv, file->bytes, command.flags, {}};
-  CacheQuestion wanted = cache_question(*device, {&input, 1});
+  CacheQuestion wanted = question_for(*device, *files, build);
+  const std::string name = module_name(command.files);
   if (options.mode == CacheMode::off) wanted.unusable = "the cache is off (KILN_CACHE): it would be compiled";
   const bool asked = wanted.unusable.empty(), text = !command.json;
   const Lookup found = asked ? look_up(options, wanted) : Lookup{};
   const std::string key = key_of(encode(wanted.manifest)).hex();
-  ordered_json json{{"file", command.what}, {"device", device->properties.name}, {"key", key}};
+  ordered_json json{{"file", name}, {"device", device->properties.name}, {"key", key}};
+  if (command.link) json["linked"] = command.files;
   json["hit"] = found.hit.has_value();
   json["manifest"] = fields_json(wanted.manifest);
   if (text)
-    std::printf("%s on %s\n  key        %s\n", detail::printable(command.what).c_str(),
+    std::printf("%s on %s\n  key        %s\n", detail::printable(name).c_str(),
                 device->properties.name.c_str(), key.c_str());
   if (!asked) {
     json["unused"] = wanted.unusable;
@@ -172,19 +175,26 @@ int explain_file(const CacheCommand& command, const CacheOptions& options) {
 int cache_explain(const CacheCommand& command) {
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
+  const auto build = build_options(command);
+  if (!build) return fail(command, build.error());
+  if (command.link) return explain_module(command, *options, *build);
+  if (command.files.size() > 1)
+    return fail(command, cache_usage("several files are no one module",
+                                     {"ask for one, or with --link for the module that is linked from all"}));
+  const std::string& what = command.files.front();
   std::error_code error;
-  const bool is_file = std::filesystem::is_regular_file(command.what, error);
-  if (may_be_key(command.what)) {
+  const bool is_file = std::filesystem::is_regular_file(what, error);
+  if (may_be_key(what)) {
     const auto folder = existing_folder(*options, cache::Access::read);
     if (!folder) return fail(command, folder.error());
     if (*folder) {
-      const auto entry = find_entry(**folder, command.what);
+      const auto entry = find_entry(**folder, what);
       if (entry) return explain_key(command, **folder, *entry);
       if (!is_file) return fail(command, entry.error());
     }
   }
-  if (is_file) return explain_file(command, *options);
-  return fail(command, cache_usage("`" + command.what + "` is neither the key of an entry nor a file",
+  if (is_file) return explain_module(command, *options, *build);
+  return fail(command, cache_usage("`" + what + "` is neither the key of an entry nor a file",
                                    {"`kiln cache list` names the keys; the first digits are enough"}));
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/cache_inputs.hpp"
 #include "cli/cache_lookup.hpp"
 #include "cli/cache_units.hpp"
 #include "cli/progress.hpp"
@@ -26,20 +27,6 @@ const char* outcome_text(BinaryOrigin origin) {
   return "compiled";
 }
 
-/// A pipe would be waited for, and a device may have no end.
-Result<KernelFile> read_regular_file(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  const bool other = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-                     !std::filesystem::is_directory(status);
-  if (!other) return read_kernel_file(path);
-  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cache",
-                              {"K0201",
-                               "kernel file `" + path + "` cannot be read",
-                               {{"reason", "it is no regular file"}},
-                               {"write the kernel to a file first"}}));
-}
-
 /// Why what was compiled just now is not in the cache.
 std::string why_not_kept(const CacheOptions& options, const CacheQuestion& question, bool failed) {
   if (!question.unusable.empty()) return question.unusable;
@@ -55,11 +42,13 @@ std::string why_not_kept(const CacheOptions& options, const CacheQuestion& quest
 int cache_warm(const CacheCommand& command) {
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
+  const auto build = build_options(command);
+  if (!build) return fail(command, build.error());
   const auto device = open_chosen(command.device);
   if (!device) return fail(command, device.error());
   Cache cache = Cache::open(*options);
   if (!cache.unusable().empty()) return fail(command, nothing_kept(cache.unusable()));
-  ordered_json files = ordered_json::array();
+  ordered_json modules = ordered_json::array();
   int status = kOk;
   std::string said;
   const auto tell = [&](ordered_json& json, const Error& error) {
@@ -69,23 +58,25 @@ int cache_warm(const CacheCommand& command) {
     if (text == std::exchange(said, text)) return;  // one reason for many files
     std::fprintf(stderr, "%s%s", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", text.c_str());
   };
-  Progress progress(command.files.size());
-  for (const std::string& path : command.files) {
-    const std::string shown = detail::printable(path);
+  const std::size_t inputs = command.link ? command.files.size() : 1;  // of a module
+  Progress progress(command.files.size() / inputs);
+  for (std::span rest(command.files); !rest.empty(); rest = rest.subspan(inputs)) {
+    const auto paths = rest.first(inputs);
+    const std::string name = module_name(paths), shown = detail::printable(name);
     progress.next(shown.c_str());
-    ordered_json json{{"file", path}};
+    ordered_json json{{"file", name}};
+    if (command.link) json["linked"] = command.files;
     const CacheCounts before = cache.counts();
-    auto file = read_regular_file(path);
-    const std::vector<std::byte> code = file ? file->bytes : std::vector<std::byte>();
-    auto bundle = file ? Bundle::load(*device, {*std::move(file)}, {command.flags}, &cache)
-                       : Result<Bundle>(tl::unexpected(std::move(file).error()));
+    auto files = read_inputs(paths);
+    const auto make = command.link ? &Bundle::link : &Bundle::load;
+    auto bundle = files ? make(*device, *files, *build, &cache)
+                        : Result<Bundle>(tl::unexpected(std::move(files).error()));
     if (bundle) {
       json["outcome"] = outcome_text(bundle->origin());
       json["build_ms"] = std::chrono::duration<double, std::milli>(bundle->build_time()).count();
       const CacheCounts counts = cache.counts();
       if (bundle->origin() == BinaryOrigin::jit && counts.stored == before.stored) {
-        const ModuleInput input{ModuleFormat::spirv, code, command.flags, {}};
-        const CacheQuestion question = cache_question(*device, {&input, 1});
+        const CacheQuestion question = question_for(*device, *files, *build);
         const bool failed = counts.store_failures > before.store_failures;
         // Another process may have stored the same at this moment.
         if (!question.unusable.empty() || !look_up(*options, question).hit) {
@@ -98,12 +89,12 @@ int cache_warm(const CacheCommand& command) {
       tell(json, bundle.error());
     }
     if (!command.json) std::printf("%s: %s\n", shown.c_str(), json["outcome"].get<std::string>().c_str());
-    files.push_back(std::move(json));
+    modules.push_back(std::move(json));
   }
   if (command.json)
     print({{"folder", options->folder.string()},
            {"device", device->properties.name},
-           {"files", std::move(files)}});
+           {"files", std::move(modules)}});
   return status;
 }
 

@@ -12,9 +12,12 @@ os.environ.pop('LD_LIBRARY_PATH', None)
 for name in ('KILN_CACHE', 'KILN_CACHE_DIR', 'KILN_CACHE_MAX_SIZE', 'KILN_DEVICE'):
     os.environ.pop(name, None)
 KILN = os.environ['KILN']
-WRITER = os.environ['KILN_CACHE_WRITER']
+WRITER, USER = os.environ['KILN_CACHE_WRITER'], os.environ['KILN_CACHE_USER']
 KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
 SAXPY, MATMUL = str(KERNELS / 'saxpy.spv'), str(KERNELS / 'matmul.spv')
+TESTS = pathlib.Path(os.environ['KILN_TESTS'])
+SPECIALIZED = str(TESTS / 'cpu_driver' / 'spec.spv')  # constants 7 and 9
+MAIN, PART = (str(TESTS / 'device' / f'link_{name}.spv') for name in ('main', 'part'))
 NATIVE = str(pathlib.Path(os.environ['KILN_TEST_DATA'], 'memory.pvc.bin'))
 DAY = 24 * 3600
 OTHER = 65534  # a user without rights
@@ -659,6 +662,74 @@ class Use(CacheCase):
                                   (['import', str(name)], 5)):
             done = self.kiln(*arguments, '--folder', folder, status=status)
             self.assertNotIn('\x1b', done.stdout + done.stderr, arguments)
+
+
+class Modules(CacheCase):
+    """What programs build with specialization constants, or link."""
+
+    def program(self, how, device, *inputs):
+        """Where a program that loads or links these has its binary from."""
+        environment = {**os.environ, 'KILN_CACHE_DIR': str(self.folder)}
+        done = subprocess.run([USER, how, device, *inputs], env=environment, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def outcomes(self, *arguments, status=0):
+        return [each['outcome'] for each in self.ask('warm', *arguments, status=status)['files']]
+
+    def test_constants(self):
+        asked = lambda *constants: [SPECIALIZED, '--device', 'cpu', *(f'--constant={each}' for each in constants)]
+        self.assertEqual(self.program('load', 'cpu', SPECIALIZED, '7=16'), 'jit')
+        for same in ('7=16', '7=0x10'):
+            self.assertTrue(self.ask('explain', *asked(same))['hit'])
+        self.assertEqual(self.outcomes(*asked('7=16')), ['was there'])
+        for constants, wanted in ((['7=17'], '7=0x11'), (['7=16', '9=1'], '7=0x10 9=0x1'), ([], None)):
+            nearest = self.ask('explain', *asked(*constants), status=1)['nearest']
+            self.assertEqual((nearest['same_input'], nearest['differences']), (True, [
+                {'name': 'input.0.constants', 'wanted': wanted, 'found': '7=0x10'}]))
+        self.assertIn('input.0.constants: 7=0x10 became 7=0x11', self.kiln('explain', *asked('7=17'), status=1).stdout)
+        self.assertEqual(self.outcomes(*asked('9=3', '7=17')), ['compiled'])
+        self.assertEqual(self.program('load', 'cpu', SPECIALIZED, '7=17', '9=3'), 'cache')
+        self.assertEqual(self.program('load', 'cpu', SPECIALIZED, '7=17', '9=4'), 'jit')
+
+    def test_constants_that_cannot_be_meant(self):
+        for wrong in ('7', '=1', '7=', 'a=1', '7=-1', '7=0x', '7=1.5', '4294967296=1', '7=18446744073709551616'):
+            for command in ('explain', 'warm'):
+                answer = self.ask(command, SPECIALIZED, '--device', 'cpu', '--constant', wrong, status=2)
+                self.assertEqual(answer['error']['code'], 'K0407', wrong)
+
+    def test_several_files_are_no_module_by_themselves(self):
+        self.assertEqual(self.ask('explain', MAIN, PART, '--device', 'cpu', status=2)['error']['code'], 'K0407')
+        self.assertEqual(self.outcomes(SAXPY, MATMUL, '--device', 'cpu'), ['compiled', 'compiled'])
+
+    def test_a_device_that_links_nothing(self):
+        linked = self.ask('explain', '--link', MAIN, PART, '--device', 'cpu', status=1)
+        self.assertEqual((linked['hit'], linked['linked'], linked['manifest']['path']), (False, [MAIN, PART], 'link'))
+        failed, = self.ask('warm', '--link', MAIN, PART, '--device', 'cpu', status=5)['files']
+        self.assertEqual((failed['file'], failed['outcome'], failed['error']['code']),
+                         (f'{MAIN} + {PART}', 'failed', 'K0203'))
+        self.assertEqual(self.ask('explain', '--link', MAIN, NATIVE, '--device', 'cpu', status=2)['error']['code'], 'K0407')
+        self.assertEqual(self.ask('explain', '--link', MAIN, 'none.spv', '--device', 'cpu', status=5)['error']['code'], 'K0201')
+        # A module of one file is the same either way.
+        self.kiln('warm', '--link', SAXPY, '--device', 'cpu')
+        self.assertEqual(self.program('load', 'cpu', SAXPY), 'cache')
+
+    @unittest.skipIf(os.environ['KILN_INTEL_DRIVER'] != 'yes', 'Intel\'s driver links, and is not there')
+    def test_linked_modules(self):
+        device = 'capture:tgllp'
+        asked = lambda *files: ['--link', *files, '--device', device]
+        self.assertEqual(self.program('link', device, MAIN, PART), 'jit')
+        self.assertTrue(self.ask('explain', *asked(MAIN, PART))['hit'])
+        self.assertEqual(self.outcomes(*asked(MAIN, PART)), ['was there'])
+        self.assertIn(f'{MAIN} + {PART}', self.kiln('explain', *asked(MAIN, PART)).stdout)
+        for other, names in (([PART, MAIN], ['input.0.digest', 'input.1.digest']),
+                             ([MAIN, PART, '--options=-cl-mad-enable'], ['input.0.flags', 'input.1.flags'])):
+            nearest = self.ask('explain', *asked(*other), status=1)['nearest']
+            self.assertTrue(nearest['same_input'])
+            self.assertEqual([each['name'] for each in nearest['differences']], names)
+        self.assertEqual(self.outcomes(*asked(PART, MAIN)), ['compiled'])
+        self.assertEqual(self.program('link', device, PART, MAIN), 'cache')
+        self.assertEqual(len(self.entries()), 2)
 
 
 class Distrust(unittest.TestCase):

@@ -81,6 +81,9 @@ TEST_CASE("the nearest entry is one of the same input, and of those the one that
   REQUIRE(nearest({&other, &more}));
   CHECK(nearest({&more, &other})->index == 0);  // linked with another file: no longer the same input
   CHECK_FALSE(nearest({&more, &other})->same_input);
+  const Manifest turned = manifest_of({{"input.0.digest", "3"}, {"input.1.digest", "1"}, {"a", "2"}});
+  CHECK(nearest_entry(more, std::vector{&other, &wanted, &turned})->index == 2);
+  CHECK(nearest_entry(more, std::vector{&turned})->same_input);
   const auto equal = nearest({&far, &wanted});
   CHECK(equal->index == 1);
   CHECK(equal->differences.empty());
