@@ -21,6 +21,8 @@ Environment:
 
 constexpr const char* kStatsFooter = R"(
 Not used, the reason: KILN_CACHE is off or read, KILN_CACHE_MAX_SIZE is 0, or the folder cannot be used or written to.
+Bypassed with Intel's driver or the CPU device: a variable asks for what a hit would not do, or names code that no key
+has. No driver is loaded for it, so its settings files are not looked at: `kiln cache explain FILE` does.
 Unusable is what lies at the place of an entry and is none, or not this user's alone: `kiln cache verify` names it.
 
 Exit status: 0, or 5 when the folder cannot be used or written to.)";

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "cache/environment.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
 #include "diagnose/printable.hpp"
@@ -39,6 +40,9 @@ void print_stats(const ordered_json& stats) {
   const auto text = [](const ordered_json& value) { return detail::printable(value.get<std::string>()); };
   std::printf("folder      %s%s\n", text(stats["folder"]).c_str(), stats["exists"] ? "" : " (not there yet)");
   if (stats.contains("unused")) std::printf("not used    %s\n", text(stats["unused"]).c_str());
+  for (const ordered_json& each : stats["bypassed"])
+    std::printf("bypassed    with %s: %s\n", each["driver"] == "intel" ? "Intel's driver" : "the CPU device",
+                text(each["reason"]).c_str());
   for (const ordered_json& each : stats["read_only"])
     std::printf("read before %s: %s\n", text(each["folder"]).c_str(),
                 each.contains("entries")
@@ -96,6 +100,20 @@ ordered_json read_only_json(const CacheOptions& options) {
   return list;
 }
 
+/// With which drivers a program of this environment does without the cache. Only what the variables say: a
+/// driver, which is not loaded here, may find settings files too.
+ordered_json bypassed_json() {
+  std::vector<std::string> variables;
+  for (char** each = environ; each && *each; ++each) variables.emplace_back(*each);
+  ordered_json list = ordered_json::array();
+  for (const bool intel : {true, false}) {
+    const cache::EnvironmentInputs inputs = cache::environment_inputs(variables, intel);
+    const std::string& reason = inputs.bypass.empty() ? inputs.unknown : inputs.bypass;
+    if (!reason.empty()) list.push_back({{"driver", intel ? "intel" : "cpu"}, {"reason", reason}});
+  }
+  return list;
+}
+
 }  // namespace
 
 int cache_stats(const CacheCommand& command) {
@@ -121,6 +139,7 @@ int cache_stats(const CacheCommand& command) {
     stats["unused"] = "it is only read, nothing is stored: KILN_CACHE";
   else if (options->max_size == 0)
     stats["unused"] = "nothing is stored, since it may have no size: KILN_CACHE_MAX_SIZE";
+  stats["bypassed"] = bypassed_json();
   stats["read_only"] = read_only_json(*options);
   stats["entries"] = all.entries.size();
   stats["binaries"] = totals.binaries;

@@ -132,6 +132,25 @@ class Stats(CacheCase):
             self.assertIn('not used', self.kiln('stats', KILN_CACHE=mode).stdout)
         self.assertIn('KILN_CACHE_MAX_SIZE', self.ask('stats', KILN_CACHE_MAX_SIZE='0')['unused'])
 
+    def bypassed(self, **environment):
+        return {each['driver']: each['reason'] for each in self.ask('stats', **environment)['bypassed']}
+
+    def test_variables_that_bypass_the_cache(self):
+        self.assertEqual(self.bypassed(IGC_ShaderDumpEnable='0', IGC_ForceOCLSIMDWidth='16', IgcLibraryName='other'), {})
+        self.assertEqual(set(self.bypassed(KILN_CPU_FAULT='lost=1')), {'intel', 'cpu'})
+        for variables, name in (({'IGC_ShaderDumpEnable': '1'}, 'IGC_ShaderDumpEnable'),
+                                ({'NEOReadDebugKeys': '1', 'IgcLibraryName': 'other'}, 'IgcLibraryName')):
+            (driver, reason), = self.bypassed(**variables).items()
+            self.assertEqual((driver, name in reason), ('intel', True))
+            self.assertIn(f"bypassed    with Intel's driver: {reason}\n", self.kiln('stats', **variables).stdout)
+            self.assertIsNone(self.explain_unused('cpu', **variables))
+        if os.environ['KILN_INTEL_DRIVER'] == 'yes':
+            variables = {'IGC_ShaderDumpEnable': '1'}
+            self.assertEqual(self.explain_unused('capture:tgllp', **variables), self.bypassed(**variables)['intel'])
+
+    def explain_unused(self, device, **environment):
+        return self.ask('explain', SAXPY, '--device', device, status=1, **environment).get('unused')
+
     def test_a_folder_that_this_user_may_not_write(self):
         self.write(entry('a'))
         self.be_a_plain_user()
