@@ -18,6 +18,7 @@ namespace {
 
 /// The driver's word for native code that it did not take as it is. Source: module_imp.cpp of Intel's driver.
 constexpr std::string_view kRecompiled = "-Wrecompiled-from-ir";
+constexpr const char* kCompiledAgain = "the driver compiled an entry again";
 
 CompilationEnd end_of(const ModuleBuild& build) {
   if (build.compiler_died) return CompilationEnd::died;
@@ -40,16 +41,19 @@ Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleF
   return result;
 }
 
+/// True once in a process for each text. Thread-safe.
+bool is_new(const std::string& text) {
+  static std::mutex mutex;
+  static auto* known = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return known->insert(text).second;
+}
+
 /// One line a file and process, however often it is asked.
 void warn(const cache::Identity& identity) {
-  static std::mutex mutex;
-  static auto* said = new std::set<std::string>;
   for (const Diagnostic& warning : identity.warnings) {
     const std::string line = warning.code + ": " + warning.message + ": " + warning.rows.front().text;
-    std::unique_lock lock(mutex);
-    const bool is_new = said->insert(line).second;
-    lock.unlock();
-    if (is_new) log(LogLevel::warning, line + "; the kernel cache is not used");
+    if (is_new(line)) log(LogLevel::warning, line + "; the kernel cache is not used");
   }
 }
 
@@ -66,11 +70,17 @@ class Build {
     const auto compile = [this] { return this->compile(); };
     CacheAnswer answer = cache_.get(question.manifest, question.unusable.empty(), compile);
     std::string wrong = take(answer);
+    // A driver that compiles even this compiler's own output again would do so for ever. What it made of it is
+    // right, so one repair is enough.
+    if (wrong == kCompiledAgain &&
+        !is_new(cache_.folder().string() + '/' + key_of(encode(question.manifest)).hex()))
+      wrong.clear();
     if (wrong.empty()) return std::move(result_);
     log(LogLevel::warning, "kernel cache: " + wrong + "; compiled anew");
     answer = cache_.replace(question.manifest, compile, wrong);
     // Another thread's or process's compilation of this very moment is as good as ours, or we do without.
-    if (take(answer).empty()) return std::move(result_);
+    wrong = take(answer);
+    if (wrong.empty() || wrong == kCompiledAgain) return std::move(result_);
     (void)this->compile();
     return std::move(result_);
   }
@@ -95,7 +105,7 @@ class Build {
     return compilation;
   }
 
-  /// Makes the module of a hit. Not empty: why the answer is of no use.
+  /// Makes the module of a hit. Not empty: why the answer is of no use, or kCompiledAgain.
   std::string take(const CacheAnswer& answer) {
     if (answer.source == CacheSource::compiled) return {};
     result_ = {};
@@ -113,11 +123,11 @@ class Build {
     ModuleBuild build =
         create_module(device_.driver, device_.context.get(), device_.device, std::span(&input, 1));
     if (build.code != ZE_RESULT_SUCCESS) return "the driver refuses an entry: " + result_name(build.code);
-    if (build.log.find(kRecompiled) != build.log.npos) return "the driver compiled an entry again";
+    const bool recompiled = build.log.find(kRecompiled) != build.log.npos;
     result_.build = std::move(build);
     result_.build.log = answer.log;
     result_.facts = *std::move(facts);
-    return {};
+    return recompiled ? kCompiledAgain : "";
   }
 
   Cache& cache_;

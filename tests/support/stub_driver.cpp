@@ -171,18 +171,23 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zelLoaderTranslateHandle>, int, v
 
 // ---- modules and kernels
 
+void give_log(StubDriver& stub, const ze_module_desc_t* description, ze_module_build_log_handle_t* log) {
+  stub.open_log = description->format == ZE_MODULE_FORMAT_NATIVE ? stub.native_build_log : stub.build_log;
+  if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
+}
+
 ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleCreate>, AnyArgument, AnyArgument,
                    const ze_module_desc_t* description, ze_module_handle_t* out,
                    ze_module_build_log_handle_t* log) {
   if (stub.recording) stub.module_formats.push_back(description->format);
-  if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
+  give_log(stub, description, log);
   return hand_out(stub, out);
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleBuildLogGetString>, AnyArgument, std::size_t* size,
                    char* out) {
-  const std::size_t whole = stub.build_log.size() + 1;
+  const std::size_t whole = stub.open_log.size() + 1;
   if (out && *size < whole) return ZE_RESULT_ERROR_INVALID_SIZE;
-  if (out) std::copy_n(stub.build_log.c_str(), whole, out);
+  if (out) std::copy_n(stub.open_log.c_str(), whole, out);
   *size = whole;
   return ZE_RESULT_SUCCESS;
 }
@@ -272,9 +277,9 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeEventQueryKernelTimestamp>, Any
 /// A failed build still gives a log, as Intel's driver does.
 template <class... A>
 void on_failure(StubDriver&, A...) {}
-void on_failure(StubDriver& stub, ze_context_handle_t, ze_device_handle_t, const ze_module_desc_t*,
-                ze_module_handle_t*, ze_module_build_log_handle_t* log) {
-  if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
+void on_failure(StubDriver& stub, ze_context_handle_t, ze_device_handle_t,
+                const ze_module_desc_t* description, ze_module_handle_t*, ze_module_build_log_handle_t* log) {
+  give_log(stub, description, log);
 }
 
 // ---- the table

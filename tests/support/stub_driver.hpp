@@ -103,10 +103,10 @@ class StubDriver {
   std::uint64_t total_memory = std::uint64_t{8} << 30, free_memory = 0;  // bytes; 0: not told
   ze_result_t device_status = ZE_RESULT_SUCCESS;
   std::vector<ze_command_queue_group_properties_t> queue_groups;
-  std::string build_log;
-  bool loader_wraps = false;       // the application's handles are the loader's own
-  std::string last_error;          // zeDriverGetLastErrorDescription, as it stands
-  std::string last_error_of_next;  // takes its place when the next injected failure strikes
+  std::string build_log, native_build_log;  // of a build from SPIR-V, and from a native binary
+  bool loader_wraps = false;                // the application's handles are the loader's own
+  std::string last_error;                   // zeDriverGetLastErrorDescription, as it stands
+  std::string last_error_of_next;           // takes its place when the next injected failure strikes
   std::vector<std::byte> native_binary;
   std::vector<std::string> kernel_names;
   ze_kernel_timestamp_result_t timestamps{};
@@ -125,6 +125,7 @@ class StubDriver {
 
   // For the entry points themselves.
   [[nodiscard]] ze_result_t enter(Call call);
+  std::string open_log;  // of the last build
   [[nodiscard]] static StubDriver& current();
 
  private:
