@@ -90,12 +90,12 @@ KeyLocks::Answer KeyLocks::try_lock(off_t offset) const {
 
 void KeyLocks::unlock(off_t offset) const { lock_byte(file_.get(), F_UNLCK, offset); }
 
-KeyLocks::Wait KeyLocks::lock(const CacheKey& key, std::chrono::milliseconds longest,
+KeyLocks::Wait KeyLocks::lock(off_t offset, std::chrono::milliseconds longest,
                               const std::function<bool()>& done) const {
   const auto end = std::chrono::steady_clock::now() + longest;
   Wait wait;
   for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
-    const Answer answer = try_lock(key);
+    const Answer answer = try_lock(offset);
     wait.locked = answer == Answer::locked;
     if (answer != Answer::busy || std::chrono::steady_clock::now() >= end) return wait;
     wait.waited = true;

@@ -27,16 +27,24 @@ class KeyLocks {
   /// Waits while another process holds the key, until it is free, `done` says true (asked after every pause),
   /// or `longest` has passed.
   [[nodiscard]] Wait lock(const CacheKey& key, std::chrono::milliseconds longest,
-                          const std::function<bool()>& done) const;
+                          const std::function<bool()>& done) const {
+    return lock(offset_of(key), longest, done);
+  }
 
   /// For the one that prunes.
   [[nodiscard]] Answer try_lock_pruning() const { return try_lock(kPruning); }
+  /// Waits for another process that prunes, at most `longest`.
+  [[nodiscard]] Wait lock_pruning(std::chrono::milliseconds longest) const {
+    return lock(kPruning, longest, [] { return false; });
+  }
   void unlock_pruning() const { unlock(kPruning); }
 
  private:
   static constexpr off_t kPruning = off_t{1} << 62;
   static off_t offset_of(const CacheKey& key);
   [[nodiscard]] Answer try_lock(off_t offset) const;
+  [[nodiscard]] Wait lock(off_t offset, std::chrono::milliseconds longest,
+                          const std::function<bool()>& done) const;
   void unlock(off_t offset) const;
 
   File file_;

@@ -73,15 +73,18 @@ int report(const CacheCommand& command, std::FILE* out, const char* verb, std::s
   return refused.empty() && (!imported || !imported->imported_pruned) ? kOk : kWrongAnswer;
 }
 
+/// For another process that prunes, and may have counted before the import. Behind one that hangs this one
+/// prunes all the same: two at a time only do some of the work twice.
+constexpr std::chrono::seconds kLongestWait{10};
+
 /// As after any other store: above the cap the longest unused go.
 Result<Imported> prune_after(const cache::Folder& folder, const CacheOptions& options,
                              const std::vector<CacheKey>& imported) {
   const auto locks = cache::KeyLocks::open(folder);
-  const auto turn = locks.try_lock_pruning();
-  if (turn == cache::KeyLocks::Answer::busy) return Imported{};  // somebody prunes
+  const auto turn = locks.lock_pruning(kLongestWait);
   const auto pruned =
       cache::shrink(folder, {options.max_size, options.max_size - options.max_size / 5, {}}, now());
-  if (turn == cache::KeyLocks::Answer::locked) locks.unlock_pruning();
+  if (turn.locked) locks.unlock_pruning();
   if (!pruned) return tl::unexpected(pruned.error());
   Imported result{0, pruned->removed, 0};
   for (const CacheKey& key : imported) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # `kiln cache` on caches that are empty, used, damaged, somebody's else to write, and on archives made to deceive.
+import fcntl
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import time
@@ -590,6 +592,34 @@ class Share(CacheCase):
         self.assertEqual(len(self.listed(self.other)), 4)
         answer = self.ask('import', self.archive, '--folder', self.other, KILN_CACHE_MAX_SIZE='100', status=1)
         self.assertEqual(len(answer['refused']), 2)
+
+    def test_an_import_waits_for_another_process_that_prunes(self):
+        keys = self.write(*[native_entry(str(i)) for i in range(6)])
+        self.kiln('export', self.archive)
+        size = -(-self.file_of(keys[0]).stat().st_size // 4096) * 4096  # on disk
+        self.write(folder=self.other)
+        lock = self.lock_pruning(self.other)
+        self.addCleanup(os.close, lock)
+        with subprocess.Popen([KILN, 'cache', 'import', self.archive, '--folder', self.other, '--json'],
+                              env={**os.environ, 'KILN_CACHE_MAX_SIZE': str(3 * size)}, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as importing:
+            # Until it has imported all, and rests.
+            all_there = lambda: all(pathlib.Path(self.other, 'v1', key[:2], key[2:]).exists() for key in keys)
+            state = lambda: pathlib.Path(f'/proc/{importing.pid}/stat').read_text().rpartition(')')[2].split()[0]
+            while importing.poll() is None and not (all_there() and state() == 'S'):
+                os.sched_yield()
+            self.assertTrue(all_there())
+            self.lock_pruning(self.other, lock)
+            answer = json.loads(importing.communicate(timeout=60)[0])
+        self.assertEqual((answer['imported'], answer['pruned'], importing.returncode), (6, 4, 1))
+        self.assertEqual(len(self.listed(self.other)), 2)
+
+    def lock_pruning(self, folder, held=None):
+        """As a process that prunes; with `held` the lock is given back."""
+        file = os.open(pathlib.Path(folder, 'v1', 'lock'), os.O_RDWR | os.O_CREAT, 0o600) if held is None else held
+        kind = fcntl.F_WRLCK if held is None else fcntl.F_UNLCK
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack('hhqqi4x', kind, os.SEEK_SET, 1 << 62, 1, 0))
+        return file
 
     def test_an_archive_of_nothing_and_one_of_others(self):
         self.ask('export', self.archive)
