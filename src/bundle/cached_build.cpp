@@ -70,8 +70,8 @@ class Build {
     const auto compile = [this] { return this->compile(); };
     CacheAnswer answer = cache_.get(question.manifest, question.unusable.empty(), compile);
     std::string wrong = take(answer);
-    // A driver that compiles even this compiler's own output again would do so for ever. What it made of it is
-    // right, so one repair is enough.
+    // A driver that compiles even this compiler's own output again would do so for ever. What it made of it
+    // is right, so one repair is enough.
     if (wrong == kCompiledAgain &&
         !is_new(cache_.folder().string() + '/' + key_of(encode(question.manifest)).hex()))
       wrong.clear();
