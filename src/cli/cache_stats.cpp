@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "cache/environment.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
 #include "diagnose/printable.hpp"
+#include "level_zero/variables.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -105,12 +105,14 @@ ordered_json read_only_json(const CacheOptions& options) {
 ordered_json bypassed_json() {
   std::vector<std::string> variables;
   for (char** each = environ; each && *each; ++each) variables.emplace_back(*each);
+  const detail::EnvironmentInputs inputs = detail::environment_inputs(variables);
   ordered_json list = ordered_json::array();
-  for (const bool intel : {true, false}) {
-    const cache::EnvironmentInputs inputs = cache::environment_inputs(variables, intel);
-    const std::string& reason = inputs.bypass.empty() ? inputs.unknown : inputs.bypass;
-    if (!reason.empty()) list.push_back({{"driver", intel ? "intel" : "cpu"}, {"reason", reason}});
-  }
+  const auto add = [&](const char* driver, const std::string& reason) {
+    if (!reason.empty()) list.push_back({{"driver", driver}, {"reason", reason}});
+  };
+  const std::string& intel = inputs.bypass.empty() ? inputs.unknown : inputs.bypass;
+  add("intel", intel.empty() ? inputs.cpu_bypass : intel);
+  add("cpu", inputs.cpu_bypass);
   return list;
 }
 
