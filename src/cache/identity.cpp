@@ -24,7 +24,7 @@ Diagnostic distrusted(const SettingsFile& file) {
           Severity::warning};
 }
 
-void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
+[[gnu::hot]] void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
   for (const SettingsFile& file : files) {
     identity.fields.set("file." + file.name, digest_of_text(file.content));
     if (file.distrust.empty()) continue;
@@ -48,7 +48,7 @@ std::string first_difference(const Manifest& wanted, const Manifest& found) {
   return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
 }
 
-std::string unknown_start(const LoadMoment& loaded) {
+[[gnu::hot]] std::string unknown_start(const LoadMoment& loaded) {
   if (!loaded.started) return {};
   const auto list = differences(loaded.started->fields, loaded.inputs.fields);
   return list.empty() ? std::string()
@@ -56,7 +56,7 @@ std::string unknown_start(const LoadMoment& loaded) {
 }
 
 /// Adds what only Intel's driver and compiler read.
-void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, Identity& identity) {
+[[gnu::hot]] void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, Identity& identity) {
   identity.fields.merge(loaded.inputs.fields);
   identity.bypass = loaded.inputs.bypass;
   add_files(loaded.driver_files, identity);
@@ -69,7 +69,7 @@ void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, Identity& 
   if (identity.bypass.empty()) identity.bypass = first_use->inputs.bypass;
 }
 
-const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreate); }
+[[gnu::hot]] const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreate); }
 
 /// Sampled identities. References to them stay valid: they are never removed.
 struct Samples {
@@ -82,14 +82,15 @@ struct Samples {
   std::optional<LoadMoment> first_use;  ///< where it is not as `loaded`
 };
 
-Samples& samples() {
+[[gnu::hot]] Samples& samples() {
   static auto* kept = new Samples;  // outlives whoever asks while the process ends
   return *kept;
 }
 
 }  // namespace
 
-Identity make_identity(LibraryInputs libraries, const LoadMoment& loaded, const LoadMoment* first_use) {
+[[gnu::hot]] Identity make_identity(LibraryInputs libraries, const LoadMoment& loaded,
+                                    const LoadMoment* first_use) {
   Identity identity;
   identity.fields = std::move(libraries.fields);
   identity.unknown = std::move(libraries.unknown);
@@ -100,12 +101,12 @@ Identity make_identity(LibraryInputs libraries, const LoadMoment& loaded, const 
   return identity;
 }
 
-bool is_build_moment(const LoadMoment& moment, const LibraryInputs& libraries) {
+[[gnu::hot]] bool is_build_moment(const LoadMoment& moment, const LibraryInputs& libraries) {
   return detail::is_environment_of(moment) &&
          (!libraries.intel || detail::compiler_files() == moment.compiler_files);
 }
 
-const Identity& identity() {
+[[gnu::hot]] const Identity& identity() {
   Samples& kept = samples();
   const std::lock_guard lock(kept.mutex);
   const LoadMoment* loaded = detail::load_moment();

@@ -40,12 +40,12 @@ constexpr auto kNeutralBegins = [] {
 }();
 static_assert(std::ranges::is_sorted(kNeutral));
 
-bool begins_with_any(std::string_view name, std::span<const std::string_view> list) {
+[[gnu::hot]] bool begins_with_any(std::string_view name, std::span<const std::string_view> list) {
   return std::ranges::any_of(list, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 /// Whether the loader finds that library when something needs this name.
-bool answers_to(const Library& library, std::string_view needed) {
+[[gnu::hot]] bool answers_to(const Library& library, std::string_view needed) {
   if (library.name == needed) return true;
   const std::string_view path = library.path;
   return path.size() > needed.size() && path[path.size() - needed.size() - 1] == '/' &&
@@ -64,12 +64,12 @@ std::string with_another(const std::string& builds, std::string build) {
 
 using Libraries = std::vector<const Library*>;
 
-bool is_among(const Libraries& libraries, const Library& library) {
+[[gnu::hot]] bool is_among(const Libraries& libraries, const Library& library) {
   return std::ranges::find(libraries, &library) != libraries.end();
 }
 
 /// Adds what they link, and what that links, and so on.
-void add_linked(std::span<const Library> mapped, Libraries& libraries) {
+[[gnu::hot]] void add_linked(std::span<const Library> mapped, Libraries& libraries) {
   for (std::size_t next = 0; next < libraries.size(); ++next)
     for (const std::string_view needed : libraries[next]->needed)
       for (const Library& library : mapped)
@@ -78,7 +78,7 @@ void add_linked(std::span<const Library> mapped, Libraries& libraries) {
 }
 
 /// By its build-id, or the digest of its file; nothing when neither is known.
-std::optional<std::string> build_of(const Library& library, const DigestOfLibrary& digest_of) {
+[[gnu::hot]] std::optional<std::string> build_of(const Library& library, const DigestOfLibrary& digest_of) {
   if (!library.build_id.empty()) return hex(std::as_bytes(std::span(library.build_id)));
   auto digest = digest_of(library);
   if (digest) digest->insert(0, "sha256:");
@@ -87,7 +87,7 @@ std::optional<std::string> build_of(const Library& library, const DigestOfLibrar
 
 }  // namespace
 
-bool is_neutral(std::string_view name) {
+[[gnu::hot]] bool is_neutral(std::string_view name) {
   if (!name.starts_with("lib")) return begins_with_any(name, kNeutralOthers);
   name.remove_prefix(3);
   if (name.empty() || name[0] < 'a' || name[0] > 'z') return false;
@@ -97,7 +97,7 @@ bool is_neutral(std::string_view name) {
                                                      kNeutralBegins[letter + 1] - kNeutralBegins[letter]));
 }
 
-std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_t align) {
+[[gnu::hot]] std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_t align) {
   const std::size_t mask = align == 8 ? 7 : 3;
   const auto padded = [&](std::uint64_t size) { return (size + mask) & ~std::uint64_t{mask}; };
   while (notes.size() >= sizeof(Elf64_Nhdr)) {
@@ -114,7 +114,7 @@ std::span<const std::byte> build_id(std::span<const std::byte> notes, std::size_
   return {};
 }
 
-LibraryInputs library_inputs(std::span<const Library> mapped, const DigestOfLibrary& digest_of) {
+[[gnu::hot]] LibraryInputs library_inputs(std::span<const Library> mapped, const DigestOfLibrary& digest_of) {
   LibraryInputs inputs;
   const auto at_hand = std::ranges::find(mapped, true, &Library::driver);
   const bool through_loader = at_hand != mapped.end() && begins_with_any(at_hand->name, kNoDrivers);

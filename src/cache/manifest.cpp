@@ -62,7 +62,7 @@ std::array<std::uint8_t, 32> sha256(const void* data, std::size_t size) {
 
 }  // namespace
 
-void Manifest::set(ManifestField field) {
+[[gnu::hot]] void Manifest::set(ManifestField field) {
   const auto place = std::ranges::lower_bound(fields_, field.name, {}, &ManifestField::name);
   if (place != fields_.end() && place->name == field.name)
     place->value = std::move(field.value);
@@ -70,12 +70,12 @@ void Manifest::set(ManifestField field) {
     fields_.insert(place, std::move(field));
 }
 
-void Manifest::merge(Manifest other) {
+[[gnu::hot]] void Manifest::merge(Manifest other) {
   reserve(fields_.size() + other.fields_.size());
   for (ManifestField& field : other.fields_) set(std::move(field));
 }
 
-const std::string* Manifest::find(std::string_view name) const {
+[[gnu::hot]] const std::string* Manifest::find(std::string_view name) const {
   const auto place = std::ranges::lower_bound(fields_, name, {}, &ManifestField::name);
   return place != fields_.end() && place->name == name ? &place->value : nullptr;
 }

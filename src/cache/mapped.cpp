@@ -133,21 +133,22 @@ std::optional<std::string> digest_of_file(int file) {
 
 }  // namespace
 
-MappedLibraries::MappedLibraries(const void* builder) : builder_(reinterpret_cast<std::uintptr_t>(builder)) {
+[[gnu::hot]] MappedLibraries::MappedLibraries(const void* builder)
+    : builder_(reinterpret_cast<std::uintptr_t>(builder)) {
   all_.reserve(16);
   dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
                      void* user) { return static_cast<MappedLibraries*>(user)->add(*info), 0; },
                   this);
 }
 
-std::string_view MappedLibraries::keep(std::string_view text) {
+[[gnu::hot]] std::string_view MappedLibraries::keep(std::string_view text) {
   if (text.size() > room_.size() - used_) return others_.emplace_front(text);
   char* begin = room_.data() + used_;
   used_ += text.copy(begin, text.size());
   return {begin, text.size()};
 }
 
-void MappedLibraries::add(const dl_phdr_info& info) {
+[[gnu::hot]] void MappedLibraries::add(const dl_phdr_info& info) {
   count_ = mapping_count_of(info);
   const char* path = info.dlpi_name ? info.dlpi_name : "";
   const char* slash = std::strrchr(path, '/');
@@ -174,7 +175,7 @@ void MappedLibraries::add(const dl_phdr_info& info) {
   }
 }
 
-std::uint64_t mapping_count() {
+[[gnu::hot]] std::uint64_t mapping_count() {
   std::uint64_t count = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* user) {

@@ -60,7 +60,7 @@ const char* examine(int file, std::string& content) {
   return read_all(file, content);
 }
 
-std::optional<SettingsFile> look_at(const char* name, const std::string& path) {
+[[gnu::hot]] std::optional<SettingsFile> look_at(const char* name, const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 && errno == ENOENT)
     return std::nullopt;  // cheaper, and the usual case
@@ -100,7 +100,7 @@ std::vector<std::string> environment_at_start() {
   return entries;
 }
 
-std::span<char* const> environment_now() {
+[[gnu::hot]] std::span<char* const> environment_now() {
   std::size_t count = 0;
   while (environ && environ[count]) ++count;
   return {environ, count};
@@ -108,7 +108,7 @@ std::span<char* const> environment_now() {
 
 }  // namespace
 
-std::vector<SettingsFile> compiler_files(const SettingsPlaces& places) {
+[[gnu::hot]] std::vector<SettingsFile> compiler_files(const SettingsPlaces& places) {
   std::vector<SettingsFile> found;
   if (auto file = look_at("Options.txt", places.temporary + "/IntelIGC/debugFlags/Options.txt"))
     found.push_back(*std::move(file));
@@ -125,7 +125,7 @@ LoadMoment sample_build_moment(const SettingsPlaces& places) {
   return moment;
 }
 
-bool is_environment_of(const LoadMoment& moment) {
+[[gnu::hot]] bool is_environment_of(const LoadMoment& moment) {
   auto expected = moment.shaping.begin();
   for (const std::string_view variable : environment_now()) {
     if (!may_shape_code(variable)) continue;
@@ -143,7 +143,7 @@ LoadMoment sample_moment(const SettingsPlaces& places) {
   return moment;
 }
 
-const LoadMoment* load_moment() { return current.load(std::memory_order_acquire); }
+[[gnu::hot]] const LoadMoment* load_moment() { return current.load(std::memory_order_acquire); }
 
 void remember_moment(const std::string& source, const char* library) {
   const std::lock_guard lock(mutex);

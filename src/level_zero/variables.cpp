@@ -41,7 +41,7 @@ std::string_view bare(std::string_view name) {
 }
 
 /// The driver's some 750 keys all have the shape of `Enable64kbpages`; what has it is taken for one.
-bool is_key(std::string_view name) {
+[[gnu::hot]] bool is_key(std::string_view name) {
   const auto is_upper = [](char each) { return each >= 'A' && each <= 'Z'; };
   const auto is_lower = [](char each) { return each >= 'a' && each <= 'z'; };
   const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
@@ -54,13 +54,13 @@ bool is_key(std::string_view name) {
   return has_lower;
 }
 
-bool may_count(std::string_view name) {
+[[gnu::hot]] bool may_count(std::string_view name) {
   return name.starts_with(kCompiler) || name.starts_with("ZET_") || name.starts_with("KILN_") ||
          name.starts_with("NEO_") || name.starts_with("ONEAPI_") || is_key(name);
 }
 
 /// The name is empty where there is no `=`.
-Variable split(std::string_view variable) {
+[[gnu::hot]] Variable split(std::string_view variable) {
   const auto equals = variable.find('=', 1);
   if (equals == variable.npos) return {};
   return {variable.substr(0, equals), variable.substr(equals + 1)};
@@ -94,7 +94,7 @@ bool has_side_effect(std::string_view key) {
 
 }  // namespace
 
-bool may_shape_code(std::string_view variable) { return may_count(split(variable).name); }
+[[gnu::hot]] bool may_shape_code(std::string_view variable) { return may_count(split(variable).name); }
 
 EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
   const Variables variables = read(environment);
