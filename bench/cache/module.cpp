@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `cache_module DEVICE FILE.spv [FOLDER]`: how long a module takes to be made from SPIR-V in this process,
 // with the kernel cache in FOLDER or without one. `cache_module DEVICE`: how long this process takes to look
-// at environment and files before it loads the driver, to learn the identity of the compiler, to learn it
-// anew with all that it reads in the processor's caches, and to ask for what it knows. Prints JSON.
+// at environment and files before it loads the driver, then, with a cache open here as for any load, to learn
+// the identity of the compiler, to learn it anew with all that it reads in the processor's caches, and to ask
+// for what it knows. Prints JSON.
 #include <cstdio>
 #include <cstdlib>
 
@@ -49,6 +50,38 @@ kiln::cache::Identity learn() {
   return cache::make_identity(std::move(libraries), *loaded);
 }
 
+int print_identity(double load) {
+  kiln::CacheOptions settings;
+  settings.folder = std::filesystem::current_path() / "kiln";
+  const kiln::Cache cache = kiln::Cache::open(settings);
+  const double first = time_identity(&kiln::cache::identity);
+  time_identity([] { return learn(); });
+  const double anew = time_identity([] { return learn(); });
+  const double again = time_identity(&kiln::cache::identity);
+  std::printf("{\"load_us\": %.3f, \"first_us\": %.3f, \"anew_us\": %.3f, \"again_us\": %.3f}\n", load, first,
+              anew, again);
+  return 0;
+}
+
+int print_build(const kiln::OpenDevice& device, const char* path, const char* folder) {
+  auto file = kiln::read_kernel_file(path);
+  if (!file) return fail(file.error());
+  kiln::CacheOptions settings;
+  if (folder)
+    settings.folder = folder;
+  else
+    settings.mode = kiln::CacheMode::off;
+  kiln::Cache cache = kiln::Cache::open(settings);
+  kiln::BundleOptions options;
+  options.isolation = kiln::Isolation::never;  // the time of the compiler alone
+  auto bundle = kiln::Bundle::load(device, {*std::move(file)}, options, folder ? &cache : nullptr);
+  if (!bundle) return fail(bundle.error());
+  std::printf("{\"ms\": %.6f, \"origin\": \"%s\"}\n",
+              std::chrono::duration<double, std::milli>(bundle->build_time()).count(),
+              kiln::to_string(bundle->origin()));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,29 +94,5 @@ int main(int argc, char** argv) {
   const double load = argc == 2 ? time_load_moment() : 0;
   const auto device = kiln::open_device(*request);
   if (!device) return fail(device.error());
-  if (argc == 2) {
-    const double first = time_identity(&kiln::cache::identity);
-    time_identity([] { return learn(); });
-    const double anew = time_identity([] { return learn(); });
-    const double again = time_identity(&kiln::cache::identity);
-    std::printf("{\"load_us\": %.3f, \"first_us\": %.3f, \"anew_us\": %.3f, \"again_us\": %.3f}\n", load,
-                first, anew, again);
-    return 0;
-  }
-  auto file = kiln::read_kernel_file(argv[2]);
-  if (!file) return fail(file.error());
-  kiln::CacheOptions settings;
-  if (argc == 4)
-    settings.folder = argv[3];
-  else
-    settings.mode = kiln::CacheMode::off;
-  kiln::Cache cache = kiln::Cache::open(settings);
-  kiln::BundleOptions options;
-  options.isolation = kiln::Isolation::never;  // the time of the compiler alone
-  auto bundle = kiln::Bundle::load(*device, {*file}, options, argc == 4 ? &cache : nullptr);
-  if (!bundle) return fail(bundle.error());
-  std::printf("{\"ms\": %.6f, \"origin\": \"%s\"}\n",
-              std::chrono::duration<double, std::milli>(bundle->build_time()).count(),
-              kiln::to_string(bundle->origin()));
-  return 0;
+  return argc == 2 ? print_identity(load) : print_build(*device, argv[2], argc == 4 ? argv[3] : nullptr);
 }

@@ -64,6 +64,7 @@ for device in devices:
 TIMES = ('load', 'first', 'anew', 'again')
 print(f'\n{"identity, us in a fresh process":43}', *(f'{name:>9}' for name in TIMES))
 for device in devices:
-    answers = [answer for _ in range(5 * RUNS) if (answer := ask(device, '/'))]
+    with tempfile.TemporaryDirectory() as folder:
+        answers = [answer for _ in range(5 * RUNS) if (answer := ask(device, folder))]
     if answers:
         print(f'{device:43}', *(f'{statistics.median(answer[name + "_us"] for answer in answers):9.1f}' for name in TIMES))

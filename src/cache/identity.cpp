@@ -112,8 +112,10 @@ struct Samples {
   const LoadMoment* loaded = detail::load_moment();
   if (kept.latest && kept.mappings == mapping_count() && kept.loaded == loaded && kept.builder == builder())
     return *kept.latest;
-  static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
-  if (!loaded) return *never;
+  if (!loaded) {
+    static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
+    return *never;
+  }
   const MappedLibraries mapped(builder());
   kept.mappings = mapped.count();
   LibraryInputs libraries = library_inputs(mapped.all(), &digest_of_mapped);

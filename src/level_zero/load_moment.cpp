@@ -119,7 +119,7 @@ LoadMoment sample_build_moment(const SettingsPlaces& places) {
   LoadMoment moment;
   const auto variables = environment_now();
   moment.environment.assign(variables.begin(), variables.end());
-  std::ranges::copy_if(moment.environment, std::back_inserter(moment.shaping), &may_shape_code);
+  std::ranges::copy_if(variables, std::back_inserter(moment.shaping), &may_shape_code);
   moment.inputs = environment_inputs(moment.shaping);
   moment.compiler_files = compiler_files(places);
   return moment;
@@ -127,7 +127,7 @@ LoadMoment sample_build_moment(const SettingsPlaces& places) {
 
 [[gnu::hot]] bool is_environment_of(const LoadMoment& moment) {
   auto expected = moment.shaping.begin();
-  for (const std::string_view variable : environment_now()) {
+  for (const char* variable : environment_now()) {
     if (!may_shape_code(variable)) continue;
     if (expected == moment.shaping.end() || *expected != variable) return false;
     ++expected;

@@ -19,6 +19,9 @@ constexpr std::string_view kField = "env.";
 constexpr std::string_view kCompiler = "IGC_";
 constexpr std::string_view kGate = "NEOReadDebugKeys";
 
+// What stands before the first `_` of all names below, but for the keys that have none.
+constexpr std::string_view kFamilies[] = {"IGC", "KILN", "NEO", "ONEAPI", "ZET"};
+
 // Read by the driver without NEOReadDebugKeys: getenv() of 22.43 and 26.27 was listed.
 constexpr std::string_view kPlain[] = {"NEO_FP64_EMULATION", "ONEAPI_PVC_SEND_WAR_WA",
                                        "ZET_ENABLE_PROGRAM_DEBUGGING"};
@@ -40,40 +43,39 @@ std::string_view bare(std::string_view name) {
   return name;
 }
 
-/// The driver's some 750 keys all have the shape of `Enable64kbpages`; what has it is taken for one.
-[[gnu::hot]] bool is_key(std::string_view name) {
+/// Letters and digits.
+struct Word {
+  std::size_t size = 0;
+  bool like_key = false;  ///< shaped as the driver's some 750 keys, such as `Enable64kbpages`
+};
+
+/// What `text` begins with. It ends with something else, NUL at the latest.
+[[gnu::hot]] Word first_word(const char* text) {
   const auto is_upper = [](char each) { return each >= 'A' && each <= 'Z'; };
   const auto is_lower = [](char each) { return each >= 'a' && each <= 'z'; };
   const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
-  if (name.size() <= 2 || !is_upper(name[0])) return false;
   bool has_lower = false;
-  for (const char each : name) {
-    has_lower |= is_lower(each);
-    if (!is_upper(each) && !is_lower(each) && !is_digit(each)) return false;
-  }
-  return has_lower;
+  const char* end = text;
+  for (; is_upper(*end) || is_lower(*end) || is_digit(*end); ++end) has_lower |= is_lower(*end);
+  const auto size = static_cast<std::size_t>(end - text);
+  return {size, size > 2 && is_upper(*text) && has_lower};
 }
 
-[[gnu::hot]] bool may_count(std::string_view name) {
-  return name.starts_with(kCompiler) || name.starts_with("ZET_") || name.starts_with("KILN_") ||
-         name.starts_with("NEO_") || name.starts_with("ONEAPI_") || is_key(name);
-}
-
-/// The name is empty where there is no `=`.
-[[gnu::hot]] Variable split(std::string_view variable) {
-  const auto equals = variable.find('=', 1);
-  if (equals == variable.npos) return {};
-  return {variable.substr(0, equals), variable.substr(equals + 1)};
+/// What has the shape is taken for a key. Behind the name stands the `=` of its variable.
+bool is_key(std::string_view name) {
+  const Word word = first_word(name.data());
+  return word.like_key && word.size == name.size();
 }
 
 Variables read(std::span<const std::string> environment) {
   Variables variables;
-  for (const std::string_view entry : environment) {
-    const Variable variable = split(entry);
+  for (const std::string& entry : environment) {
+    const auto equals = entry.find('=', 1);
+    if (equals == entry.npos || !may_shape_code(entry.c_str())) continue;
+    const std::string_view name(entry.data(), equals);
     // getenv() finds the first one.
-    if (may_count(variable.name) &&
-        std::ranges::find(variables, variable.name, &Variable::name) == variables.end())
-      variables.push_back(variable);
+    if (std::ranges::find(variables, name, &Variable::name) == variables.end())
+      variables.push_back({name, std::string_view(entry).substr(equals + 1)});
   }
   std::ranges::sort(variables, {}, &Variable::name);
   return variables;
@@ -94,7 +96,11 @@ bool has_side_effect(std::string_view key) {
 
 }  // namespace
 
-[[gnu::hot]] bool may_shape_code(std::string_view variable) { return may_count(split(variable).name); }
+[[gnu::hot]] bool may_shape_code(const char* variable) {
+  const Word word = first_word(variable);
+  if (variable[word.size] == '=') return word.like_key;
+  return variable[word.size] == '_' && is_one_of(kFamilies, {variable, word.size});
+}
 
 EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
   const Variables variables = read(environment);

@@ -17,8 +17,9 @@ struct EnvironmentInputs {
   std::string unknown;     ///< not empty: a variable names code that no field describes
 };
 
-/// Could shape code by its name alone; most of an environment cannot. `variable` is "NAME=value". Pure.
-[[nodiscard]] bool may_shape_code(std::string_view variable);
+/// Could shape code by its name alone; most of an environment cannot. `variable` is "NAME=value", of which no
+/// more than the name is read. Pure.
+[[nodiscard]] bool may_shape_code(const char* variable);
 
 /// From "NAME=value" strings; of doubles the first counts, as for getenv(). Those that may not shape code
 /// make no difference. Pure.
