@@ -152,7 +152,7 @@ using Libraries = std::vector<const Library*>;
     std::string field("library.");
     field += library->path.empty() ? "(program)" : library->name;
     const std::string* others = inputs.fields.find(field);
-    std::string value = build.value_or("");
+    std::string value = std::move(build).value_or("");
     if (others) value = with_another(*others, std::move(value));
     inputs.fields.set({std::move(field), std::move(value)});
   }
