@@ -33,8 +33,18 @@ const char* format_name(BinaryFormat format) {
   return "neither SPIR-V nor a native binary";
 }
 
+/// Said first, where constants were given: Intel's driver refuses a build with one that a file does not
+/// declare, and has no word for it. Seen with 22.43 and 26.27.
+std::string help_on_constants(std::span<const SpecializationConstant> constants) {
+  std::string ids;
+  for (const SpecializationConstant& each : constants)
+    ids += (ids.empty() ? "" : ", ") + std::to_string(each.id);
+  return "see whether each file declares the specialization constants that it was given, " + ids +
+         ": a driver may refuse others in silence";
+}
+
 Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFormat format,
-                    const ModuleFacts& facts, const OpenDevice& device) {
+                    const ModuleFacts& facts, const OpenDevice& device, const BundleOptions& options) {
   const std::uint64_t slm_per_group = device.compute.slm_per_group;
   const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
   if (kernel && !build.compiler_died)
@@ -45,9 +55,11 @@ Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFor
   const bool silent = build.log.empty() && build.last_error.empty();
   if (silent && build.code != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
     const Refusal refusal = detail::survey(build.code, "zeModuleCreate", device.device);
-    return Error(build.code, "zeModuleCreate",
-                 is_lost(refusal) ? explain_lost_device(refusal)
-                                  : explain_silent_build(refusal, name, format_name(format)));
+    if (is_lost(refusal)) return Error(build.code, "zeModuleCreate", explain_lost_device(refusal));
+    Diagnostic diagnostic = explain_silent_build(refusal, name, format_name(format));
+    if (!options.constants.empty())
+      diagnostic.help.insert(diagnostic.help.begin(), help_on_constants(options.constants));
+    return Error(build.code, "zeModuleCreate", std::move(diagnostic));
   }
   Diagnostic diagnostic{"K0203", "the driver cannot build `" + name + "`", {}, {}};
   diagnostic.rows = {{"format", format_name(format)},
@@ -154,7 +166,8 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
           {candidate.name(), why + (built.build.log.empty() ? "" : ": " + built.build.log)});
       // A native binary for another device is no news.
       if (!refusal && spirv)
-        refusal = build_failure(built.build, candidate.name(), candidate.format, candidate.facts, device);
+        refusal =
+            build_failure(built.build, candidate.name(), candidate.format, candidate.facts, device, options);
       continue;
     }
     bundle.take(std::move(built), candidate.file);
@@ -203,7 +216,7 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
         build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
   bundle.build_time_ = Clock::now() - start;
   if (built.build.code != ZE_RESULT_SUCCESS)
-    return tl::unexpected(build_failure(built.build, all.name, BinaryFormat::spirv, facts, device));
+    return tl::unexpected(build_failure(built.build, all.name, BinaryFormat::spirv, facts, device, options));
   bundle.take(std::move(built), all.name);
   return bundle;
 }

@@ -163,6 +163,9 @@ TEST_CASE_FIXTURE(Fixture, "K0210: a build that fails without a word") {
   check_diagnostic("K0210", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, Bundle::load(device, {file}));
   stub.fail(Call::zeModuleCreate, kNoDeviceMemory);
   check_diagnostic("K0210", kNoDeviceMemory, Bundle::load(device, {file}), "memory");
+  stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  check_diagnostic("K0210", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                   Bundle::load(device, {file}, {.constants = {{7, 16}, {9, 1}}}), "constants");
 }
 
 TEST_CASE_FIXTURE(Fixture, "K0211 to K0213: kernels that the driver refuses") {
