@@ -51,9 +51,9 @@ Exit status: 0 all is gone, 1 something could not be removed, 5 the folder canno
 
 constexpr const char* kExplainFooter = R"(
 KEY   all that is known of that entry: what shaped it, its kernels, the compiler's log.
-FILE  whether a load of that SPIR-V on the device, with these options, would find an entry; where not, why: the cache is
-      off, the entry is damaged, not this user's alone or a failure too long ago; or what tells the nearest entry apart
-      from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
+FILE  whether a load of that SPIR-V, or of a fat binary's, on the device with these options would find an entry; where
+      not, why: the cache is off, the entry is damaged, not this user's alone or a failure too long ago; or what tells the
+      nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
 With --link the files are one module, as Bundle::link makes it; options and constants are those of each file.
 
 Exit status: 0 an entry, or a hit; 1 a miss; 2 neither a key nor a file; 4 no device; 5 a file that cannot be read, or a

@@ -123,16 +123,30 @@ Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
   return {};
 }
 
+/// What is compiled of each file. Only Bundle::load looks into fat binaries. Error: K0407.
+Result<std::vector<CodeToCompile>> codes_of(std::span<const KernelFile> files, const OpenDevice& device,
+                                            bool link) {
+  std::vector<CodeToCompile> codes;
+  for (const KernelFile& file : files) {
+    auto code = code_to_compile(file, device);
+    if (!code || (link && !code->member.empty()))
+      return tl::unexpected(
+          cache_usage("`" + file.name + (code ? "` is no SPIR-V" : "` has no SPIR-V"),
+                      {code ? "files are linked from SPIR-V alone"
+                            : "native binaries are loaded as they are, without the cache"}));
+    codes.push_back(*std::move(code));
+  }
+  return codes;
+}
+
 int explain_module(const CacheCommand& command, const CacheOptions& options, const BundleOptions& build) {
   const auto files = read_inputs(command.files);
   if (!files) return fail(command, files.error());
-  for (const KernelFile& file : *files)
-    if (identify(file.bytes) != BinaryFormat::spirv)
-      return fail(command, cache_usage("`" + file.name + "` is no SPIR-V",
-                                       {"native binaries are loaded as they are, without the cache"}));
   const auto device = open_chosen(command.device);
   if (!device) return fail(command, device.error());
-  CacheQuestion wanted = question_for(*device, *files, build);
+  const auto codes = codes_of(*files, *device, command.link);
+  if (!codes) return fail(command, codes.error());
+  CacheQuestion wanted = question_for(*device, *codes, build);
   const std::string name = module_name(command.files);
   if (options.mode == CacheMode::off) wanted.unusable = "the cache is off (KILN_CACHE): it would be compiled";
   const bool asked = wanted.unusable.empty(), text = !command.json;
@@ -140,11 +154,17 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   const std::string key = key_of(encode(wanted.manifest)).hex();
   ordered_json json{{"file", name}, {"device", device->properties.name}, {"key", key}};
   if (command.link) json["linked"] = command.files;
+  const CodeToCompile& first = codes->front();
+  if (!first.member.empty()) json["member"] = first.member;
+  json["native_first"] = first.native_first;
   json["hit"] = found.hit.has_value();
   json["manifest"] = fields_json(wanted.manifest);
   if (text)
     std::printf("%s on %s\n  key        %s\n", detail::printable(name).c_str(),
                 device->properties.name.c_str(), key.c_str());
+  if (text && !first.member.empty())
+    std::printf("  of member  %s%s\n", detail::printable(first.member).c_str(),
+                first.native_first ? ", unless the driver takes native code of the file" : "");
   if (!asked) {
     json["unused"] = wanted.unusable;
     if (text) std::printf("  not asked  %s\n", wanted.unusable.c_str());

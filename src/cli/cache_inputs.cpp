@@ -2,7 +2,10 @@
 // What a module is made of: the files and build options that `kiln cache explain` and `warm` are given.
 #include "cli/cache_inputs.hpp"
 
+#include <algorithm>
+
 #include "binary/digits.hpp"
+#include "bundle/candidates.hpp"
 #include "cli/cache_entries.hpp"
 
 namespace kiln::cli {
@@ -57,11 +60,19 @@ Result<std::vector<KernelFile>> read_inputs(std::span<const std::string> paths) 
   return files;
 }
 
-CacheQuestion question_for(const OpenDevice& device, std::span<const KernelFile> files,
+std::optional<CodeToCompile> code_to_compile(const KernelFile& file, const OpenDevice& device) {
+  if (identify(file.bytes) == BinaryFormat::spirv) return CodeToCompile{file.bytes};
+  const auto list = detail::find_candidates(std::span(&file, 1), device.properties).candidates;
+  const auto found = std::ranges::find(list, BinaryFormat::spirv, &detail::Candidate::format);
+  if (found == list.end()) return std::nullopt;
+  return CodeToCompile{found->code, found->member, found != list.begin()};
+}
+
+CacheQuestion question_for(const OpenDevice& device, std::span<const CodeToCompile> codes,
                            const BundleOptions& options) {
   std::vector<ModuleInput> inputs;
-  for (const KernelFile& file : files)
-    inputs.push_back({ModuleFormat::spirv, file.bytes, options.flags, options.constants});
+  for (const CodeToCompile& code : codes)
+    inputs.push_back({ModuleFormat::spirv, code.spirv, options.flags, options.constants});
   return cache_question(device, inputs);
 }
 

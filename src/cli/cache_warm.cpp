@@ -76,7 +76,10 @@ int cache_warm(const CacheCommand& command) {
       json["build_ms"] = std::chrono::duration<double, std::milli>(bundle->build_time()).count();
       const CacheCounts counts = cache.counts();
       if (bundle->origin() == BinaryOrigin::jit && counts.stored == before.stored) {
-        const CacheQuestion question = question_for(*device, *files, *build);
+        std::vector<CodeToCompile> codes;
+        for (const KernelFile& file : *files)
+          if (auto code = code_to_compile(file, *device)) codes.push_back(*std::move(code));
+        const CacheQuestion question = question_for(*device, codes, *build);
         const bool failed = counts.store_failures > before.store_failures;
         // Another process may have stored the same at this moment.
         if (!question.unusable.empty() || !look_up(*options, question).hit) {

@@ -747,6 +747,24 @@ class Modules(CacheCase):
                 answer = self.ask(command, SPECIALIZED, '--device', 'cpu', '--constant', wrong, status=2)
                 self.assertEqual(answer['error']['code'], 'K0407', wrong)
 
+    def test_spirv_in_a_fat_binary(self):
+        spirv, both = pathlib.Path(SAXPY).read_bytes(), str(self.root / 'both.ar')
+        subprocess.run([KILN, 'bake', SAXPY, '--cpu', '-o', both], check=True, capture_output=True, timeout=120)
+        alone = self.root / 'alone.ar'
+        alone.write_bytes(b'!<arch>\n' + b'%-16s%-12d%-6d%-6d%-8s%-10d`\n' % (b'generic_ir/', 0, 0, 0, b'644', len(spirv)) + spirv)
+        asked = self.ask('explain', str(alone), '--device', 'cpu', status=1)
+        self.assertEqual((asked['member'], asked['native_first'], asked['hit']), ('generic_ir', False, False))
+        self.assertEqual(self.outcomes(str(alone), '--device', 'cpu'), ['compiled'])
+        for file in (str(alone), SAXPY):
+            self.assertTrue(self.ask('explain', file, '--device', 'cpu')['hit'])
+        self.assertNotIn('member', self.ask('explain', SAXPY, '--device', 'cpu'))
+        self.assertEqual(self.outcomes(both, '--device', 'cpu'), ['native: nothing to compile'])
+        asked = self.ask('explain', both, '--device', 'cpu')
+        self.assertEqual((asked['member'], asked['native_first'], asked['hit']), ('generic_ir', True, True))
+        self.assertIn('of member  generic_ir, unless', self.kiln('explain', both, '--device', 'cpu').stdout)
+        for files in (['--link', MAIN, both], [NATIVE]):
+            self.assertEqual(self.ask('explain', *files, '--device', 'cpu', status=2)['error']['code'], 'K0407')
+
     def test_several_files_are_no_module_by_themselves(self):
         self.assertEqual(self.ask('explain', MAIN, PART, '--device', 'cpu', status=2)['error']['code'], 'K0407')
         self.assertEqual(self.outcomes(SAXPY, MATMUL, '--device', 'cpu'), ['compiled', 'compiled'])
