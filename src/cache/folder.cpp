@@ -34,6 +34,18 @@ void make_all(const fs::path& path) {
   }
 }
 
+/// Below a temporary folder whoever is quicker makes what has a known name; also where nothing is there yet.
+bool is_temporary(fs::path folder) {
+  struct stat status {};
+  while (stat(folder.c_str(), &status) != 0 && folder.has_relative_path()) folder = folder.parent_path();
+  return (status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH);
+}
+
+Result<fs::path> folder_below(const fs::path& base, const char* name) {
+  if (!is_temporary(base)) return base / name;
+  return tl::unexpected(unusable_folder(base / name, "it would lie in a temporary folder", EACCES));
+}
+
 }  // namespace
 
 Folder::Folder(fs::path path, Access access, File version)
@@ -93,15 +105,15 @@ Result<fs::path> default_folder() {
     return tl::unexpected(
         unusable_folder({}, "a process with more rights than its user has no cache folder", EPERM));
   if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches && *caches == '/')
-    return fs::path(caches) / "kiln";
-  if (const char* home = std::getenv("HOME"); home && *home == '/') return fs::path(home) / ".cache" / "kiln";
+    return folder_below(caches, "kiln");
+  if (const char* home = std::getenv("HOME"); home && *home == '/') return folder_below(home, ".cache/kiln");
   std::array<char, 16384> space;
   struct passwd user {
   }, *found = nullptr;
   getpwuid_r(geteuid(), &user, space.data(), space.size(), &found);
   if (!found || !found->pw_dir || *found->pw_dir != '/')
     return tl::unexpected(unusable_folder({}, "the user has no home folder", ENOENT));
-  return fs::path(found->pw_dir) / ".cache" / "kiln";
+  return folder_below(found->pw_dir, ".cache/kiln");
 }
 
 Error unusable_folder(const fs::path& path, const std::string& reason, int error) {

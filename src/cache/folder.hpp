@@ -62,8 +62,8 @@ class Folder {
 [[nodiscard]] Result<Folder> open_folder(const std::filesystem::path& path, Access access);
 
 /// $XDG_CACHE_HOME/kiln, else ~/.cache/kiln, else by the user's entry in the password file. Error: K0710,
-/// also for a process that has more rights than its user (setuid), where neither variables nor folders of the
-/// user may be trusted.
+/// also where that would lie in a temporary folder, sticky and open to all, and for a process that has more
+/// rights than its user (setuid), where neither variables nor folders of the user may be trusted.
 [[nodiscard]] Result<std::filesystem::path> default_folder();
 
 /// K0710 and K0711; `error` is an errno.

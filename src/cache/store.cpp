@@ -75,9 +75,12 @@ void Store::open_user_folder() {
     unusable_ = text_of(error);
     log(LogLevel::warning, "kernel cache: " + unusable_ + (path_.empty() ? "" : ": " + path_.string()));
   };
-  const auto standard = default_folder();  // also refuses processes with more rights than their user
-  if (!standard && (options_.folder.empty() || getauxval(AT_SECURE) != 0)) return give_up(standard.error());
-  path_ = options_.folder.empty() ? *standard : options_.folder;
+  path_ = options_.folder;
+  if (path_.empty() || getauxval(AT_SECURE) != 0) {
+    const auto standard = default_folder();  // refuses processes with more rights than their user
+    if (!standard) return give_up(standard.error());
+    path_ = *standard;
+  }
   if (options_.mode == CacheMode::on) {
     auto opened = open_folder(path_, Access::write);
     if (!opened) {

@@ -110,6 +110,29 @@ extern "C" int fstatfs64(int file, struct statfs64* status) noexcept {
   return result;
 }
 
+TEST_CASE("the standard folder is none in a temporary folder, whatever the variables say") {
+  const TestFolder folder;
+  const fs::path temporary = folder / "temporary";
+  fs::create_directories(temporary / "own");
+  chmod(temporary.c_str(), 01777);
+  const Variable home("HOME", temporary.c_str());
+  for (const fs::path& place : {temporary, temporary / "", temporary / "none", temporary / "none" / "none"}) {
+    const Variable caches("XDG_CACHE_HOME", place.c_str());
+    REQUIRE_FALSE(cache::default_folder());
+    CHECK(cache::default_folder().error().text().find("temporary") != std::string::npos);
+  }
+  const Variable nothing("XDG_CACHE_HOME", nullptr);
+  CHECK_FALSE(cache::default_folder());
+  CacheOptions options;
+  options.memory_size = 0;
+  check_works_without(options);
+  CHECK_FALSE(fs::exists(temporary / ".cache"));
+  options.folder = temporary / "kiln";  // somebody's own word
+  CHECK(Cache::open(options).unusable().empty());
+  const Variable own("XDG_CACHE_HOME", (temporary / "own").c_str());
+  CHECK(cache::default_folder().value() == temporary / "own/kiln");
+}
+
 TEST_CASE("the standard folder") {
   const Variable home("HOME", "/home/me"), caches("XDG_CACHE_HOME", "/caches");
   CHECK(cache::default_folder().value() == "/caches/kiln");
