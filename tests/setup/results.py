@@ -43,7 +43,8 @@ def threaded(what):
     # Suites are written PROJECT:SUITE. One profile stands for all: they differ in numbers, not in threads.
     profiles = re.compile('device-cpu-(?!bmg)|cpu-driver-profile-')
     tests = [test for test in build['tests'] if not profiles.match(test['name'])
-             and {suite.split(':')[-1] for suite in test['suite']} & {'device', 'cpu-driver', 'cpu-program'}]
+             and (test['name'] in ('cache-store', 'cache-processes', 'handles')
+                  or {suite.split(':')[-1] for suite in test['suite']} & {'device', 'cpu-driver', 'cpu-program'})]
     if what == 'tests':
         print(*(test['name'] for test in tests), sep='\n')
     else:
