@@ -41,19 +41,44 @@ Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleF
   return result;
 }
 
-/// True once in a process for each text. Thread-safe.
-bool is_new(const std::string& text) {
-  static std::mutex mutex;
-  static auto* known = new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  return known->insert(text).second;
+/// Texts that are remembered until the process ends. Thread-safe.
+class Memory {
+ public:
+  /// False when it was there.
+  bool add(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    return texts_.insert(text).second;
+  }
+  bool empty() {
+    const std::lock_guard lock(mutex_);
+    return texts_.empty();
+  }
+  bool has(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    return texts_.contains(text);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> texts_;
+};
+
+/// They outlive whoever asks while the process ends.
+struct Remembered {
+  Memory warnings;
+  Memory repaired;  ///< keys of entries that the driver compiled again
+  Memory hopeless;  ///< of those, what it would not have even when it was new
+};
+Remembered& remembered() {
+  static auto* all = new Remembered;
+  return *all;
 }
 
 /// One line a file and process, however often it is asked.
 void warn(const cache::Identity& identity) {
   for (const Diagnostic& warning : identity.warnings) {
     const std::string line = warning.code + ": " + warning.message + ": " + warning.rows.front().text;
-    if (is_new(line)) log(LogLevel::warning, line + "; the kernel cache is not used");
+    if (remembered().warnings.add(line)) log(LogLevel::warning, line + "; the kernel cache is not used");
   }
 }
 
@@ -68,19 +93,22 @@ class Build {
     warn(cache::identity());
     if (!question.unusable.empty()) log(LogLevel::info, "kernel cache: " + question.unusable);
     const auto compile = [this] { return this->compile(); };
-    CacheAnswer answer = cache_.get(question.manifest, question.unusable.empty(), compile);
-    std::string wrong = take(answer);
-    // A driver that compiles even this compiler's own output again would do so for ever. What it made of it
-    // is right, so one repair is enough.
-    if (wrong == kCompiledAgain &&
-        !is_new(cache_.folder().string() + '/' + key_of(encode(question.manifest)).hex()))
-      wrong.clear();
+    const auto key = [&] { return cache_.folder().string() + '/' + key_of(encode(question.manifest)).hex(); };
+    Memory& hopeless = remembered().hopeless;
+    const bool asked = question.unusable.empty() && (hopeless.empty() || !hopeless.has(key()));
+    CacheAnswer answer = cache_.get(question.manifest, asked, compile);
+    const std::string wrong = take(answer);
     if (wrong.empty()) return std::move(result_);
+    if (wrong == kCompiledAgain && !remembered().repaired.add(key())) {
+      hopeless.add(key());
+      log(LogLevel::warning, "kernel cache: " + wrong + ", a new one too; from now on it is not asked");
+      (void)this->compile();
+      return std::move(result_);
+    }
     log(LogLevel::warning, "kernel cache: " + wrong + "; compiled anew");
     answer = cache_.replace(question.manifest, compile, wrong);
     // Another thread's or process's compilation of this very moment is as good as ours, or we do without.
-    wrong = take(answer);
-    if (wrong.empty() || wrong == kCompiledAgain) return std::move(result_);
+    if (take(answer).empty()) return std::move(result_);
     (void)this->compile();
     return std::move(result_);
   }
@@ -105,7 +133,8 @@ class Build {
     return compilation;
   }
 
-  /// Makes the module of a hit. Not empty: why the answer is of no use, or kCompiledAgain.
+  /// Makes the module of a hit. Not empty: why the answer is of no use. What the driver compiles by itself
+  /// from the code inside is none: it knows neither specialization constants nor all options.
   std::string take(const CacheAnswer& answer) {
     if (answer.source == CacheSource::compiled) return {};
     result_ = {};
@@ -123,11 +152,11 @@ class Build {
     ModuleBuild build =
         create_module(device_.driver, device_.context.get(), device_.device, std::span(&input, 1));
     if (build.code != ZE_RESULT_SUCCESS) return "the driver refuses an entry: " + result_name(build.code);
-    const bool recompiled = build.log.find(kRecompiled) != build.log.npos;
+    if (build.log.find(kRecompiled) != build.log.npos) return kCompiledAgain;
     result_.build = std::move(build);
     result_.build.log = answer.log;
     result_.facts = *std::move(facts);
-    return recompiled ? kCompiledAgain : "";
+    return {};
   }
 
   Cache& cache_;

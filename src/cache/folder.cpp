@@ -34,11 +34,13 @@ void make_all(const fs::path& path) {
   }
 }
 
-/// Below a temporary folder whoever is quicker makes what has a known name; also where nothing is there yet.
+/// In a temporary folder whoever is quicker makes what has a known name, also where nothing is there yet;
+/// what is there counts when it is the user's own.
 bool is_temporary(fs::path folder) {
   struct stat status {};
   while (stat(folder.c_str(), &status) != 0 && folder.has_relative_path()) folder = folder.parent_path();
-  return (status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH);
+  if ((status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH)) return true;
+  return status.st_uid != geteuid() && folder.has_relative_path() && is_temporary(folder.parent_path());
 }
 
 Result<fs::path> folder_below(const fs::path& base, const char* name) {

@@ -24,6 +24,7 @@ Diagnostic distrusted(const SettingsFile& file) {
           Severity::warning};
 }
 
+// What is hot lies side by side: src/meson.build says why.
 [[gnu::hot]] void add_files(const std::vector<SettingsFile>& files, Identity& identity) {
   for (const SettingsFile& file : files) {
     identity.fields.set("file." + file.name, digest_of_text(file.content));

@@ -40,13 +40,14 @@ constexpr auto kNeutralBegins = [] {
 }();
 static_assert(std::ranges::is_sorted(kNeutral));
 
+// What is hot lies side by side: src/meson.build says why.
 [[gnu::hot]] bool begins_with_any(std::string_view name, std::span<const std::string_view> list) {
   return std::ranges::any_of(list, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 /// Whether the loader finds that library when something needs this name.
 [[gnu::hot]] bool answers_to(const Library& library, std::string_view needed) {
-  if (library.name == needed) return true;
+  if (library.name == needed || library.path == needed) return true;
   const std::string_view path = library.path;
   return path.size() > needed.size() && path[path.size() - needed.size() - 1] == '/' &&
          path.ends_with(needed);

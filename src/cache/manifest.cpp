@@ -62,6 +62,7 @@ std::array<std::uint8_t, 32> sha256(const void* data, std::size_t size) {
 
 }  // namespace
 
+// What is hot lies side by side: src/meson.build says why.
 [[gnu::hot]] void Manifest::set(ManifestField field) {
   const auto place = std::ranges::lower_bound(fields_, field.name, {}, &ManifestField::name);
   if (place != fields_.end() && place->name == field.name)

@@ -67,11 +67,13 @@ class Names {
       if (entry.d_tag == DT_SONAME) own_ = entry.d_un.d_val;
       if (entry.d_tag == DT_NEEDED && needed_count_++ == 0) needed_ = dynamic;
     }
+    if (table == 0) return;
     if (table < base) table += base;  // C libraries other than glibc leave the file's address
     strings_ = image.bytes(table, table_size);
   }
 
-  std::string_view own() const { return text(own_); }
+  /// Empty when it has none.
+  std::string_view own() const { return own_ ? text(*own_) : std::string_view(); }
   std::size_t needed_count() const { return needed_count_; }
 
   template <class Visit>
@@ -95,7 +97,7 @@ class Names {
   }
 
   std::span<const std::byte> strings_, needed_;
-  std::uint64_t own_ = 0;  // the empty string
+  std::optional<std::uint64_t> own_;
   std::size_t needed_count_ = 0;
 };
 
@@ -133,6 +135,7 @@ std::optional<std::string> digest_of_file(int file) {
 
 }  // namespace
 
+// What is hot lies side by side: src/meson.build says why.
 [[gnu::hot]] MappedLibraries::MappedLibraries(const void* builder)
     : builder_(reinterpret_cast<std::uintptr_t>(builder)) {
   all_.reserve(16);

@@ -123,30 +123,33 @@ Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
   return {};
 }
 
-/// What is compiled of each file. Only Bundle::load looks into fat binaries. Error: K0407.
-Result<std::vector<CodeToCompile>> codes_of(std::span<const KernelFile> files, const OpenDevice& device,
-                                            bool link) {
-  std::vector<CodeToCompile> codes;
-  for (const KernelFile& file : files) {
-    auto code = code_to_compile(file, device);
-    if (!code || (link && !code->member.empty()))
-      return tl::unexpected(
-          cache_usage("`" + file.name + (code ? "` is no SPIR-V" : "` has no SPIR-V"),
-                      {code ? "files are linked from SPIR-V alone"
-                            : "native binaries are loaded as they are, without the cache"}));
-    codes.push_back(*std::move(code));
-  }
-  return codes;
+Error not_compiled(const KernelFile& file, bool link) {
+  return cache_usage("`" + file.name + "` has no SPIR-V to compile",
+                     {link ? "files are linked from SPIR-V alone"
+                           : "native binaries are loaded as they are, without the cache"});
+}
+
+/// Known without a device. Only Bundle::load looks into other files.
+bool may_be_compiled(const KernelFile& file, bool link) {
+  const BinaryFormat format = identify(file.bytes);
+  return format == BinaryFormat::spirv ||
+         (!link && (format == BinaryFormat::archive || format == BinaryFormat::patch_tokens));
 }
 
 int explain_module(const CacheCommand& command, const CacheOptions& options, const BundleOptions& build) {
   const auto files = read_inputs(command.files);
   if (!files) return fail(command, files.error());
+  for (const KernelFile& file : *files)
+    if (!may_be_compiled(file, command.link)) return fail(command, not_compiled(file, command.link));
   const auto device = open_chosen(command.device);
   if (!device) return fail(command, device.error());
-  const auto codes = codes_of(*files, *device, command.link);
-  if (!codes) return fail(command, codes.error());
-  CacheQuestion wanted = question_for(*device, *codes, build);
+  std::vector<CodeToCompile> codes;
+  for (const KernelFile& file : *files) {
+    auto code = code_to_compile(file, *device);
+    if (!code) return fail(command, not_compiled(file, command.link));
+    codes.push_back(*std::move(code));
+  }
+  CacheQuestion wanted = question_for(*device, codes, build);
   const std::string name = module_name(command.files);
   if (options.mode == CacheMode::off) wanted.unusable = "the cache is off (KILN_CACHE): it would be compiled";
   const bool asked = wanted.unusable.empty(), text = !command.json;
@@ -154,7 +157,7 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   const std::string key = key_of(encode(wanted.manifest)).hex();
   ordered_json json{{"file", name}, {"device", device->properties.name}, {"key", key}};
   if (command.link) json["linked"] = command.files;
-  const CodeToCompile& first = codes->front();
+  const CodeToCompile& first = codes.front();
   if (!first.member.empty()) json["member"] = first.member;
   json["native_first"] = first.native_first;
   json["hit"] = found.hit.has_value();

@@ -3,7 +3,6 @@
 #include "level_zero/load_moment.hpp"
 
 #include <fcntl.h>
-#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+
+#include "cache/libraries.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -60,6 +61,7 @@ const char* examine(int file, std::string& content) {
   return read_all(file, content);
 }
 
+// What is hot lies side by side: src/meson.build says why.
 [[gnu::hot]] std::optional<SettingsFile> look_at(const char* name, const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 && errno == ENOENT)
@@ -83,14 +85,11 @@ std::string_view stem(std::string_view path) {
 /// Also Intel's OpenCL driver brings the compiler. Opens no file, as dlopen(RTLD_NOLOAD) would.
 bool came_before_kiln(const char* chosen) {
   if (!chosen) return true;
-  std::string_view wanted = stem(chosen);
-  return dl_iterate_phdr(
-             [](dl_phdr_info* info, std::size_t, void* user) -> int {
-               const std::string_view mapped = stem(info->dlpi_name ? info->dlpi_name : "");
-               return mapped == "libze_intel_gpu" || mapped == "libigc" || mapped == "libigdfcl" ||
-                      mapped == *static_cast<std::string_view*>(user);
-             },
-             &wanted) != 0;
+  const std::string_view names[] = {"libze_intel_gpu", "libigc", "libigdfcl", stem(chosen)};
+  const cache::MappedLibraries mapped(nullptr);
+  return std::ranges::any_of(mapped.all(), [&](const cache::Library& library) {
+    return std::ranges::count(names, stem(library.name)) + std::ranges::count(names, stem(library.path)) != 0;
+  });
 }
 
 std::vector<std::string> environment_at_start() {

@@ -49,6 +49,7 @@ struct Word {
   bool like_key = false;  ///< shaped as the driver's some 750 keys, such as `Enable64kbpages`
 };
 
+// What is hot lies side by side: src/meson.build says why.
 /// What `text` begins with. It ends with something else, NUL at the latest.
 [[gnu::hot]] Word first_word(const char* text) {
   const auto is_upper = [](char each) { return each >= 'A' && each <= 'Z'; };

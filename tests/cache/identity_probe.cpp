@@ -6,7 +6,6 @@
 //   early=N=V      loads the library in KILN_CPU_DRIVER by itself, then sets that variable
 //   late=N=V       sets that variable once the driver is open
 //   later=N=V      and that one after the identity was asked for
-//   repeat=COUNT   asks so often and prints the median time in nanoseconds
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -110,20 +108,6 @@ int fail(const char* what, const Error& error) {
   return missing ? 77 : 1;
 }
 
-void print_time(int count, const void* builder) {
-  std::vector<long> times;
-  for (int i = 0; i < count; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    const cache::MappedLibraries mapped(builder);
-    const cache::LibraryInputs inputs = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
-    const auto environment = detail::environment_inputs(detail::load_moment()->environment);
-    times.push_back(static_cast<long>((std::chrono::steady_clock::now() - begin).count()));
-    if (inputs.fields.fields().empty()) std::abort();
-  }
-  std::ranges::sort(times);
-  std::printf("nanoseconds %ld\n", times[times.size() / 2]);
-}
-
 int run(const std::string& name, std::map<std::string, std::string>& words) {
   if (words.contains("options") && !put_options(words["options"])) return 77;
   if (words.contains("early")) {
@@ -169,11 +153,9 @@ int run(const std::string& name, std::map<std::string, std::string>& words) {
   std::printf("bypass %s\nunknown %s\n", identity.bypass.c_str(), identity.unknown.c_str());
   for (const ManifestField& field : manifest.fields())
     std::printf("field %s %s\n", field.name.c_str(), field.value.c_str());
-  const void* builder = reinterpret_cast<const void*>(api().zeModuleCreate);
-  const cache::MappedLibraries mapped(builder);
+  const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api().zeModuleCreate));
   for (const cache::Library& library : mapped.all())
     std::printf("library %s %s\n", std::string(library.name).c_str(), std::string(library.path).c_str());
-  if (words.contains("repeat")) print_time(std::stoi(words["repeat"]), builder);
   return 0;
 }
 

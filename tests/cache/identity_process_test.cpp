@@ -38,7 +38,6 @@ struct Answer {
   std::map<std::string, std::string> fields, libraries;  // libraries: name and path
   std::string key, bypass, unknown, changed, native;
   List opened;
-  long nanoseconds = 0;
   bool again = false;
 };
 
@@ -58,7 +57,6 @@ Answer parse(FILE* output) {
     if (word == "unknown") answer.unknown = text;
     if (word == "changed") answer.changed = text;
     if (word == "native") answer.native = text;
-    if (word == "nanoseconds") answer.nanoseconds = std::atol(text.c_str());
     if (word == "again") answer.again = true;
   }
   return answer;
@@ -313,21 +311,28 @@ TEST_CASE("a variable that is set too late") {
   CHECK(need({}, {"late=HOSTNAME=node"}).key == plain().key);
 }
 
-TEST_CASE("a driver that the program loads before Kiln") {
-  if (intel()) return;
+TEST_CASE("a driver or compiler that the program loads before Kiln") {
+  if (intel()) {
+    // The compiler alone: a driver would have found another machine than the simulation is.
+    const auto igc = std::ranges::find_if(
+        plain().libraries, [](const auto& library) { return library.first.starts_with("libigc.so"); });
+    REQUIRE(igc != plain().libraries.end());
+    const List early{"KILN_CPU_DRIVER=" + igc->second};  // what the probe loads early
+    CHECK(need(early).key == plain().key);
+    CHECK(need(early, {"early=IGC_A=1"}).unknown.find("before Kiln began") != std::string::npos);
+    return;
+  }
   CHECK(need({}, {"early=HOSTNAME=node"}).key == plain().key);
   CHECK(need({}, {"early=IGC_A=1"}).key == plain().key);
 }
 
-TEST_CASE("no library is opened, and it takes no time") {
-  const Answer answer = need({}, {"repeat=1001"});
+TEST_CASE("no library is opened") {
+  const Answer answer = need({});
   CHECK(answer.opened.size() <= 3);  // settings that are not there
   for (const std::string& path : answer.opened) {
     CHECK_MESSAGE(path.find(".so") == path.npos, path);
     CHECK_MESSAGE(path.find("/proc") == path.npos, path);
   }
-  MESSAGE(device << ": " << answer.nanoseconds << " ns");
-  CHECK(answer.nanoseconds > 0);
 }
 
 TEST_CASE("the compiler itself obeys what is in the key") {

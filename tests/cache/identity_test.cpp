@@ -298,6 +298,14 @@ TEST_CASE("side effects and unknown code keep the cache out") {
   CHECK(identity_of(world).unknown.starts_with("no build-id in libLLVM-14.so.1"));
 }
 
+TEST_CASE("a library that is linked by its path counts") {
+  World world = make_world();
+  world.libraries.push_back({"/opt/libown.so", "libown.so", "0c", {}, 13});
+  CHECK_FALSE(identity_of(world).fields.find("library.libown.so"));
+  world.libraries[3].needed.push_back("/opt/libown.so");
+  CHECK(identity_of(world).fields.find("library.libown.so"));
+}
+
 TEST_CASE("a file stands in for a build-id") {
   World world = make_world();
   world.libraries[5].build_id = {};

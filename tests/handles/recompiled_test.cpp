@@ -97,7 +97,7 @@ TEST_CASE("an entry that the driver compiles again is replaced, and told of once
   CHECK(after.lines.empty());
 }
 
-TEST_CASE("where the driver compiles new binaries again too, they are taken after one repair") {
+TEST_CASE("where the driver compiles new binaries again too, its own are never used") {
   StubDriver stub;
   Program program(stub);
   stub.native_binary = bytes_of("never good enough");
@@ -106,12 +106,18 @@ TEST_CASE("where the driver compiles new binaries again too, they are taken afte
   const Loaded repaired = program.load();
   CHECK(repaired.origin == BinaryOrigin::jit);
   CHECK(repaired.formats == std::vector{kNative, kSpirv});
-  CHECK(repaired.lines.size() == 1);
+  CHECK((repaired.lines.size() == 1 && repaired.counts.stored == 1));
+  const Loaded given_up = program.load();
+  CHECK(given_up.origin == BinaryOrigin::jit);
+  CHECK(given_up.formats == std::vector{kNative, kSpirv});
+  CHECK(given_up.counts.stored == 0);
+  REQUIRE(given_up.lines.size() == 1);
+  CHECK(given_up.lines[0].find("not asked") != std::string::npos);
   for (int i = 0; i < 2; ++i) {
     const Loaded loaded = program.load();
-    CHECK(loaded.origin == BinaryOrigin::cache);
-    CHECK(loaded.formats == std::vector{kNative});
-    CHECK((loaded.counts.compilations == 0 && loaded.counts.stored == 0));
+    CHECK(loaded.origin == BinaryOrigin::jit);
+    CHECK(loaded.formats == std::vector{kSpirv});
+    CHECK(loaded.counts.stored == 0);
     CHECK(loaded.lines.empty());
   }
   CHECK(program.kept() == stub.native_binary);
