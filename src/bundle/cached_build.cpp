@@ -99,7 +99,8 @@ class Build {
     CacheAnswer answer = cache_.get(question.manifest, asked, compile);
     const std::string wrong = take(answer);
     if (wrong.empty()) return std::move(result_);
-    if (wrong == kCompiledAgain && !remembered().repaired.add(key())) {
+    Memory& repaired = remembered().repaired;
+    if (wrong == kCompiledAgain && repaired.has(key())) {
       hopeless.add(key());
       log(LogLevel::warning, "kernel cache: " + wrong + ", a new one too; from now on it is not asked");
       (void)this->compile();
@@ -107,6 +108,7 @@ class Build {
     }
     log(LogLevel::warning, "kernel cache: " + wrong + "; compiled anew");
     answer = cache_.replace(question.manifest, compile, wrong);
+    if (wrong == kCompiledAgain) repaired.add(key());  // not before: other threads may hold the old one
     // Another thread's or process's compilation of this very moment is as good as ours, or we do without.
     if (take(answer).empty()) return std::move(result_);
     (void)this->compile();
