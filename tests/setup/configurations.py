@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Configures Kiln as engines do, without building: each optional part left out alone, and as a subproject, which must
+build the library and what it starts, and nothing else: configurations.py SOURCE_ROOT MESON..."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+source, *meson = sys.argv[1:]
+
+ENGINE = """project('engine', 'cpp', default_options: ['cpp_std=c++20'])
+executable('engine', 'engine.cpp', dependencies: dependency('kiln', fallback: ['kiln', 'kiln_dep']))
+"""
+
+
+def output_of(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f'{" ".join(map(str, command))}\n{result.stdout[-2000:]}{result.stderr}')
+    return result.stdout
+
+
+def configure(folder, root, *options):
+    """What the build would make, test and time by itself: names of targets, number of tests and benchmarks."""
+    build = pathlib.Path(folder) / 'build'
+    output_of([*meson, 'setup', build, root, '-Dbuildtype=plain', *options])
+    ask = [*meson, 'introspect', build]
+    built = json.loads(output_of([*ask, '--targets']))
+    return ({target['name'] for target in built if target['build_by_default']},
+            len(json.loads(output_of([*ask, '--tests']))), len(json.loads(output_of([*ask, '--benchmarks']))))
+
+
+def expect(condition, text):
+    if not condition:
+        sys.exit(text)
+
+
+for part in ('cli', 'cpu_driver', 'tests', 'benchmarks'):
+    with tempfile.TemporaryDirectory() as folder:
+        built, tests, benchmarks = configure(folder, source, f'-D{part}=disabled')
+        expect('kiln' in built, f'without {part} there is no library')
+        expect(part != 'tests' or tests == 0, f'{tests} tests without tests')
+        expect(part != 'benchmarks' or benchmarks == 0, f'{benchmarks} benchmarks without benchmarks')
+
+with tempfile.TemporaryDirectory() as folder:
+    engine = pathlib.Path(folder) / 'engine'
+    (engine / 'subprojects').mkdir(parents=True)
+    (engine / 'meson.build').write_text(ENGINE)
+    (engine / 'engine.cpp').write_text('int main() {}\n')
+    (engine / 'subprojects' / 'kiln').symlink_to(source)
+    # The engine may have Kiln installed, too.
+    built, tests, benchmarks = configure(folder, engine, '--force-fallback-for=kiln')
+    wanted = {'engine', 'kiln', 'kiln-compile'}
+    expect(wanted <= built, f'the engine lacks {wanted - built}')
+    more = {name for name in built - wanted if not name.startswith('kiln_')}
+    expect(not more, f'an engine with the subproject also builds {sorted(more)}')
+    expect(tests == 0 and benchmarks == 0, f'an engine with the subproject has {tests} tests, {benchmarks} benchmarks')
