@@ -92,7 +92,7 @@ void to_spdlog(void*, kiln::LogLevel level, std::string_view message) {
 void set_up_log() {
   spdlog::set_default_logger(spdlog::stderr_color_mt("kiln"));
   spdlog::set_pattern("kiln: %^%l%$: %v");
-  const char* level = std::getenv("KILN_LOG");
+  const char* level = secure_getenv("KILN_LOG");
   spdlog::set_level(level && *level ? spdlog::level::from_str(level) : spdlog::level::warn);
   kiln::set_log_sink(to_spdlog, nullptr);
 }

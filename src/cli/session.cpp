@@ -32,7 +32,7 @@ ordered_json to_json(const Error& error) {
 Result<OpenDevice> open_chosen(const std::string& name) {
   std::string wanted = name;
   if (wanted.empty())
-    if (const char* variable = std::getenv("KILN_DEVICE")) wanted = variable;
+    if (const char* variable = secure_getenv("KILN_DEVICE")) wanted = variable;
   if (!wanted.empty() && wanted != "auto") {
     const auto request = parse_device_request(wanted);
     if (!request)
@@ -50,7 +50,7 @@ Result<OpenDevice> open_chosen(const std::string& name) {
 }
 
 std::filesystem::path kernel_folder() {
-  if (const char* chosen = std::getenv("KILN_KERNEL_PATH"); chosen && *chosen) return chosen;
+  if (const char* chosen = secure_getenv("KILN_KERNEL_PATH"); chosen && *chosen) return chosen;
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error)

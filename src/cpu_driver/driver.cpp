@@ -16,6 +16,7 @@
 #include "fault.hpp"
 #include "last_error.hpp"
 #include "program.hpp"
+#include "setting.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -53,25 +54,22 @@ std::uint64_t host_memory() {
 }
 
 const Profile* chosen_profile() {
-  const char* wanted = std::getenv("KILN_CPU_PROFILE");
-  const std::string_view name = wanted && *wanted ? std::string_view(wanted) : kDefaultProfile;
+  const std::string_view wanted = setting("KILN_CPU_PROFILE");
+  const std::string_view name = wanted.empty() ? kDefaultProfile : wanted;
   if (const Profile* profile = find_profile(name)) return profile;
   std::string known;
   for (const Profile& profile : profiles()) known.append(known.empty() ? "" : ", ").append(profile.name);
-  std::fprintf(stderr, "kiln cpu driver: unknown KILN_CPU_PROFILE \"%.*s\"; known: %s\n",
-               static_cast<int>(name.size()), name.data(), known.c_str());
+  refuse_setting("KILN_CPU_PROFILE", name, "one of " + known);
   return nullptr;
 }
 
 bool choose_faults() {
-  const char* wanted = std::getenv("KILN_CPU_FAULT");
-  const auto parsed = parse_faults(wanted ? wanted : "");
+  const std::string_view wanted = setting("KILN_CPU_FAULT");
+  const auto parsed = parse_faults(wanted);
   if (parsed) set_faults(*parsed);
   if (!parsed)
-    std::fprintf(stderr,
-                 "kiln cpu driver: cannot read KILN_CPU_FAULT \"%s\"; a list with commas of allocation=N, "
-                 "lost=N, memory=BYTES, build, event\n",
-                 wanted);
+    refuse_setting("KILN_CPU_FAULT", wanted,
+                   "a list with commas of allocation=N, lost=N, memory=BYTES, build, event");
   return parsed.has_value();
 }
 

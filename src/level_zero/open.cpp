@@ -17,7 +17,8 @@ namespace kiln {
 namespace detail {
 
 std::string cpu_driver_path() {
-  if (const char* chosen = std::getenv("KILN_CPU_DRIVER"); chosen && *chosen) return chosen;
+  // Not for a process with more rights than its user: what is named here is loaded.
+  if (const char* chosen = secure_getenv("KILN_CPU_DRIVER"); chosen && *chosen) return chosen;
   Dl_info self{};
   if (dladdr(reinterpret_cast<const void*>(&cpu_driver_path), &self) && self.dli_fname) {
     const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
@@ -44,6 +45,14 @@ constexpr std::array<CaptureProduct, 7> kCaptureProducts{{{"skl", "1x3x8"},
                                                           {"lnl", "2x4x8"},
                                                           {"ptl", "3x4x8"}}};
 
+/// What the CPU device has limits of.
+constexpr std::array<std::string_view, 6> kCpuProducts{"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"};
+
+/// Nothing stands for the driver's own choice.
+bool known_to_cpu(std::string_view product) {
+  return product.empty() || std::ranges::find(kCpuProducts, product) != kCpuProducts.end();
+}
+
 Error bad_request(std::string_view text) {
   Diagnostic diagnostic{"K0307", "`" + std::string(text) + "` names no device", {}, {}};
   diagnostic.help = {
@@ -57,6 +66,7 @@ Result<SelectedDevice> select(const DeviceRequest& request) {
       KILN_TRY(load_loader());
       return first_device(ZE_DEVICE_TYPE_GPU);
     case DeviceKind::cpu: {
+      if (!known_to_cpu(request.product)) return tl::unexpected(bad_request("cpu:" + request.product));
       if (!request.product.empty()) setenv("KILN_CPU_PROFILE", request.product.c_str(), 1);
       KILN_TRY(load_driver(detail::cpu_driver_path()));
       return first_device(ZE_DEVICE_TYPE_CPU);
@@ -91,13 +101,14 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
   const std::string product(colon == text.npos ? "" : text.substr(colon + 1));
   const bool named = colon != text.npos;
   if (kind == "gpu" && !named) return DeviceRequest{DeviceKind::gpu, ""};
-  if (kind == "cpu" && (!named || !product.empty())) return DeviceRequest{DeviceKind::cpu, product};
+  if (kind == "cpu" && named == !product.empty() && known_to_cpu(product))
+    return DeviceRequest{DeviceKind::cpu, product};
   if (kind == "capture" && !product.empty()) return DeviceRequest{DeviceKind::capture, product};
   return tl::unexpected(bad_request(text));
 }
 
 Result<DeviceRequest> requested_device() {
-  const char* text = std::getenv("KILN_DEVICE");
+  const char* text = secure_getenv("KILN_DEVICE");
   return text && *text ? parse_device_request(text) : DeviceRequest{};
 }
 

@@ -3,11 +3,15 @@
 // own.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -46,6 +50,59 @@ int refuse_unknown_profile(const char* driver) {
   std::uint32_t count = 0;
   if (api.DriverGet(&count, nullptr) != ZE_RESULT_ERROR_UNINITIALIZED) return 1;
   setenv("KILN_CPU_PROFILE", "lnl", 1);
+  return api.Init(0) == ZE_RESULT_SUCCESS ? 0 : 1;
+}
+
+// What a variable says reaches a terminal in ASCII only, whatever it is.
+int show_settings_safely(const char* driver) {
+  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
+  std::FILE* file = std::tmpfile();
+  if (!file || dup2(fileno(file), STDERR_FILENO) < 0) return 1;
+  for (const char* name : {"KILN_CPU_PROFILE", "KILN_CPU_FAULT"}) {
+    setenv(name, "\x1b[31m\xc2\x9b\xe2\x80\xae\n\xff", 1);
+    if (api.Init(0) != ZE_RESULT_ERROR_UNINITIALIZED) return 1;
+    unsetenv(name);
+  }
+  std::rewind(file);
+  std::string text(4096, 0);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  const bool safe =
+      std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+  return lines == 2 && safe ? 0 : 1;
+}
+
+// A copy of this program with the rights of another user: what the caller's environment says does not count.
+int ignore_settings_of_others(const char* self, const char* driver) {
+  if (getuid() != 0) return std::puts("skipped: only root can make a setuid program of another user"), 77;
+  char folder[] = "/tmp/kiln-setuid-XXXXXX";
+  if (!mkdtemp(folder)) return 1;
+  const std::string copy = std::string(folder) + "/program";
+  const std::string driver_copy =
+      std::string(folder) + "/driver.so";  // the original may lie in a folder of root's
+  std::filesystem::copy_file(self, copy);
+  std::filesystem::copy_file(driver, driver_copy);
+  constexpr uid_t kNobody = 65534;
+  int status = 1;
+  if (chmod(folder, 0755) == 0 && chown(copy.c_str(), kNobody, kNobody) == 0 &&
+      chmod(copy.c_str(), 04755) == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("KILN_CPU_PROFILE", "voodoo2", 1);
+      setenv("KILN_CPU_FAULT", "nonsense", 1);
+      setenv("KILN_CPU_DRIVER", driver_copy.c_str(), 1);
+      execl(copy.c_str(), copy.c_str(), "as-another-user", nullptr);
+      _exit(1);
+    }
+    waitpid(child, &status, 0);
+  }
+  std::filesystem::remove_all(folder);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int start_as_another_user(const char* driver) {
+  if (getauxval(AT_SECURE) == 0) return std::puts("skipped: setuid programs do not work here"), 77;
+  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
   return api.Init(0) == ZE_RESULT_SUCCESS ? 0 : 1;
 }
 
@@ -110,9 +167,12 @@ int main(int argc, char** argv) {
   if (way == "unknown-profile" && driver) return refuse_unknown_profile(driver);
   if (way == "deep-native" && driver) return refuse_deep_native(driver);
   if (way == "narrow-native" && driver) return refuse_narrow_native(driver);
+  if (way == "safe-settings" && driver) return show_settings_safely(driver);
+  if (way == "setuid" && driver) return ignore_settings_of_others(argv[0], driver);
+  if (way == "as-another-user" && driver) return start_as_another_user(driver);
   std::string missing =
-      "usage: straight|loader|unknown-profile|deep-native|narrow-native, with KILN_CPU_DRIVER naming the "
-      "driver's library";
+      "usage: straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|setuid, with "
+      "KILN_CPU_DRIVER naming the driver's library";
   if (way == "straight" && driver) missing = load_straight(driver);
   if (way == "loader") missing = load_through_loader();
   if (!missing.empty()) {

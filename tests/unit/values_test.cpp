@@ -57,8 +57,8 @@ TEST_CASE("device requests") {
   good("cpu", DeviceKind::cpu, "");
   good("cpu:pvc", DeviceKind::cpu, "pvc");
   good("capture:dg2", DeviceKind::capture, "dg2");
-  for (const char* text :
-       {"", ":", "GPU", "gpu:", "gpu:0", "cpu:", "capture", "capture:", "cpu pvc", " cpu", "auto", "cpux"}) {
+  for (const char* text : {"", ":", "GPU", "gpu:", "gpu:0", "cpu:", "capture", "capture:", "cpu pvc", " cpu",
+                           "auto", "cpux", "cpu:nosuch", "cpu:skl"}) {
     CAPTURE(text);
     const auto request = parse_device_request(text);
     REQUIRE_FALSE(request);
@@ -79,11 +79,14 @@ TEST_CASE("KILN_DEVICE") {
   unsetenv("KILN_DEVICE");
 }
 
-TEST_CASE("an unknown capture product is refused before anything is loaded") {
-  const auto device = open_device({DeviceKind::capture, "voodoo"});
-  REQUIRE_FALSE(device);
-  CHECK(device.error().diagnostic()->code == "K0307");
+TEST_CASE("an unknown product is refused before anything is loaded") {
+  for (const DeviceKind kind : {DeviceKind::capture, DeviceKind::cpu}) {
+    const auto device = open_device({kind, "voodoo"});
+    REQUIRE_FALSE(device);
+    CHECK(device.error().diagnostic()->code == "K0307");
+  }
   CHECK(std::getenv("ProductFamilyOverride") == nullptr);
+  CHECK(std::getenv("KILN_CPU_PROFILE") == nullptr);
 }
 
 TEST_CASE("names of result codes") {

@@ -17,7 +17,7 @@ constexpr unsigned kMostThreads = 1024;
 }  // namespace
 
 std::uint32_t worker_count() {
-  if (const char* text = std::getenv("KILN_CPU_THREADS")) {
+  if (const char* text = secure_getenv("KILN_CPU_THREADS")) {
     const unsigned long threads = std::strtoul(text, nullptr, 10);
     if (threads > 0) return static_cast<std::uint32_t>(std::min<unsigned long>(threads, kMostThreads));
   }
