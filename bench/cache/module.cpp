@@ -36,28 +36,28 @@ double time_identity(Ask ask) {
 /// What is sampled just before a driver is loaded; this one is never used.
 double time_load_moment() {
   const auto start = Clock::now();
-  kiln::detail::remember_moment("none", "none");
+  (void)kiln::detail::moment_of_loading("none");
   return microseconds_since(start);
 }
 
 /// What identity() does when it knows nothing yet.
-kiln::cache::Identity learn() {
+kiln::cache::Identity learn(const kiln::Api& api) {
   namespace cache = kiln::cache;
-  const auto* loaded = kiln::detail::load_moment();
-  const cache::MappedLibraries mapped(reinterpret_cast<const void*>(kiln::api().zeModuleCreate));
+  const auto* source = kiln::detail::source_of(api);
+  const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   cache::LibraryInputs libraries = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
-  if (!loaded || !cache::is_build_moment(*loaded, libraries)) return {{}, {}, {}, "changed", false};
-  return cache::make_identity(std::move(libraries), *loaded);
+  if (!source || !cache::is_build_moment(source->moment, libraries)) return {{}, {}, {}, "changed", false};
+  return cache::make_identity(std::move(libraries), source->moment);
 }
 
-int print_identity(double load) {
+int print_identity(double load, const kiln::Api& api) {
   kiln::CacheOptions settings;
   settings.folder = std::filesystem::current_path() / "kiln";
   const kiln::Cache cache = kiln::Cache::open(settings);
-  const double first = time_identity(&kiln::cache::identity);
-  time_identity([] { return learn(); });
-  const double anew = time_identity([] { return learn(); });
-  const double again = time_identity(&kiln::cache::identity);
+  const double first = time_identity([&]() -> const auto& { return kiln::cache::identity(api); });
+  time_identity([&] { return learn(api); });
+  const double anew = time_identity([&] { return learn(api); });
+  const double again = time_identity([&]() -> const auto& { return kiln::cache::identity(api); });
   std::printf("{\"load_us\": %.3f, \"first_us\": %.3f, \"anew_us\": %.3f, \"again_us\": %.3f}\n", load, first,
               anew, again);
   return 0;
@@ -94,5 +94,6 @@ int main(int argc, char** argv) {
   const double load = argc == 2 ? time_load_moment() : 0;
   const auto device = kiln::open_device(*request);
   if (!device) return fail(device.error());
-  return argc == 2 ? print_identity(load) : print_build(*device, argv[2], argc == 4 ? argv[3] : nullptr);
+  return argc == 2 ? print_identity(load, device->device.api())
+                   : print_build(*device, argv[2], argc == 4 ? argv[3] : nullptr);
 }

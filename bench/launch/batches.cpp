@@ -5,7 +5,7 @@
 namespace kiln::bench {
 
 extern "C" [[gnu::noinline]] int measured_raw_batch(const Target& target) {
-  const Api& ze = api();
+  const Api& ze = target.kernel->kernel().api();
   const ze_kernel_handle_t kernel = target.kernel->kernel().raw();
   int failed = 0;
   for (int i = 0; i < kBatch; ++i) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The dispatch table: Level Zero's entry points, found at run time in the loader or in a driver itself.
+// Dispatch tables: Level Zero's entry points, found at run time in the loader or in a driver itself.
 #pragma once
 
 #include <level_zero/ze_api.h>
 
+#include <atomic>
 #include <string>
 
 #include "kiln/abi.hpp"
@@ -94,27 +95,34 @@ struct Api {
   KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
 #undef KILN_REQUIRED
 #undef KILN_OPTIONAL
+  friend bool operator==(const Api&, const Api&) = default;
 };
 
 namespace detail {
-extern Api table;
-}
+/// Each REQUIRED entry point gives UNINITIALIZED: what an empty handle calls, and every handle before a load.
+extern const Api kNoDriver;
+extern std::atomic<const Api*> default_table;
+}  // namespace detail
 
-/// The process-wide table that every handle uses. Valid after load().
-inline const Api& api() { return detail::table; }
+// Each source has a table of its own, which lives until the process ends, and each handle carries that of its
+// driver: a GPU, Kiln's CPU device and Intel's driver without a GPU work side by side.
 
-/// Opens the Level Zero loader (`libze_loader.so.1`), fills the table and calls zeInit.
-/// Errors: no loader, entry point missing, no driver, no device (each with a diagnostic, K0301 to K0305).
-/// One table a process: a second load() of the same source is free; another source replaces the table and is
-/// allowed only while no handle is alive. Thread-bound.
-[[nodiscard]] Result<void> load_loader();
+/// The table of raw handles whose driver nobody names: the loader's, or what load_table() was given last.
+/// Thread-safe.
+inline const Api& default_api() { return *detail::default_table.load(std::memory_order_acquire); }
+
+/// Opens the Level Zero loader (`libze_loader.so.1`), fills its table, which becomes default_api(), and calls
+/// zeInit. Errors: no loader, entry point missing, no driver, no device (each with a diagnostic, K0301 to
+/// K0305). A second call gives the same table. Thread-safe, though no thread may change the environment.
+[[nodiscard]] Result<const Api*> load_loader();
 
 /// The same straight from a driver library (its ze*ProcAddrTable functions), past the loader and the
-/// environment. Errors: K0306 when the file cannot be opened or is no driver. Thread-bound.
-[[nodiscard]] Result<void> load_driver(const std::string& library);
+/// environment; default_api() stays as it is. One table a library. Errors: K0306 when the file cannot be
+/// opened or is no driver.
+[[nodiscard]] Result<const Api*> load_driver(const std::string& library);
 
-/// Fills the table with the caller's own entry points, for engines that have a loader of their own and for
-/// tests. Every REQUIRED one that is used must be set. Thread-bound.
-void load_table(const Api& table);
+/// Copies the caller's own entry points to a table that becomes default_api(), for engines that have a loader
+/// of their own and for tests. Those REQUIRED that are not set give UNINITIALIZED. Thread-safe.
+const Api& load_table(const Api& table);
 
 }  // namespace kiln

@@ -55,7 +55,7 @@ class CommandListRef : public Ref<ze_command_list_handle_t> {
   /// Level Zero 1.6: wait on an event there.
   [[nodiscard]] Result<void> synchronize(Timeout = kForever) const;
 
-  static void destroy(Handle handle);
+  static void destroy(CommandListRef);
 };
 KILN_HANDLE_CHECKS(CommandListRef);
 
@@ -72,7 +72,7 @@ class CommandQueueRef : public Ref<ze_command_queue_handle_t> {
   }
   [[nodiscard]] Result<void> synchronize(Timeout = kForever) const;
 
-  static void destroy(Handle handle);
+  static void destroy(CommandQueueRef);
 };
 KILN_HANDLE_CHECKS(CommandQueueRef);
 

@@ -32,7 +32,7 @@ class ContextRef : public Ref<ze_context_handle_t> {
   [[nodiscard]] Result<HostBuffer> allocate_shared(DeviceRef device, std::size_t size,
                                                    AllocationOptions = {}) const;
 
-  static void destroy(Handle handle);
+  static void destroy(ContextRef);
 };
 KILN_HANDLE_CHECKS(ContextRef);
 

@@ -109,8 +109,8 @@ class DriverRef : public Ref<ze_driver_handle_t> {
 };
 KILN_HANDLE_CHECKS(DriverRef);
 
-/// All drivers behind the table. Needs load_…() first.
-[[nodiscard]] Result<std::vector<DriverRef>> drivers();
+/// All drivers behind a table that load_…() gave. Error: UNINITIALIZED when nothing was loaded.
+[[nodiscard]] Result<std::vector<DriverRef>> drivers(const Api& api = default_api());
 
 struct SelectedDevice {
   DriverRef driver;
@@ -118,6 +118,6 @@ struct SelectedDevice {
 };
 
 /// The first device of that type. Error: UNINITIALIZED with a diagnostic when there is none.
-[[nodiscard]] Result<SelectedDevice> first_device(ze_device_type_t type);
+[[nodiscard]] Result<SelectedDevice> first_device(ze_device_type_t type, const Api& api = default_api());
 
 }  // namespace kiln

@@ -38,7 +38,7 @@ class EventRef : public Ref<ze_event_handle_t> {
   /// Time on the device between start and end of the kernel, wrap-around included; the pool needs timestamps.
   [[nodiscard]] Result<std::chrono::nanoseconds> kernel_duration(const DeviceProperties& device) const;
 
-  static void destroy(Handle handle);
+  static void destroy(EventRef);
 };
 KILN_HANDLE_CHECKS(EventRef);
 
@@ -57,7 +57,7 @@ class EventPoolRef : public Ref<ze_event_pool_handle_t> {
                                                 EventPoolOptions = {});
   [[nodiscard]] Result<Event> event(std::uint32_t index) const;
 
-  static void destroy(Handle handle);
+  static void destroy(EventPoolRef);
 };
 KILN_HANDLE_CHECKS(EventPoolRef);
 
@@ -69,7 +69,7 @@ class FenceRef : public Ref<ze_fence_handle_t> {
   [[nodiscard]] Result<bool> is_signalled() const;
   [[nodiscard]] Result<void> reset() const;
 
-  static void destroy(Handle handle);
+  static void destroy(FenceRef);
 };
 KILN_HANDLE_CHECKS(FenceRef);
 

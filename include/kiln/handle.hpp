@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: MIT
-// Ref and Unique: a one-word view of a Level Zero handle, and the owner that destroys it.
+// Ref and Unique: a view of a Level Zero handle with the entry points behind it, and the owner that destroys
+// it.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
+#include "kiln/api.hpp"
+
 namespace kiln {
 
-/// A handle that somebody else owns. Trivially copyable, one word, converts from the raw handle.
+/// A handle that somebody else owns, and the dispatch table of its driver. Trivially copyable, two words,
+/// converts from the raw handle.
 template <class RawHandle>
 class Ref {
  public:
   using Handle = RawHandle;
 
   constexpr Ref() = default;
-  constexpr Ref(Handle handle) : handle_(handle) {}  // implicit: an engine passes its own handles
+  /// Implicit: an engine passes its own handles. They are those of default_api(): of a driver beside it, name
+  /// its table.
+  Ref(Handle handle) : Ref(handle, default_api()) {}
+  constexpr Ref(Handle handle, const Api& api) : handle_(handle), api_(&api) {}
 
   [[nodiscard]] constexpr Handle raw() const { return handle_; }
+  [[nodiscard]] constexpr const Api& api() const { return *api_; }
   constexpr explicit operator bool() const { return handle_ != nullptr; }
-  friend constexpr bool operator==(Ref, Ref) = default;
+  /// By the handle alone: it is an address, which no two drivers of a process give.
+  friend constexpr bool operator==(const Ref& a, const Ref& b) { return a.handle_ == b.handle_; }
 
- protected:
+ private:
   Handle handle_ = nullptr;
+  const Api* api_ = &detail::kNoDriver;
 };
 
 /// Owns what `R` refers to and calls `R::destroy` once. Parents must outlive children; nothing is counted.
@@ -33,21 +43,21 @@ class Unique {
   using Handle = typename R::Handle;
 
   constexpr Unique() = default;
-  Unique(Unique&& other) noexcept : ref_(other.release()) {}
+  Unique(Unique&& other) noexcept : ref_(std::exchange(other.ref_, R())) {}
   Unique& operator=(Unique&& other) noexcept {
-    if (this != &other) reset(other.release());
+    if (this != &other) reset(std::exchange(other.ref_, R()));
     return *this;
   }
   ~Unique() { reset(); }
 
-  /// Takes over a raw handle, which this owner will destroy.
-  [[nodiscard]] static Unique adopt(Handle handle) {
+  /// Takes over a raw handle, which this owner will destroy through that table.
+  [[nodiscard]] static Unique adopt(Handle handle, const Api& api = default_api()) {
     Unique owner;
-    owner.ref_ = R(handle);
+    owner.ref_ = R(handle, api);
     return owner;
   }
-  static Unique adopt(int) = delete;
-  static Unique adopt(std::nullptr_t) = delete;
+  static Unique adopt(int, const Api& = default_api()) = delete;
+  static Unique adopt(std::nullptr_t, const Api& = default_api()) = delete;
 
   [[nodiscard]] R get() const& { return ref_; }
   R get() const&& = delete;  // the owner dies at the end of the expression, and the handle with it
@@ -61,19 +71,19 @@ class Unique {
   [[nodiscard]] Handle release() { return std::exchange(ref_, R()).raw(); }
 
   /// Destroys what is owned, if anything.
-  void reset() { reset(Handle{}); }
+  void reset() { reset(R()); }
 
  private:
-  void reset(Handle next) {
-    const Handle old = std::exchange(ref_, R(next)).raw();
+  void reset(R next) {
+    const R old = std::exchange(ref_, next);
     if (old) R::destroy(old);
   }
 
   R ref_;
 };
 
-#define KILN_HANDLE_CHECKS(R)                                                   \
-  static_assert(sizeof(R) == sizeof(void*) && std::is_trivially_copyable_v<R>); \
-  static_assert(sizeof(::kiln::Unique<R>) == sizeof(void*))
+#define KILN_HANDLE_CHECKS(R)                                                       \
+  static_assert(sizeof(R) == 2 * sizeof(void*) && std::is_trivially_copyable_v<R>); \
+  static_assert(sizeof(::kiln::Unique<R>) == sizeof(R))
 
 }  // namespace kiln

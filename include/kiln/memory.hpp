@@ -7,7 +7,7 @@
 #include <span>
 #include <type_traits>
 
-#include "kiln/api.hpp"
+#include "kiln/handle.hpp"
 
 namespace kiln {
 
@@ -27,7 +27,7 @@ class Buffer {
   [[nodiscard]] explicit operator bool() const { return data_ != nullptr; }
 
   /// Takes over an allocation made elsewhere in `context`.
-  [[nodiscard]] static Buffer adopt(ze_context_handle_t context, void* data, std::size_t size,
+  [[nodiscard]] static Buffer adopt(Ref<ze_context_handle_t> context, void* data, std::size_t size,
                                     MemoryKind kind);
   /// Gives the allocation away without freeing it.
   [[nodiscard]] void* release();
@@ -35,7 +35,7 @@ class Buffer {
   void reset();
 
  private:
-  ze_context_handle_t context_ = nullptr;
+  Ref<ze_context_handle_t> context_;
   void* data_ = nullptr;
   std::size_t size_ = 0;
   MemoryKind kind_ = MemoryKind::device;

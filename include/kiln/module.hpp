@@ -42,7 +42,7 @@ class KernelRef : public Ref<ze_kernel_handle_t> {
   /// Null `value` with a size in bytes sets the size of a `__local` argument.
   [[nodiscard]] Result<void> set_argument(std::uint32_t index, std::size_t size, const void* value) const;
 
-  static void destroy(Handle handle);
+  static void destroy(KernelRef);
 };
 KILN_HANDLE_CHECKS(KernelRef);
 
@@ -70,7 +70,7 @@ class ModuleRef : public Ref<ze_module_handle_t> {
   [[nodiscard]] Result<std::vector<std::string>> kernel_names() const;
   [[nodiscard]] Result<std::vector<std::byte>> native_binary() const;
 
-  static void destroy(Handle handle);
+  static void destroy(ModuleRef);
 };
 KILN_HANDLE_CHECKS(ModuleRef);
 

@@ -35,7 +35,8 @@ struct OpenDevice {
   DeviceKind kind = DeviceKind::gpu;
 };
 
-/// Loads what the request needs into the dispatch table and opens its first device. Never falls back.
+/// Loads the driver that the request needs and opens its first device. Never falls back. Devices of different
+/// kinds are open side by side.
 /// cpu: the driver is KILN_CPU_DRIVER, else the installed libze_kiln_cpu.so; the product goes to it by
 /// setting KILN_CPU_PROFILE. capture: sets the driver's debug variables in this process. Both must therefore
 /// come before other threads read the environment. Thread-bound. Errors: K0301 to K0308, or the driver's.

@@ -90,7 +90,7 @@ class Build {
 
   CachedBuild run() {
     const CacheQuestion question = cache_question(device_, inputs_);
-    warn(cache::identity());
+    warn(cache::identity(api()));
     if (!question.unusable.empty()) log(LogLevel::info, "kernel cache: " + question.unusable);
     const auto compile = [this] { return this->compile(); };
     const auto key = [&] { return cache_.folder().string() + '/' + key_of(encode(question.manifest)).hex(); };
@@ -117,7 +117,7 @@ class Build {
 
  private:
   Compilation compile() {
-    const cache::Identity& before = cache::identity();
+    const cache::Identity& before = cache::identity(api());
     result_ = {};
     result_.build = build_module(device_.driver, device_.context.get(), device_.device, inputs_, options_);
     Compilation compilation;
@@ -129,11 +129,13 @@ class Build {
     }
     compilation.code = result_.build.code;
     // The key named the compiler of before.
-    if (!result_.build.same_compiler || cache::identity().fields != before.fields ||
+    if (!result_.build.same_compiler || cache::identity(api()).fields != before.fields ||
         !cache::changed_since(before).empty())
       compilation.end = CompilationEnd::transient;
     return compilation;
   }
+
+  [[nodiscard]] const Api& api() const { return device_.device.api(); }
 
   /// Makes the module of a hit. Not empty: why the answer is of no use. What the driver compiles by itself
   /// from the code inside is none: it knows neither specialization constants nor all options.
@@ -214,7 +216,7 @@ CacheQuestion cache_question(const OpenDevice& device, std::span<const ModuleInp
       each.constants.emplace_back(constant.id, constant.value);
     facts.push_back(std::move(each));
   }
-  const cache::Identity& identity = cache::identity();
+  const cache::Identity& identity = cache::identity(device.device.api());
   CacheQuestion question{cache::input_fields(facts),
                          identity.bypass.empty() ? identity.unknown : identity.bypass};
   question.manifest.merge(cache::device_fields(device.driver, device.device, device.properties));

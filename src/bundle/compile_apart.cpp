@@ -15,6 +15,7 @@
 #include "diagnose/printable.hpp"
 #include "kiln/log.hpp"
 #include "level_zero/install_paths.hpp"
+#include "level_zero/source.hpp"
 #include "process/compiler_end.hpp"
 #include "process/process.hpp"
 
@@ -79,7 +80,7 @@ std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
   process.error_tail = kPrinted;
   process.only_standard = true;
   // The environment that the driver of this process read, which a later setenv() does not change either.
-  if (const LoadMoment* loaded = load_moment()) process.environment = &loaded->environment;
+  if (const Source* source = source_of(device.api())) process.environment = &source->moment.environment;
   const ProcessResult result = run_process(process);
 
   using End = ProcessResult::End;
@@ -98,7 +99,7 @@ std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
   build.log = std::move(answer->log);
   build.last_error = std::move(answer->last_error);
   build.native = std::move(answer->native);
-  build.same_compiler = answer->compiler == cache::digest_of(cache::identity());
+  build.same_compiler = answer->compiler == cache::digest_of(cache::identity(device.api()));
   if (build.code == ZE_RESULT_SUCCESS && build.native.empty())
     return failed(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the compiler made no native binary");
   return build;

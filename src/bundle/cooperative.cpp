@@ -60,7 +60,7 @@ Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& checked, const
     KILN_TRY(kernel.set_argument(index++, argument.size, argument.data));
   KILN_TRY(kernel.set_group_size(group_size));
   std::uint32_t suggested = 0;
-  KILN_TRY(KILN_CALL(zeKernelSuggestMaxCooperativeGroupCount, kernel.raw(), &suggested));
+  KILN_TRY(KILN_CALL(zeKernelSuggestMaxCooperativeGroupCount, kernel, &suggested));
   return std::min<std::uint64_t>(suggested, room(checked, group_size, arguments));
 }
 
@@ -71,10 +71,9 @@ Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& k
   KILN_TRY(most);
   if (total(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
   const ze_group_count_t count{launch.groups.x, launch.groups.y, launch.groups.z};
-  const auto events = detail::raw_array(launch.sync.wait);
-  return KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list.raw(), kernel.kernel().raw(), &count,
-                   detail::Optional{launch.sync.signal.raw()}, static_cast<std::uint32_t>(events.size),
-                   events);
+  return KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list, kernel.kernel(), &count,
+                   detail::Optional{launch.sync.signal}, static_cast<std::uint32_t>(launch.sync.wait.size()),
+                   detail::Handles(launch.sync.wait));
 }
 
 }  // namespace kiln

@@ -13,7 +13,7 @@ std::optional<DevicePlace> describe(DriverRef driver, DeviceRef device) {
   const auto version = driver.version();
   if (!properties || !version) return std::nullopt;
   DevicePlace place;
-  place.source = table_source();
+  if (const Source* source = source_of(driver.api())) place.source = source->library;
   place.name = properties->name;
   place.vendor_id = properties->vendor_id;
   place.device_id = properties->device_id;
@@ -30,7 +30,7 @@ bool alike(const DevicePlace& a, const DevicePlace& b) {
 }  // namespace
 
 std::optional<DevicePlace> place_of(DriverRef driver, DeviceRef device) {
-  const auto all = drivers();
+  const auto all = drivers(driver.api());
   auto place = describe(driver, device);
   if (!place || place->source.empty() || !all) return std::nullopt;
   std::optional<DevicePlace> like;
@@ -47,8 +47,8 @@ std::optional<DevicePlace> place_of(DriverRef driver, DeviceRef device) {
   return like;
 }
 
-std::optional<SelectedDevice> device_at(const DevicePlace& place) {
-  const auto all = drivers();
+std::optional<SelectedDevice> device_at(const DevicePlace& place, const Api& api) {
+  const auto all = drivers(api);
   if (!all || place.driver >= all->size()) return std::nullopt;
   const DriverRef driver = (*all)[place.driver];
   const auto devices = driver.devices();

@@ -11,7 +11,7 @@ namespace kiln::detail {
 
 /// Where another process finds the same device, and how it knows that it has found it.
 struct DevicePlace {
-  std::string source;        ///< table_source()
+  std::string source;        ///< Source::library of its table
   std::uint32_t driver = 0;  ///< in the order of drivers()
   std::uint32_t device = 0;  ///< in the order of DriverRef::devices()
   std::string name;          ///< of the device
@@ -22,7 +22,7 @@ struct DevicePlace {
 /// Nothing where the table is the caller's own, or the device is not among those of the driver.
 [[nodiscard]] std::optional<DevicePlace> place_of(DriverRef driver, DeviceRef device);
 
-/// The device there, or nothing when another is there. Needs the table of `place.source`.
-[[nodiscard]] std::optional<SelectedDevice> device_at(const DevicePlace& place);
+/// The device there, or nothing when another is there. `api` is the table of `place.source`.
+[[nodiscard]] std::optional<SelectedDevice> device_at(const DevicePlace& place, const Api& api);
 
 }  // namespace kiln::detail

@@ -62,6 +62,12 @@ namespace {
       Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", std::move(diagnostic)));
 }
 
+bool are_of_one_driver(KernelRef kernel, CommandListRef list, EventRef signal,
+                       const detail::Handles<ze_event_handle_t>& events) {
+  const Api& api = kernel.api();
+  return &list.api() == &api && (!signal || &signal.api() == &api) && events.is_of(api);
+}
+
 }  // namespace
 
 Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes) {
@@ -72,7 +78,9 @@ Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::ui
 // Cold as well: the driver said no, though the check said yes.
 Error detail::explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
                              const Launch& launch, std::span<const LaunchArgument> arguments) {
-  if (!list || is_empty(raw_array(launch.sync.wait))) return empty_handle(sent.call);
+  const Handles events(launch.sync.wait);
+  if (!list || events.has_empty()) return empty_handle(sent.call);
+  if (!are_of_one_driver(kernel.kernel(), list, launch.sync.signal, events)) return foreign_handle(sent.call);
   const KernelHome& home = kernel.home();
   Refusal refusal = survey(sent.code, sent.call, home.device);
   refusal.driver_text = home.driver.last_error_description();
@@ -84,11 +92,13 @@ Error detail::explain_unsent(Sent sent, CommandListRef list, const CheckedKernel
 detail::Sent detail::send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
                                  std::span<const LaunchArgument> arguments) {
   constexpr const char* kAppend = "zeCommandListAppendLaunchKernel";
-  const auto events = raw_array(launch.sync.wait);
-  if (!list || is_empty(events)) [[unlikely]]
+  const Handles events(launch.sync.wait);
+  if (!list || events.has_empty()) [[unlikely]]
     return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
+  const Api& ze = kernel.api();
+  if (!are_of_one_driver(kernel, list, launch.sync.signal, events)) [[unlikely]]
+    return {ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend};
   // Straight through the table: a Result for each call would cost more than the check.
-  const Api& ze = api();
   std::uint32_t index = 0;
   for (const LaunchArgument& argument : arguments)
     if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data))
@@ -99,7 +109,7 @@ detail::Sent detail::send_launch(CommandListRef list, KernelRef kernel, const La
     return {code, "zeKernelSetGroupSize"};
   const ze_group_count_t count{groups.x, groups.y, groups.z};
   return {ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, launch.sync.signal.raw(),
-                                             static_cast<std::uint32_t>(events.size), events),
+                                             events.size(), events.data()),
           kAppend};
 }
 

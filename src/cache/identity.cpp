@@ -3,8 +3,11 @@
 #include "cache/identity.hpp"
 
 #include <list>
+#include <map>
 #include <mutex>
 #include <optional>
+
+#include "level_zero/source.hpp"
 
 namespace kiln::cache {
 namespace {
@@ -70,21 +73,21 @@ std::string first_difference(const Manifest& wanted, const Manifest& found) {
   if (identity.bypass.empty()) identity.bypass = first_use->inputs.bypass;
 }
 
-[[gnu::hot]] const void* builder() { return reinterpret_cast<const void*>(api().zeModuleCreate); }
-
-/// Sampled identities. References to them stay valid: they are never removed.
+/// Sampled identities of one driver. References to them stay valid: they are never removed.
 struct Samples {
-  std::mutex mutex;
   std::list<Identity> all;
   const Identity* latest = nullptr;
   std::uint64_t mappings = 0;
-  const void* builder = nullptr;
-  const LoadMoment* loaded = nullptr;
-  std::optional<LoadMoment> first_use;  ///< where it is not as `loaded`
+  std::optional<LoadMoment> first_use;  ///< where it is not as when the driver was loaded
 };
 
-[[gnu::hot]] Samples& samples() {
-  static auto* kept = new Samples;  // outlives whoever asks while the process ends
+struct AllSamples {
+  std::mutex mutex;
+  std::map<const detail::Source*, Samples> by_source;
+};
+
+[[gnu::hot]] AllSamples& all_samples() {
+  static auto* kept = new AllSamples;  // outlives whoever asks while the process ends
   return *kept;
 }
 
@@ -107,27 +110,21 @@ struct Samples {
          (!libraries.intel || detail::compiler_files() == moment.compiler_files);
 }
 
-[[gnu::hot]] const Identity& identity() {
-  Samples& kept = samples();
-  const std::lock_guard lock(kept.mutex);
-  const LoadMoment* loaded = detail::load_moment();
-  if (kept.latest && kept.mappings == mapping_count() && kept.loaded == loaded && kept.builder == builder())
-    return *kept.latest;
-  if (!loaded) {
+[[gnu::hot]] const Identity& identity(const Api& api) {
+  const detail::Source* source = detail::source_of(api);
+  if (!source) {
     static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
     return *never;
   }
-  const MappedLibraries mapped(builder());
+  const LoadMoment& loaded = source->moment;
+  const std::lock_guard lock(all_samples().mutex);
+  Samples& kept = all_samples().by_source[source];
+  if (kept.latest && kept.mappings == mapping_count()) return *kept.latest;
+  const MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   kept.mappings = mapped.count();
   LibraryInputs libraries = library_inputs(mapped.all(), &digest_of_mapped);
-  if (kept.loaded != loaded) {
-    kept.first_use.reset();
-    if (!is_build_moment(*loaded, libraries)) kept.first_use = detail::sample_build_moment();
-  }
-  Identity sampled =
-      make_identity(std::move(libraries), *loaded, kept.first_use ? &*kept.first_use : nullptr);
-  kept.loaded = loaded;
-  kept.builder = builder();
+  if (!kept.latest && !is_build_moment(loaded, libraries)) kept.first_use = detail::sample_build_moment();
+  Identity sampled = make_identity(std::move(libraries), loaded, kept.first_use ? &*kept.first_use : nullptr);
   // Libraries that have nothing to do with compiling come and go.
   for (const Identity& known : kept.all)
     if (known.fields == sampled.fields && known.bypass == sampled.bypass && known.unknown == sampled.unknown)

@@ -40,10 +40,10 @@ struct Identity {
 /// Whether a compiler that reads its settings now finds what it would have found at `moment`. As identity().
 [[nodiscard]] bool is_build_moment(const detail::LoadMoment& moment, const LibraryInputs& libraries);
 
-/// This process's, for the driver behind the table. Environment and files are sampled once for a driver,
+/// This process's, for the driver behind that table. Environment and files are sampled once for a driver,
 /// libraries again whenever some were mapped. Valid until the process ends. Thread-safe; as the environment
 /// is read, no thread may change it during the first call.
-[[nodiscard]] const Identity& identity();
+[[nodiscard]] const Identity& identity(const Api& api);
 
 /// Ask after a compilation and before storing its result: empty when a compiler that read its settings only
 /// now would have read the same, else what changed. Opens up to three files. As identity().

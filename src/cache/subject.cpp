@@ -31,7 +31,7 @@ std::string constants_text(std::vector<std::pair<std::uint32_t, std::uint64_t>> 
 std::string version_text(DriverRef driver) {
   constexpr std::size_t kMost = 256;
   std::size_t size = 0;
-  const auto ask = api().zeIntelGetDriverVersionString;
+  const auto ask = driver.api().zeIntelGetDriverVersionString;
   if (!ask || ask(driver.raw(), nullptr, &size) != ZE_RESULT_SUCCESS || size == 0 || size > kMost) return {};
   std::string text(size + 1, '\0');
   if (ask(driver.raw(), text.data(), &size) != ZE_RESULT_SUCCESS) return {};

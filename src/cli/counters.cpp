@@ -42,7 +42,8 @@ Result<ordered_json> read_counters(const OpenDevice& device, KernelRef kernel) {
   constexpr const char* kName = "kilnKernelGetCounters";
   using Get = ze_result_t (*)(ze_kernel_handle_t, std::size_t*, char*);
   void* address = nullptr;
-  const ze_result_t found = api().zeDriverGetExtensionFunctionAddress(device.driver.raw(), kName, &address);
+  const ze_result_t found =
+      device.driver.api().zeDriverGetExtensionFunctionAddress(device.driver.raw(), kName, &address);
   if (found != ZE_RESULT_SUCCESS) return tl::unexpected(Error(found, kName));
   const Get get = reinterpret_cast<Get>(address);
   std::size_t size = 0;

@@ -87,7 +87,7 @@ int devices(const DevicesOptions& options) {
   };
   if (!options.device.empty() && options.device != "auto") {
     take(open_chosen(options.device), options.device.c_str());
-  } else {  // one after the other: the dispatch table serves one source at a time
+  } else {
     take(open_device({DeviceKind::gpu, ""}), "gpu");
     take(open_device({DeviceKind::cpu, ""}), "cpu");
   }

@@ -79,8 +79,9 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
 CompileAnswer not_found(std::string why) { return {false, ZE_RESULT_SUCCESS, std::move(why), {}, {}, {}}; }
 
 CompileAnswer answer_to(const CompileRequest& request, int answers) {
-  if (const auto loaded = load_source(request.place.source); !loaded) return not_found(loaded.error().text());
-  const auto selected = device_at(request.place);
+  const auto api = load_source(request.place.source);
+  if (!api) return not_found(api.error().text());
+  const auto selected = device_at(request.place, **api);
   if (!selected) return not_found("the device `" + request.place.name + "` is not there in another process");
   const auto context = ContextRef::create(selected->driver);
   if (!context) return not_found(context.error().text());
@@ -88,7 +89,7 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
   limit_memory();
   ModuleBuild build = create_module(selected->driver, context->get(), selected->device, request.inputs);
   CompileAnswer answer{true, build.code, std::move(build.log), std::move(build.last_error), {}, {}};
-  answer.compiler = cache::digest_of(cache::identity());
+  answer.compiler = cache::digest_of(cache::identity(**api));
   if (build.code != ZE_RESULT_SUCCESS) return answer;
   auto native = build.module->native_binary();
   if (native)

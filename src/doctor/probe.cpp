@@ -85,8 +85,8 @@ const char* kind_text(ze_device_type_t type) {
   }
 }
 
-void tell_devices(int result) {
-  const auto all = drivers();
+void tell_devices(int result, const Api& api) {
+  const auto all = drivers(api);
   if (!all) return tell(result, {{"answer", static_cast<std::uint32_t>(all.error().code())}});
   json devices = json::array();
   for (const DriverRef driver : *all) {
@@ -104,10 +104,10 @@ void tell_devices(int result) {
   tell(result, {{"devices", devices}});
 }
 
-void start(int result, const Result<void>& loaded) {
+void start(int result, const Result<const Api*>& loaded) {
   if (loaded) {
     tell(result, {{"answer", 0}});
-    return tell_devices(result);
+    return tell_devices(result, **loaded);
   }
   json step{{"answer", static_cast<std::uint32_t>(loaded.error().code())}};
   if (const Diagnostic* why = loaded.error().diagnostic()) step["refusal"] = json::parse(to_json(*why));

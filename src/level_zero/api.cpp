@@ -1,30 +1,76 @@
 // SPDX-License-Identifier: MIT
-// Fills the dispatch table from the loader, from a driver's own tables, or from the caller.
+// Fills dispatch tables from the loader, from a driver's own tables, or from the caller.
 #include "kiln/api.hpp"
 
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
 
 #include <cstdlib>
+#include <mutex>
 
-#include "kiln/log.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
-#include "level_zero/load_moment.hpp"
 #include "level_zero/source.hpp"
 
 namespace kiln {
+namespace {
+
+/// Stands where an entry point is missing.
+template <class Function>
+struct NotLoaded;
+template <class... Parameters>
+struct NotLoaded<ze_result_t(ZE_APICALL*)(Parameters...)> {
+  static ze_result_t ZE_APICALL call(Parameters...) { return ZE_RESULT_ERROR_UNINITIALIZED; }
+};
+
+/// The same table with NotLoaded where a REQUIRED entry point is missing.
+constexpr Api complete(Api api) {
+  if (!api.zeInit) api.zeInit = NotLoaded<decltype(api.zeInit)>::call;
+#define KILN_REQUIRED(table, name) \
+  if (!api.ze##table##name) api.ze##table##name = NotLoaded<decltype(api.ze##table##name)>::call;
+#define KILN_OPTIONAL(name, type)
+  KILN_ENTRY_POINTS(KILN_REQUIRED, KILN_OPTIONAL)
+#undef KILN_REQUIRED
+#undef KILN_OPTIONAL
+  return api;
+}
+
+}  // namespace
+
 namespace detail {
-Api table;
+constinit const Api kNoDriver = complete({});
+constinit std::atomic<const Api*> default_table = &kNoDriver;
 bool tearing_down = false;
 }  // namespace detail
+
 namespace {
 
 constexpr const char* kLoader = "libze_loader.so.1";
 
-std::string& current_source() {
-  static std::string source;
-  return source;
+/// A table that was given out: it stays as it is until the process ends.
+struct Table {
+  Api api;
+  detail::Source source;
+  const Table* next = nullptr;
+};
+std::atomic<const Table*> newest_table = nullptr;
+std::mutex loading;  // one at a time: the order of the list, and zeInit
+
+template <class Is>
+const Table* find_table(Is is) {
+  for (const Table* table = newest_table.load(std::memory_order_acquire); table; table = table->next)
+    if (is(*table)) return table;
+  return nullptr;
+}
+const Table* find_library(const std::string& library) {
+  return find_table([&](const Table& table) { return table.source.library == library; });
+}
+
+const Api& keep(const Api& api, std::string library, detail::LoadMoment moment) {
+  const auto* table =
+      new Table{api, {std::move(library), std::move(moment)}, newest_table.load(std::memory_order_relaxed)};
+  newest_table.store(table, std::memory_order_release);
+  return table->api;
 }
 
 /// The driver's tables, each member named as in the list of entry points.
@@ -93,25 +139,21 @@ Error broken_library(const std::string& library, std::string why) {
   return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen", std::move(diagnostic));
 }
 
-Result<void> start(Api api, const std::string& source) {
+Result<const Api*> start(Api api, const std::string& library, detail::LoadMoment moment) {
   if (const ze_result_t code = api.zeInit(0); code != ZE_RESULT_SUCCESS)
-    return tl::unexpected(source == kLoader ? detail::explain_missing_gpu(code, "zeInit")
-                                            : broken_library(source, "zeInit gave " + result_name(code)));
+    return tl::unexpected(library == kLoader ? detail::explain_missing_gpu(code, "zeInit")
+                                             : broken_library(library, "zeInit gave " + result_name(code)));
   // Through the loader, a driver's own function must not be given the loader's handles.
-  if (source != kLoader) find_extensions(api);
+  if (library != kLoader) find_extensions(api);
   // Registered behind the library's own exit handlers, so it runs before them.
   std::atexit([] { detail::tearing_down = true; });
-  detail::table = api;
-  current_source() = source;
-  detail::use_moment(source);
-  return {};
+  // The same library by another name: its handles go together.
+  if (const Table* same = find_table([&](const Table& each) { return each.api == api; })) return &same->api;
+  return &keep(api, library, std::move(moment));
 }
 
-}  // namespace
-
-Result<void> load_loader() {
-  if (current_source() == kLoader) return {};
-  detail::remember_moment(kLoader, kLoader);
+Result<const Api*> open_loader() {
+  auto moment = detail::moment_of_loading(kLoader);
   void* library = dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);  // never closed: handles call into it until exit
   if (!library) return tl::unexpected(detail::explain_missing_loader(dlerror()));
   Api api;
@@ -125,12 +167,11 @@ Result<void> load_loader() {
   find_optional(api, library);
   if (const char* missing = first_missing(api))
     return tl::unexpected(broken_library(kLoader, std::string(missing) + " is missing"));
-  return start(api, kLoader);
+  return start(api, kLoader, std::move(moment));
 }
 
-Result<void> load_driver(const std::string& path) {
-  if (current_source() == path) return {};
-  detail::remember_moment(path, path.c_str());
+Result<const Api*> open_driver(const std::string& path) {
+  auto moment = detail::moment_of_loading(path.c_str());
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return tl::unexpected(broken_library(path, dlerror()));
   DriverTables tables{};
@@ -161,20 +202,41 @@ Result<void> load_driver(const std::string& path) {
   find_optional(api, library);
   if (const char* missing = first_missing(api))
     return tl::unexpected(broken_library(path, std::string(missing) + " is missing"));
-  return start(api, path);
+  return start(api, path, std::move(moment));
 }
 
-void load_table(const Api& table) {
-  detail::table = table;
-  current_source().clear();
-  detail::remember_moment(current_source(), nullptr);
-  detail::use_moment(current_source());
+}  // namespace
+
+Result<const Api*> load_loader() {
+  const std::lock_guard lock(loading);
+  if (const Table* table = find_library(kLoader)) return &table->api;
+  auto api = open_loader();
+  if (api) detail::default_table.store(*api, std::memory_order_release);
+  return api;
 }
 
-const std::string& detail::table_source() { return current_source(); }
+Result<const Api*> load_driver(const std::string& path) {
+  const std::lock_guard lock(loading);
+  if (const Table* table = find_library(path)) return &table->api;
+  return open_driver(path);
+}
 
-Result<void> detail::load_source(const std::string& source) {
-  return source == kLoader ? load_loader() : load_driver(source);
+const Api& load_table(const Api& given) {
+  const Api whole = complete(given);
+  const std::lock_guard lock(loading);
+  const Table* known = find_table([&](const Table& each) { return each.api == whole; });
+  const Api& api = known ? known->api : keep(whole, {}, detail::moment_of_loading(nullptr));
+  detail::default_table.store(&api, std::memory_order_release);
+  return api;
+}
+
+[[gnu::hot]] const detail::Source* detail::source_of(const Api& api) {
+  const Table* table = find_table([&](const Table& each) { return &each.api == &api; });
+  return table ? &table->source : nullptr;
+}
+
+Result<const Api*> detail::load_source(const std::string& library) {
+  return library == kLoader ? load_loader() : load_driver(library);
 }
 
 }  // namespace kiln

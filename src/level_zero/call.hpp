@@ -3,17 +3,19 @@
 // the call.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <span>
 
 #include "kiln/api.hpp"
 #include "kiln/event.hpp"
 #include "kiln/log.hpp"
 
-// Calls an entry point by name and gives a Result<void>.
-#define KILN_CALL(name, ...) ::kiln::detail::call(#name, ::kiln::api().name, __VA_ARGS__)
+// Calls an entry point by name, in the table of the first argument, which is a ref, and gives a Result<void>.
+#define KILN_CALL(name, ...) ::kiln::detail::call(#name, &::kiln::Api::name, __VA_ARGS__)
 
-// Calls a destroying entry point; a failure is logged.
-#define KILN_DESTROY(name, ...) ::kiln::detail::destroy(#name, ::kiln::api().name, __VA_ARGS__)
+// Calls a destroying entry point in the table of the first argument; a failure is logged.
+#define KILN_DESTROY(name, ...) ::kiln::detail::destroy(#name, &::kiln::Api::name, __VA_ARGS__)
 
 // Returns from the enclosing function when a Result holds an error.
 #define KILN_TRY(expression)                                              \
@@ -27,63 +29,121 @@ namespace kiln::detail {
 /// Set when the process exits: from then on the loader and the drivers take themselves apart.
 extern bool tearing_down;
 
-/// Destructors cannot fail: a driver that refuses to destroy is logged, and one that is going away is left
-/// alone.
-template <class... Arguments>
-void destroy(const char* call, ze_result_t (*function)(Arguments...), Arguments... arguments) {
-  if (tearing_down) return;
-  if (const ze_result_t code = function(arguments...); code != ZE_RESULT_SUCCESS) [[unlikely]]
-    log(LogLevel::warning, std::string(call) + " failed: " + result_name(code));
-}
-
-/// A handle that may be empty, such as the event that an append signals.
+/// A ref that may be empty, such as the event that an append signals.
 template <class Handle>
 struct Optional {
-  Handle handle;
-  operator Handle() const { return handle; }
+  Ref<Handle> ref;
 };
-template <class Handle>
-Optional(Handle) -> Optional<Handle>;
-
-/// An array of handles, none of which may be empty.
-template <class Handle>
-struct Handles {
-  Handle* data;
-  std::size_t size;
-  operator Handle*() const { return data; }
-};
-
-/// Refs are one word each, the raw handle: a span of them is an array of handles.
 template <class R>
-Handles<typename R::Handle> raw_array(std::span<const R> refs) {
-  using Handle = typename R::Handle;
-  static_assert(sizeof(R) == sizeof(Handle));
-  if (refs.empty()) return {nullptr, 0};
-  return {const_cast<Handle*>(reinterpret_cast<const Handle*>(refs.data())), refs.size()};
+Optional(R) -> Optional<typename R::Handle>;
+
+/// The raw handles behind refs, none of which may be empty. Allocates for more than kFew alone.
+template <class Handle>
+class Handles {
+ public:
+  Handles(const Handles&) = delete;
+  Handles& operator=(const Handles&) = delete;
+  template <class R>
+  explicit Handles(std::span<const R> refs) : size_(static_cast<std::uint32_t>(refs.size())) {
+    if (refs.empty()) return;
+    if (refs.size() > kFew) many_ = std::make_unique<Handle[]>(refs.size());
+    data_ = many_ ? many_.get() : few_.data();
+    api_ = &refs[0].api();
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      data_[i] = refs[i].raw();
+      if (!refs[i]) has_empty_ = true;
+      if (&refs[i].api() != api_) is_mixed_ = true;
+    }
+  }
+  [[nodiscard]] Handle* data() const { return data_; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] bool has_empty() const { return has_empty_; }
+  [[nodiscard]] bool is_of(const Api& api) const { return !api_ || (api_ == &api && !is_mixed_); }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+  Handle* data_ = nullptr;
+  const Api* api_ = nullptr;
+  std::uint32_t size_ = 0;
+  bool has_empty_ = false, is_mixed_ = false;
+  std::unique_ptr<Handle[]> many_;
+  std::array<Handle, kFew> few_;  // left as it is: only what was asked for is written
+};
+template <class R>
+Handles(std::span<const R>) -> Handles<typename R::Handle>;
+
+template <class T>
+concept RawHandle = std::is_pointer_v<T> && !std::is_void_v<std::remove_pointer_t<T>> && !requires {
+  sizeof(std::remove_pointer_t<T>);
+};
+
+// What the driver gets for an argument, whether it is an empty handle, and whether it is of that driver.
+template <class T>
+const T& raw_of(const T& value) {
+  static_assert(!RawHandle<T>, "give the ref, so that it is checked");
+  return value;
+}
+template <class Handle>
+Handle raw_of(const Ref<Handle>& ref) {
+  return ref.raw();
+}
+template <class Handle>
+Handle raw_of(const Optional<Handle>& optional) {
+  return optional.ref.raw();
+}
+template <class Handle>
+Handle* raw_of(const Handles<Handle>& handles) {
+  return handles.data();
 }
 
 template <class T>
 bool is_empty(const T&) {
   return false;
 }
-#define KILN_HANDLE(type) \
-  inline bool is_empty(const type& handle) { return handle == nullptr; }
-KILN_HANDLE(ze_driver_handle_t)
-KILN_HANDLE(ze_device_handle_t)
-KILN_HANDLE(ze_context_handle_t)
-KILN_HANDLE(ze_command_queue_handle_t)
-KILN_HANDLE(ze_command_list_handle_t)
-KILN_HANDLE(ze_fence_handle_t)
-KILN_HANDLE(ze_event_pool_handle_t)
-KILN_HANDLE(ze_event_handle_t)
-KILN_HANDLE(ze_module_handle_t)
-KILN_HANDLE(ze_kernel_handle_t)
-#undef KILN_HANDLE
+template <class Handle>
+bool is_empty(const Ref<Handle>& ref) {
+  return !ref;
+}
 template <class Handle>
 bool is_empty(const Handles<Handle>& handles) {
-  for (std::size_t i = 0; i < handles.size; ++i)
-    if (!handles.data[i]) return true;
-  return false;
+  return handles.has_empty();
+}
+
+template <class T>
+bool is_of(const Api&, const T&) {
+  return true;
+}
+template <class Handle>
+bool is_of(const Api& api, const Ref<Handle>& ref) {
+  return &ref.api() == &api;
+}
+template <class Handle>
+bool is_of(const Api& api, const Optional<Handle>& optional) {
+  return !optional.ref || &optional.ref.api() == &api;
+}
+template <class Handle>
+bool is_of(const Api& api, const Handles<Handle>& handles) {
+  return handles.is_of(api);
+}
+
+/// An argument as it is, and a derived ref as the one that the functions above know.
+template <class T>
+const T& plain(const T& value) {
+  return value;
+}
+template <class T>
+requires requires { typename T::Handle; }
+const Ref<typename T::Handle>& plain(const T& ref) { return ref; }
+
+/// Destructors cannot fail: a driver that refuses to destroy is logged, and one that is going away is left
+/// alone.
+template <class... Parameters, class First, class... Rest>
+void destroy(const char* call, ze_result_t (*Api::*function)(Parameters...), const First& first,
+             const Rest&... rest) {
+  if (tearing_down) return;
+  const ze_result_t code = (first.api().*function)(first.raw(), rest...);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    log(LogLevel::warning, std::string(call) + " failed: " + result_name(code));
 }
 
 /// K0222: an empty handle or a null pointer was given. Intel's driver follows it without a look (22.43 to
@@ -91,14 +151,21 @@ bool is_empty(const Handles<Handle>& handles) {
 [[nodiscard]] Error empty_handle(const char* call);
 [[nodiscard]] Error null_pointer(const char* call, const char* what);
 
+/// K0228: a handle of one driver was given beside that of another, which would take it for its own.
+[[nodiscard]] Error foreign_handle(const char* call);
+
 /// What is known of a failure by its code alone: K0220 when the device is lost.
 [[nodiscard]] Error refused(ze_result_t code, const char* call);
 
-template <class... Parameters, class... Arguments>
-Result<void> call(const char* name, ze_result_t (*function)(Parameters...), const Arguments&... arguments) {
-  if ((is_empty(arguments) || ...)) [[unlikely]]
+template <class... Parameters, class First, class... Rest>
+Result<void> call(const char* name, ze_result_t (*Api::*function)(Parameters...), const First& first,
+                  const Rest&... rest) {
+  if (is_empty(plain(first)) || (is_empty(plain(rest)) || ...)) [[unlikely]]
     return tl::unexpected(empty_handle(name));
-  const ze_result_t code = function(arguments...);
+  const Api& api = first.api();
+  if (!(is_of(api, plain(rest)) && ...)) [[unlikely]]
+    return tl::unexpected(foreign_handle(name));
+  const ze_result_t code = (api.*function)(first.raw(), raw_of(plain(rest))...);
   if (code == ZE_RESULT_SUCCESS) [[likely]]
     return {};
   return tl::unexpected(refused(code, name));

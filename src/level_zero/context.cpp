@@ -14,7 +14,7 @@ namespace {
 AllocationLimits limits_of(DeviceRef device, const AllocationRequest& request) {
   AllocationLimits limits;
   auto properties = make<ze_device_properties_t>();
-  if (device && api().zeDeviceGetProperties(device.raw(), &properties) == ZE_RESULT_SUCCESS)
+  if (device && device.api().zeDeviceGetProperties(device.raw(), &properties) == ZE_RESULT_SUCCESS)
     limits.largest = properties.maxMemAllocSize;
   if (device && request.relaxed_limits) limits.memory = detail::memory_of(device);
   return limits;
@@ -37,7 +37,7 @@ Error explain(Error error, DeviceRef device, const AllocationRequest& request) {
 
 /// Owns what the driver gave, if it kept the alignment: 22.43 takes large ones and forgets them.
 Result<Buffer> keep(ContextRef context, void* data, const AllocationRequest& request, const char* call) {
-  Buffer buffer = Buffer::adopt(context.raw(), data, request.size, request.kind);
+  Buffer buffer = Buffer::adopt(context, data, request.size, request.kind);
   if (reinterpret_cast<std::uintptr_t>(data) % request.alignment == 0) return buffer;
   return tl::unexpected(Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, call,
                               {"K0205",
@@ -55,8 +55,8 @@ AllocationRequest request_of(MemoryKind kind, std::size_t size, const Allocation
 Result<Context> ContextRef::create(DriverRef driver) {
   const auto description = make<ze_context_desc_t>();
   Handle handle = nullptr;
-  KILN_TRY(KILN_CALL(zeContextCreate, driver.raw(), &description, &handle));
-  return Context::adopt(handle);
+  KILN_TRY(KILN_CALL(zeContextCreate, driver, &description, &handle));
+  return Context::adopt(handle, driver.api());
 }
 
 Result<Buffer> ContextRef::allocate_device(DeviceRef device, std::size_t size,
@@ -68,8 +68,7 @@ Result<Buffer> ContextRef::allocate_device(DeviceRef device, std::size_t size,
   relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
   if (options.relaxed_limits) chain(description, relaxed);
   void* data = nullptr;
-  if (auto result =
-          KILN_CALL(zeMemAllocDevice, raw(), &description, size, options.alignment, device.raw(), &data);
+  if (auto result = KILN_CALL(zeMemAllocDevice, *this, &description, size, options.alignment, device, &data);
       !result)
     return tl::unexpected(explain(std::move(result).error(), device, request));
   return keep(*this, data, request, "zeMemAllocDevice");
@@ -83,7 +82,7 @@ Result<HostBuffer> ContextRef::allocate_host(std::size_t size, AllocationOptions
   relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
   if (options.relaxed_limits) chain(description, relaxed);
   void* data = nullptr;
-  if (auto result = KILN_CALL(zeMemAllocHost, raw(), &description, size, options.alignment, &data); !result)
+  if (auto result = KILN_CALL(zeMemAllocHost, *this, &description, size, options.alignment, &data); !result)
     return tl::unexpected(explain(std::move(result).error(), {}, request));
   auto buffer = keep(*this, data, request, "zeMemAllocHost");
   KILN_TRY(buffer);
@@ -101,8 +100,8 @@ Result<HostBuffer> ContextRef::allocate_shared(DeviceRef device, std::size_t siz
   if (options.relaxed_limits) chain(on_device, relaxed);
   const auto on_host = make<ze_host_mem_alloc_desc_t>();
   void* data = nullptr;
-  if (auto result = KILN_CALL(zeMemAllocShared, raw(), &on_device, &on_host, size, options.alignment,
-                              detail::Optional{device.raw()}, &data);
+  if (auto result = KILN_CALL(zeMemAllocShared, *this, &on_device, &on_host, size, options.alignment,
+                              detail::Optional{device}, &data);
       !result)
     return tl::unexpected(explain(std::move(result).error(), device, request));
   auto buffer = keep(*this, data, request, "zeMemAllocShared");
@@ -110,6 +109,6 @@ Result<HostBuffer> ContextRef::allocate_shared(DeviceRef device, std::size_t siz
   return HostBuffer(*std::move(buffer));
 }
 
-void ContextRef::destroy(Handle handle) { KILN_DESTROY(zeContextDestroy, handle); }
+void ContextRef::destroy(ContextRef ref) { KILN_DESTROY(zeContextDestroy, ref); }
 
 }  // namespace kiln

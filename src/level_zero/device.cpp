@@ -17,7 +17,7 @@ std::string bounded(const char (&text)[N]) {
 
 /// Level Zero's two-call pattern: ask for the count, then for that many filled structs.
 template <class T, class Function>
-Result<std::vector<T>> list_of(const char* name, Function* function, ze_device_handle_t device) {
+Result<std::vector<T>> list_of(const char* name, Function* Api::*function, DeviceRef device) {
   std::uint32_t count = 0;
   KILN_TRY(detail::call(name, function, device, &count, static_cast<T*>(nullptr)));
   std::vector<T> items(count, make<T>());
@@ -43,7 +43,7 @@ std::chrono::nanoseconds timestamp_duration(std::uint64_t start, std::uint64_t e
 
 Result<DeviceProperties> DeviceRef::properties() const {
   auto raw_properties = make<ze_device_properties_t>();
-  KILN_TRY(KILN_CALL(zeDeviceGetProperties, raw(), &raw_properties));
+  KILN_TRY(KILN_CALL(zeDeviceGetProperties, *this, &raw_properties));
   DeviceProperties p;
   p.name = bounded(raw_properties.name);
   p.type = raw_properties.type;
@@ -75,7 +75,7 @@ Result<DeviceProperties> DeviceRef::properties() const {
 
 Result<ComputeProperties> DeviceRef::compute_properties() const {
   auto c = make<ze_device_compute_properties_t>();
-  KILN_TRY(KILN_CALL(zeDeviceGetComputeProperties, raw(), &c));
+  KILN_TRY(KILN_CALL(zeDeviceGetComputeProperties, *this, &c));
   ComputeProperties p;
   p.slm_per_group = c.maxSharedLocalMemory;
   p.max_total_group_size = c.maxTotalGroupSize;
@@ -88,7 +88,7 @@ Result<ComputeProperties> DeviceRef::compute_properties() const {
 
 Result<std::vector<MemoryProperties>> DeviceRef::memory_properties() const {
   auto items = list_of<ze_device_memory_properties_t>("zeDeviceGetMemoryProperties",
-                                                      api().zeDeviceGetMemoryProperties, raw());
+                                                      &Api::zeDeviceGetMemoryProperties, *this);
   KILN_TRY(items);
   std::vector<MemoryProperties> result;
   for (const auto& item : *items)
@@ -98,7 +98,7 @@ Result<std::vector<MemoryProperties>> DeviceRef::memory_properties() const {
 
 Result<ModuleProperties> DeviceRef::module_properties() const {
   auto m = make<ze_device_module_properties_t>();
-  KILN_TRY(KILN_CALL(zeDeviceGetModuleProperties, raw(), &m));
+  KILN_TRY(KILN_CALL(zeDeviceGetModuleProperties, *this, &m));
   ModuleProperties p;
   p.spirv_version = m.spirvVersionSupported;
   p.max_arguments_size = m.maxArgumentsSize;
@@ -111,7 +111,7 @@ Result<ModuleProperties> DeviceRef::module_properties() const {
 
 Result<std::vector<CacheProperties>> DeviceRef::cache_properties() const {
   auto items = list_of<ze_device_cache_properties_t>("zeDeviceGetCacheProperties",
-                                                     api().zeDeviceGetCacheProperties, raw());
+                                                     &Api::zeDeviceGetCacheProperties, *this);
   KILN_TRY(items);
   std::vector<CacheProperties> result;
   for (const auto& item : *items)
@@ -121,7 +121,7 @@ Result<std::vector<CacheProperties>> DeviceRef::cache_properties() const {
 
 Result<std::vector<QueueGroup>> DeviceRef::queue_groups() const {
   auto items = list_of<ze_command_queue_group_properties_t>(
-      "zeDeviceGetCommandQueueGroupProperties", api().zeDeviceGetCommandQueueGroupProperties, raw());
+      "zeDeviceGetCommandQueueGroupProperties", &Api::zeDeviceGetCommandQueueGroupProperties, *this);
   KILN_TRY(items);
   std::vector<QueueGroup> result;
   for (const auto& item : *items)
@@ -139,21 +139,21 @@ Result<std::uint32_t> DeviceRef::compute_queue_group() const {
 
 Result<std::uint32_t> DriverRef::version() const {
   auto properties = make<ze_driver_properties_t>();
-  KILN_TRY(KILN_CALL(zeDriverGetProperties, raw(), &properties));
+  KILN_TRY(KILN_CALL(zeDriverGetProperties, *this, &properties));
   return properties.driverVersion;
 }
 
 Result<ze_api_version_t> DriverRef::api_version() const {
   ze_api_version_t version{};
-  KILN_TRY(KILN_CALL(zeDriverGetApiVersion, raw(), &version));
+  KILN_TRY(KILN_CALL(zeDriverGetApiVersion, *this, &version));
   return version;
 }
 
 Result<std::vector<std::string>> DriverRef::extensions() const {
   std::uint32_t count = 0;
-  KILN_TRY(KILN_CALL(zeDriverGetExtensionProperties, raw(), &count, nullptr));
+  KILN_TRY(KILN_CALL(zeDriverGetExtensionProperties, *this, &count, nullptr));
   std::vector<ze_driver_extension_properties_t> items(count);
-  if (count) KILN_TRY(KILN_CALL(zeDriverGetExtensionProperties, raw(), &count, items.data()));
+  if (count) KILN_TRY(KILN_CALL(zeDriverGetExtensionProperties, *this, &count, items.data()));
   std::vector<std::string> names;
   for (const auto& item : items) names.push_back(bounded(item.name));
   return names;
@@ -161,10 +161,12 @@ Result<std::vector<std::string>> DriverRef::extensions() const {
 
 Result<std::vector<DeviceRef>> DriverRef::devices() const {
   std::uint32_t count = 0;
-  KILN_TRY(KILN_CALL(zeDeviceGet, raw(), &count, nullptr));
+  KILN_TRY(KILN_CALL(zeDeviceGet, *this, &count, nullptr));
   std::vector<ze_device_handle_t> handles(count);
-  if (count) KILN_TRY(KILN_CALL(zeDeviceGet, raw(), &count, handles.data()));
-  return std::vector<DeviceRef>(handles.begin(), handles.begin() + count);
+  if (count) KILN_TRY(KILN_CALL(zeDeviceGet, *this, &count, handles.data()));
+  std::vector<DeviceRef> devices;
+  for (std::uint32_t i = 0; i < count; ++i) devices.emplace_back(handles[i], api());
+  return devices;
 }
 
 std::string DriverRef::last_error_description() const {
@@ -175,13 +177,14 @@ std::string DriverRef::last_error_description() const {
   return text;
 }
 
-Result<std::vector<DriverRef>> drivers() {
-  if (!api().zeDriverGet) return tl::unexpected(Error(ZE_RESULT_ERROR_UNINITIALIZED, "zeDriverGet"));
+Result<std::vector<DriverRef>> drivers(const Api& api) {
   std::uint32_t count = 0;
-  KILN_TRY(KILN_CALL(zeDriverGet, &count, nullptr));
+  KILN_TRY(check(api.zeDriverGet(&count, nullptr), "zeDriverGet"));
   std::vector<ze_driver_handle_t> handles(count);
-  if (count) KILN_TRY(KILN_CALL(zeDriverGet, &count, handles.data()));
-  return std::vector<DriverRef>(handles.begin(), handles.begin() + count);
+  if (count) KILN_TRY(check(api.zeDriverGet(&count, handles.data()), "zeDriverGet"));
+  std::vector<DriverRef> drivers;
+  for (std::uint32_t i = 0; i < count; ++i) drivers.emplace_back(handles[i], api);
+  return drivers;
 }
 
 }  // namespace kiln

@@ -115,8 +115,8 @@ Error explain_unknown_product(const std::string& product) {
 
 }  // namespace detail
 
-Result<SelectedDevice> first_device(ze_device_type_t type) {
-  auto all = drivers();
+Result<SelectedDevice> first_device(ze_device_type_t type, const Api& api) {
+  auto all = drivers(api);
   KILN_TRY(all);
   for (const DriverRef driver : *all) {
     const auto devices = driver.devices();

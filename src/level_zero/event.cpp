@@ -32,15 +32,15 @@ Error bad_count(std::uint32_t count) {
 }  // namespace
 
 Result<void> EventRef::wait(Timeout timeout) const {
-  return KILN_CALL(zeEventHostSynchronize, raw(), detail::timeout_of(timeout));
+  return KILN_CALL(zeEventHostSynchronize, *this, detail::timeout_of(timeout));
 }
-Result<bool> EventRef::is_signalled() const { return signalled(KILN_CALL(zeEventQueryStatus, raw())); }
-Result<void> EventRef::signal() const { return KILN_CALL(zeEventHostSignal, raw()); }
-Result<void> EventRef::reset() const { return KILN_CALL(zeEventHostReset, raw()); }
+Result<bool> EventRef::is_signalled() const { return signalled(KILN_CALL(zeEventQueryStatus, *this)); }
+Result<void> EventRef::signal() const { return KILN_CALL(zeEventHostSignal, *this); }
+Result<void> EventRef::reset() const { return KILN_CALL(zeEventHostReset, *this); }
 
 Result<KernelTimestamps> EventRef::timestamps() const {
   ze_kernel_timestamp_result_t value{};
-  KILN_TRY(KILN_CALL(zeEventQueryKernelTimestamp, raw(), &value));
+  KILN_TRY(KILN_CALL(zeEventQueryKernelTimestamp, *this, &value));
   return KernelTimestamps{value.global.kernelStart, value.global.kernelEnd, value.context.kernelStart,
                           value.context.kernelEnd};
 }
@@ -52,7 +52,7 @@ Result<std::chrono::nanoseconds> EventRef::kernel_duration(const DevicePropertie
                             device.timer_ticks_per_second);
 }
 
-void EventRef::destroy(Handle handle) { KILN_DESTROY(zeEventDestroy, handle); }
+void EventRef::destroy(EventRef ref) { KILN_DESTROY(zeEventDestroy, ref); }
 
 Result<EventPool> EventPoolRef::create(ContextRef context, std::uint32_t count, EventPoolOptions options) {
   if (count == 0 || count > kMostEvents) return tl::unexpected(bad_count(count));
@@ -61,11 +61,11 @@ Result<EventPool> EventPoolRef::create(ContextRef context, std::uint32_t count, 
   if (options.timestamps) description.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
   description.count = count;
   Handle handle = nullptr;
-  if (auto made = KILN_CALL(zeEventPoolCreate, context.raw(), &description, 0, nullptr, &handle); !made) {
+  if (auto made = KILN_CALL(zeEventPoolCreate, context, &description, 0, nullptr, &handle); !made) {
     const Refusal refusal = detail::survey(made.error().code(), "zeEventPoolCreate", {});
     return tl::unexpected(detail::explained(std::move(made).error(), explain_event_pool(refusal, count)));
   }
-  return EventPool::adopt(handle);
+  return EventPool::adopt(handle, context.api());
 }
 
 Result<Event> EventPoolRef::event(std::uint32_t index) const {
@@ -73,17 +73,17 @@ Result<Event> EventPoolRef::event(std::uint32_t index) const {
   description.index = index;
   description.signal = description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
   ze_event_handle_t handle = nullptr;
-  KILN_TRY(KILN_CALL(zeEventCreate, raw(), &description, &handle));
-  return Event::adopt(handle);
+  KILN_TRY(KILN_CALL(zeEventCreate, *this, &description, &handle));
+  return Event::adopt(handle, api());
 }
 
-void EventPoolRef::destroy(Handle handle) { KILN_DESTROY(zeEventPoolDestroy, handle); }
+void EventPoolRef::destroy(EventPoolRef ref) { KILN_DESTROY(zeEventPoolDestroy, ref); }
 
 Result<void> FenceRef::wait(Timeout timeout) const {
-  return KILN_CALL(zeFenceHostSynchronize, raw(), detail::timeout_of(timeout));
+  return KILN_CALL(zeFenceHostSynchronize, *this, detail::timeout_of(timeout));
 }
-Result<bool> FenceRef::is_signalled() const { return signalled(KILN_CALL(zeFenceQueryStatus, raw())); }
-Result<void> FenceRef::reset() const { return KILN_CALL(zeFenceReset, raw()); }
-void FenceRef::destroy(Handle handle) { KILN_DESTROY(zeFenceDestroy, handle); }
+Result<bool> FenceRef::is_signalled() const { return signalled(KILN_CALL(zeFenceQueryStatus, *this)); }
+Result<void> FenceRef::reset() const { return KILN_CALL(zeFenceReset, *this); }
+void FenceRef::destroy(FenceRef ref) { KILN_DESTROY(zeFenceDestroy, ref); }
 
 }  // namespace kiln

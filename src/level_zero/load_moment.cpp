@@ -7,12 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -23,20 +20,6 @@ namespace kiln::detail {
 namespace {
 
 constexpr std::size_t kMostRead = std::size_t{1} << 20;
-
-std::mutex mutex;
-std::atomic<const LoadMoment*> current = nullptr;
-
-std::map<std::string, LoadMoment>& moments() {
-  static auto* all = new std::map<std::string, LoadMoment>;  // outlives whoever asks while the process ends
-  return *all;
-}
-
-/// Of a load that is under way; one that fails leaves no moment behind.
-LoadMoment& pending() {
-  static auto* moment = new LoadMoment;
-  return *moment;
-}
 
 /// Null when all of it was read.
 const char* read_all(int file, std::string& content) {
@@ -142,19 +125,10 @@ LoadMoment sample_moment(const SettingsPlaces& places) {
   return moment;
 }
 
-[[gnu::hot]] const LoadMoment* load_moment() { return current.load(std::memory_order_acquire); }
-
-void remember_moment(const std::string& source, const char* library) {
-  const std::lock_guard lock(mutex);
-  if (moments().contains(source)) return;
-  pending() = sample_moment();
-  if (came_before_kiln(library)) pending().started = environment_inputs(environment_at_start());
-}
-
-void use_moment(const std::string& source) {
-  const std::lock_guard lock(mutex);
-  const auto place = moments().try_emplace(source, std::move(pending())).first;
-  current.store(&place->second, std::memory_order_release);
+LoadMoment moment_of_loading(const char* library) {
+  LoadMoment moment = sample_moment();
+  if (came_before_kiln(library)) moment.started = environment_inputs(environment_at_start());
+  return moment;
 }
 
 }  // namespace kiln::detail

@@ -46,14 +46,8 @@ struct SettingsPlaces {
 [[nodiscard]] bool is_environment_of(const LoadMoment& moment);
 [[nodiscard]] std::vector<SettingsFile> compiler_files(const SettingsPlaces& places = {});
 
-/// The moment just before the driver behind the table was first loaded by this process; null before that.
-/// It stays valid until the process ends.
-[[nodiscard]] const LoadMoment* load_moment();
-
-/// Looks at the present moment, unless one is known for that source. `library` is what will be loaded; null
-/// when the caller of Kiln has done so. For load_…() alone.
-void remember_moment(const std::string& source, const char* library);
-/// That source is behind the table from now on, loaded at the moment looked at last.
-void use_moment(const std::string& source);
+/// The present moment, just before `library` is loaded; null when the caller of Kiln has done so. For
+/// load_…() alone.
+[[nodiscard]] LoadMoment moment_of_loading(const char* library);
 
 }  // namespace kiln::detail

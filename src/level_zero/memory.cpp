@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-Buffer Buffer::adopt(ze_context_handle_t context, void* data, std::size_t size, MemoryKind kind) {
+Buffer Buffer::adopt(Ref<ze_context_handle_t> context, void* data, std::size_t size, MemoryKind kind) {
   Buffer buffer;
   buffer.context_ = context;
   buffer.data_ = data;

@@ -12,16 +12,16 @@
 namespace kiln {
 namespace {
 
-std::string take_log(ze_module_build_log_handle_t handle) {
-  if (!handle) return {};
+std::string take_log(Ref<ze_module_build_log_handle_t> log) {
+  if (!log) return {};
   std::size_t size = 0;
   std::string text;
-  if (api().zeModuleBuildLogGetString(handle, &size, nullptr) == ZE_RESULT_SUCCESS && size > 0) {
+  if (log.api().zeModuleBuildLogGetString(log.raw(), &size, nullptr) == ZE_RESULT_SUCCESS && size > 0) {
     text.resize(size);
-    if (api().zeModuleBuildLogGetString(handle, &size, text.data()) != ZE_RESULT_SUCCESS) text.clear();
+    if (log.api().zeModuleBuildLogGetString(log.raw(), &size, text.data()) != ZE_RESULT_SUCCESS) text.clear();
     text.resize(std::min(text.find('\0'), text.size()));
   }
-  KILN_DESTROY(zeModuleBuildLogDestroy, handle);
+  KILN_DESTROY(zeModuleBuildLogDestroy, log);
   return text;
 }
 
@@ -34,9 +34,8 @@ constexpr const char* kLostLog =
 /// failed, and takes that one for its own when it comes back: a wild call. Loaders 1.8 to 1.32.
 bool loses_log(ContextRef context) {
   void* behind = context.raw();
-  return api().zelLoaderTranslateHandle &&
-         api().zelLoaderTranslateHandle(abi::kLoaderContextHandle, context.raw(), &behind) ==
-             ZE_RESULT_SUCCESS &&
+  const auto translate = context.api().zelLoaderTranslateHandle;
+  return translate && translate(abi::kLoaderContextHandle, context.raw(), &behind) == ZE_RESULT_SUCCESS &&
          behind != context.raw();
 }
 
@@ -89,6 +88,8 @@ bool links_programs(DriverRef driver) {
 ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRef device,
                                   std::span<const ModuleInput> inputs) {
   if (!context || !device) return not_built(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "an empty handle was given");
+  if (&context.api() != &device.api())
+    return not_built(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the context is of another driver than the device");
   std::vector<Constants> constants;
   std::vector<std::size_t> sizes;
   std::vector<const std::uint8_t*> codes;
@@ -132,10 +133,11 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   ze_module_build_log_handle_t log = nullptr;
   ze_module_handle_t handle = nullptr;
   ModuleBuild build;
-  build.code = api().zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
-  build.log = build.code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log(log);
+  const Api& api = context.api();
+  build.code = api.zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
+  build.log = build.code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log({log, api});
   if (build.code == ZE_RESULT_SUCCESS)
-    build.module = Module::adopt(handle);
+    build.module = Module::adopt(handle, api);
   else if (std::string after = driver.last_error_description(); after != before)
     build.last_error = std::move(after);
   return build;
@@ -146,34 +148,34 @@ Result<Kernel> ModuleRef::kernel(const char* name) const {
   auto description = make<ze_kernel_desc_t>();
   description.pKernelName = name;
   ze_kernel_handle_t handle = nullptr;
-  KILN_TRY(KILN_CALL(zeKernelCreate, raw(), &description, &handle));
-  return Kernel::adopt(handle);
+  KILN_TRY(KILN_CALL(zeKernelCreate, *this, &description, &handle));
+  return Kernel::adopt(handle, api());
 }
 
 Result<std::vector<std::string>> ModuleRef::kernel_names() const {
   std::uint32_t count = 0;
-  KILN_TRY(KILN_CALL(zeModuleGetKernelNames, raw(), &count, nullptr));
+  KILN_TRY(KILN_CALL(zeModuleGetKernelNames, *this, &count, nullptr));
   std::vector<const char*> names(count);
-  KILN_TRY(KILN_CALL(zeModuleGetKernelNames, raw(), &count, names.data()));
+  KILN_TRY(KILN_CALL(zeModuleGetKernelNames, *this, &count, names.data()));
   return std::vector<std::string>(names.begin(), names.end());
 }
 
 Result<std::vector<std::byte>> ModuleRef::native_binary() const {
   std::size_t size = 0;
-  KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, raw(), &size, nullptr));
+  KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, *this, &size, nullptr));
   std::vector<std::byte> binary(size);
-  KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, raw(), &size, reinterpret_cast<std::uint8_t*>(binary.data())));
+  KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, *this, &size, reinterpret_cast<std::uint8_t*>(binary.data())));
   return binary;
 }
 
-void ModuleRef::destroy(Handle handle) { KILN_DESTROY(zeModuleDestroy, handle); }
+void ModuleRef::destroy(ModuleRef ref) { KILN_DESTROY(zeModuleDestroy, ref); }
 
 Result<KernelProperties> KernelRef::properties() const {
   // One chained struct a call: drivers 22.43 to 22.52 loop for ever on two.
   auto properties = make<ze_kernel_properties_t>();
   auto largest = make<abi::KernelMaxGroupSize>();
   chain(properties, largest);
-  KILN_TRY(KILN_CALL(zeKernelGetProperties, raw(), &properties));
+  KILN_TRY(KILN_CALL(zeKernelGetProperties, *this, &properties));
   KernelProperties facts;
   facts.arguments = properties.numKernelArgs;
   facts.required_group_size = {properties.requiredGroupSizeX, properties.requiredGroupSizeY,
@@ -190,20 +192,20 @@ Result<KernelProperties> KernelRef::properties() const {
 }
 
 Result<void> KernelRef::set_group_size(Extent size) const {
-  return KILN_CALL(zeKernelSetGroupSize, raw(), size.x, size.y, size.z);
+  return KILN_CALL(zeKernelSetGroupSize, *this, size.x, size.y, size.z);
 }
 
 Result<Extent> KernelRef::suggest_group_size(Extent global) const {
   Extent size;
   KILN_TRY(
-      KILN_CALL(zeKernelSuggestGroupSize, raw(), global.x, global.y, global.z, &size.x, &size.y, &size.z));
+      KILN_CALL(zeKernelSuggestGroupSize, *this, global.x, global.y, global.z, &size.x, &size.y, &size.z));
   return size;
 }
 
 Result<void> KernelRef::set_argument(std::uint32_t index, std::size_t size, const void* value) const {
-  return KILN_CALL(zeKernelSetArgumentValue, raw(), index, size, value);
+  return KILN_CALL(zeKernelSetArgumentValue, *this, index, size, value);
 }
 
-void KernelRef::destroy(Handle handle) { KILN_DESTROY(zeKernelDestroy, handle); }
+void KernelRef::destroy(KernelRef ref) { KILN_DESTROY(zeKernelDestroy, ref); }
 
 }  // namespace kiln

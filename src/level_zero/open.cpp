@@ -62,14 +62,17 @@ Error bad_request(std::string_view text) {
 
 Result<SelectedDevice> select(const DeviceRequest& request) {
   switch (request.kind) {
-    case DeviceKind::gpu:
-      KILN_TRY(load_loader());
-      return first_device(ZE_DEVICE_TYPE_GPU);
+    case DeviceKind::gpu: {
+      const auto api = load_loader();
+      KILN_TRY(api);
+      return first_device(ZE_DEVICE_TYPE_GPU, **api);
+    }
     case DeviceKind::cpu: {
       if (!known_to_cpu(request.product)) return tl::unexpected(bad_request("cpu:" + request.product));
       if (!request.product.empty()) setenv("KILN_CPU_PROFILE", request.product.c_str(), 1);
-      KILN_TRY(load_driver(detail::cpu_driver_path()));
-      return first_device(ZE_DEVICE_TYPE_CPU);
+      const auto api = load_driver(detail::cpu_driver_path());
+      KILN_TRY(api);
+      return first_device(ZE_DEVICE_TYPE_CPU, **api);
     }
     case DeviceKind::capture: {
       const auto product = std::ranges::find(kCaptureProducts, request.product, &CaptureProduct::name);
@@ -81,8 +84,9 @@ Result<SelectedDevice> select(const DeviceRequest& request) {
       for (const char* off : {"UseAubStream", "UseBindlessMode", "UseExternalAllocatorForSshAndDsh"})
         setenv(off, "0", 1);
       setenv("AUBDumpCaptureFileName", "/dev/null", 0);
-      KILN_TRY(load_driver("libze_intel_gpu.so.1"));
-      auto selected = first_device(ZE_DEVICE_TYPE_GPU);
+      const auto api = load_driver("libze_intel_gpu.so.1");
+      KILN_TRY(api);
+      auto selected = first_device(ZE_DEVICE_TYPE_GPU, **api);
       KILN_TRY(selected);
       // A driver that does not know the product shows a shell of a device, without any queue.
       if (!selected->device.compute_queue_group())

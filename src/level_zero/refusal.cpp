@@ -23,6 +23,18 @@ Error null_pointer(const char* call, const char* what) {
                 {"look for a buffer that was moved from, released or reset"}});
 }
 
+Error foreign_handle(const char* call) {
+  return Error(
+      ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+      {"K0228",
+       "handles of two drivers were given in one call",
+       {{"call", call}},
+       {"keep the objects of each device apart: contexts, lists, events and kernels go with the driver "
+        "that made them",
+        "a raw handle is taken for the loader's; name the table of any other, as in "
+        "`EventRef(handle, device.api())`"}});
+}
+
 Error refused(ze_result_t code, const char* call) {
   if (code != ZE_RESULT_ERROR_DEVICE_LOST) return Error(code, call);
   Refusal refusal;

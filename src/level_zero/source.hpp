@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Where the dispatch table came from, so that another process can fill its own from there.
+// Where a dispatch table came from: for another process that needs the same, and for what shaped its driver.
 #pragma once
 
 #include <string>
 
-#include "kiln/result.hpp"
+#include "kiln/api.hpp"
+#include "level_zero/load_moment.hpp"
 
 namespace kiln::detail {
 
-/// The library that filled the table: the loader or a driver; empty for none, and for a table of the
-/// caller's.
-[[nodiscard]] const std::string& table_source();
+struct Source {
+  std::string library;  ///< the loader or a driver; empty for a table of the caller's
+  LoadMoment moment;    ///< just before this process first loaded it
+};
 
-/// Fills the table from what table_source() gave elsewhere. Errors: as load_loader() and load_driver().
-[[nodiscard]] Result<void> load_source(const std::string& source);
+/// Of a table that load_…() gave, valid until the process ends; null for any other. Thread-safe.
+[[nodiscard]] const Source* source_of(const Api& api);
+
+/// The table of a library that source_of() named elsewhere. Errors: as load_loader() and load_driver().
+[[nodiscard]] Result<const Api*> load_source(const std::string& library);
 
 }  // namespace kiln::detail

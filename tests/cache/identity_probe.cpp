@@ -126,7 +126,8 @@ int run(const std::string& name, std::map<std::string, std::string>& words) {
   }
 
   count_files = true;
-  const cache::Identity& identity = cache::identity();
+  const Api& api = device->device.api();
+  const cache::Identity& identity = cache::identity(api);
   count_files = false;
   Manifest manifest = identity.fields;
   manifest.merge(cache::device_fields(device->driver, device->device, device->properties));
@@ -145,7 +146,8 @@ int run(const std::string& name, std::map<std::string, std::string>& words) {
   if (words.contains("later")) set(words["later"]);
   std::vector<const cache::Identity*> seen(4);
   std::vector<std::thread> threads;
-  for (const cache::Identity*& place : seen) threads.emplace_back([&place] { place = &cache::identity(); });
+  for (const cache::Identity*& place : seen)
+    threads.emplace_back([&api, &place] { place = &cache::identity(api); });
   for (std::thread& thread : threads) thread.join();
   if (std::ranges::count(seen, &identity) != 4) std::printf("again changed\n");
   std::printf("changed %s\n", cache::changed_since(identity).c_str());
@@ -153,7 +155,7 @@ int run(const std::string& name, std::map<std::string, std::string>& words) {
   std::printf("bypass %s\nunknown %s\n", identity.bypass.c_str(), identity.unknown.c_str());
   for (const ManifestField& field : manifest.fields())
     std::printf("field %s %s\n", field.name.c_str(), field.value.c_str());
-  const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api().zeModuleCreate));
+  const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   for (const cache::Library& library : mapped.all())
     std::printf("library %s %s\n", std::string(library.name).c_str(), std::string(library.path).c_str());
   return 0;

@@ -150,7 +150,7 @@ TEST_CASE("a buffer above 4 GiB is for kernels that are built for it") {
     Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}, {flags}));
     const CheckedKernel& kernel = *need(bundle.kernel("saxpy"));
     // The few pages that the kernel touches under a size that nobody needs to have.
-    Buffer large = Buffer::adopt(context().raw(), small.data(), std::size_t{5} << 30, MemoryKind::shared);
+    Buffer large = Buffer::adopt(context(), small.data(), std::size_t{5} << 30, MemoryKind::shared);
     const CommandList list = immediate_list();
     const auto sent = launch(list, kernel, {{1}, {64}}, 2.0f, large, large, 64u);
     const auto raw = launch(list, kernel, {{1}, {64}}, 2.0f, large.data(), large.data(), 64u);

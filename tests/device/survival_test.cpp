@@ -226,8 +226,8 @@ TEST_CASE("allocations: Kiln's answer is the driver's where the driver refuses")
       limits.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
       if (relaxed) chain(description, limits);
       void* data = nullptr;
-      CHECK(result_name(api().zeMemAllocDevice(context().raw(), &description, size, 64, here.raw(), &data)) ==
-            result_name(code_of(verdict)));
+      CHECK(result_name(here.api().zeMemAllocDevice(context().raw(), &description, size, 64, here.raw(),
+                                                    &data)) == result_name(code_of(verdict)));
     }
 }
 

@@ -52,20 +52,20 @@ ze_result_t allocate_unchecked(const OpenDevice& device, const AllocationRequest
   if (request.relaxed_limits && request.kind != MemoryKind::host) chain(on_device, relaxed);
   const auto context = device.context.get().raw();
   const auto raw = device.device.raw();
+  const Api& api = device.device.api();
   void* data = nullptr;
   ze_result_t code = ZE_RESULT_ERROR_UNKNOWN;
   switch (request.kind) {
     case MemoryKind::device:
-      code = api().zeMemAllocDevice(context, &on_device, request.size, request.alignment, raw, &data);
+      code = api.zeMemAllocDevice(context, &on_device, request.size, request.alignment, raw, &data);
       break;
     case MemoryKind::host:
-      code = api().zeMemAllocHost(context, &on_host, request.size, request.alignment, &data);
+      code = api.zeMemAllocHost(context, &on_host, request.size, request.alignment, &data);
       break;
     case MemoryKind::shared:
-      code =
-          api().zeMemAllocShared(context, &on_device, &on_host, request.size, request.alignment, raw, &data);
+      code = api.zeMemAllocShared(context, &on_device, &on_host, request.size, request.alignment, raw, &data);
   }
-  if (code == ZE_RESULT_SUCCESS && data) code = api().zeMemFree(context, data);
+  if (code == ZE_RESULT_SUCCESS && data) code = api.zeMemFree(context, data);
   return code;
 }
 

@@ -309,7 +309,8 @@ void Examiner::examine_concurrency(const CheckedKernel& checked, const KernelFac
   const Extent& size = launch.shape.group_size;
   const std::uint64_t items = std::uint64_t{size.x} * size.y * size.z, slm = total_slm(facts, arguments);
   std::uint32_t suggested = 0;
-  const auto code = api().zeKernelSuggestMaxCooperativeGroupCount(checked.kernel().raw(), &suggested);
+  const auto code =
+      checked.kernel().api().zeKernelSuggestMaxCooperativeGroupCount(checked.kernel().raw(), &suggested);
   const std::uint64_t expected =
                           driver_count(facts, cores_, items, slm, aim_.slm, setting_.driver_build > 24595),
                       sure = cooperative_groups(facts, cores_, items, slm);

@@ -45,7 +45,7 @@ template <class Owner, class R>
 consteval bool right_types() {
   using Handle = typename Owner::Handle;
   static_assert(std::same_as<Owner, Unique<R>>);
-  static_assert(sizeof(Owner) == sizeof(void*) && sizeof(R) == sizeof(void*));
+  static_assert(sizeof(Owner) == 2 * sizeof(void*) && sizeof(R) == sizeof(Owner));
   static_assert(std::is_trivially_copyable_v<R> && std::is_nothrow_move_constructible_v<Owner> &&
                 std::is_nothrow_move_assignable_v<Owner>);
   static_assert(!std::copyable<Owner> && !std::is_copy_constructible_v<Owner> &&

@@ -20,7 +20,7 @@ inline void mistake(Context& context, CommandListRef list, const CheckedKernel& 
   [[maybe_unused]] const ContextRef ref2 = Context::adopt(handle);  // MISTAKE: the same by conversion
   [[maybe_unused]] const Context owner3 = Context::adopt(0);        // MISTAKE: adoption of no handle
   [[maybe_unused]] const Context owner4 = Context::adopt(nullptr);  // MISTAKE: adoption of no handle
-  (void)api().zeContextDestroy(context);           // MISTAKE: an owner where Level Zero wants a handle
+  (void)default_api().zeContextDestroy(context);   // MISTAKE: an owner where Level Zero wants a handle
   [[maybe_unused]] const Context copy5 = context;  // MISTAKE: two owners of one handle
   [[maybe_unused]] const Context owner6 = handle;  // MISTAKE: ownership without a word about it
   (void)make<ze_image_desc_t>();                   // MISTAKE: a struct whose type is not known

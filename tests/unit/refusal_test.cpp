@@ -286,12 +286,14 @@ TEST_CASE("K0227: a compiler that crashed") {
                                          "printed:\nunhandled instruction"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "K0222, K0226: what never reaches the driver") {
+TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228: what never reaches the driver") {
   const std::byte bytes[64]{};
   void* to = const_cast<std::byte*>(bytes);
   check_diagnostic("K0222", ZE_RESULT_ERROR_INVALID_NULL_HANDLE, CommandListRef().close());
   check_diagnostic("K0222", ZE_RESULT_ERROR_INVALID_NULL_POINTER, list.copy(to, nullptr, 64), "pointer");
   check_diagnostic("K0226", ZE_RESULT_ERROR_INVALID_SIZE, list.fill(to, std::span(bytes, 3), 63));
+  const EventRef foreign(stub.new_handle<ze_event_handle_t>(), load_table({}));
+  check_diagnostic("K0228", ZE_RESULT_ERROR_INVALID_ARGUMENT, list.signal(foreign));
   CHECK_FALSE(list.fill(to, {}, 64));
   CHECK_FALSE(list.fill(to, std::span(bytes, 4), 63));
   CHECK(stub.all_calls() == 0);
@@ -307,7 +309,7 @@ TEST_CASE_FIXTURE(Fixture, "K0112: buffers above 4 GiB") {
                                               {stub.driver, stub.device, largest_buffer(facts, "", 0)});
     REQUIRE(kernel);
     stub.forget();
-    Buffer buffer = Buffer::adopt(context().raw(), &facts, bytes, MemoryKind::device);
+    Buffer buffer = Buffer::adopt(context(), &facts, bytes, MemoryKind::device);
     auto answer = launch(list, *kernel, {{10, 1, 1}, {64, 4, 1}}, buffer, LocalMemory{5000});
     (void)buffer.release();
     return answer;
