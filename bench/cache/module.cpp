@@ -9,6 +9,7 @@
 
 #include "cache/identity.hpp"
 #include "kiln/kiln.hpp"
+#include "level_zero/source.hpp"
 
 namespace {
 

@@ -37,9 +37,11 @@ struct OpenDevice {
 
 /// Loads the driver that the request needs and opens its first device. Never falls back. Devices of different
 /// kinds are open side by side.
-/// cpu: the driver is KILN_CPU_DRIVER, else the installed libze_kiln_cpu.so; the product goes to it by
-/// setting KILN_CPU_PROFILE. capture: sets the driver's debug variables in this process. Both must therefore
-/// come before other threads read the environment. Thread-bound. Errors: K0301 to K0308, or the driver's.
+/// cpu: the driver is KILN_CPU_DRIVER, else the installed libze_kiln_cpu.so; the product goes to it in
+/// KILN_CPU_PROFILE, which is set back. capture: sets the driver's debug variables in this process. Both must
+/// therefore come before other threads read the environment. A driver reads them once, so that a process has
+/// one product of each kind, and no GPU of Intel's once it has a capture device: K0309. Thread-bound. Errors:
+/// K0301 to K0309, or the driver's.
 [[nodiscard]] Result<OpenDevice> open_device(const DeviceRequest& request);
 
 /// The same for a device that is already known: one that an engine chose, or another than the first.

@@ -235,6 +235,8 @@ const Api& load_table(const Api& given) {
   return table ? &table->source : nullptr;
 }
 
+bool detail::is_loaded_from(const std::string& library) { return find_library(library) != nullptr; }
+
 Result<const Api*> detail::load_source(const std::string& library) {
   return library == kLoader ? load_loader() : load_driver(library);
 }

@@ -113,6 +113,15 @@ Error explain_unknown_product(const std::string& product) {
   return Error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "open_device", std::move(diagnostic));
 }
 
+Error explain_taken_driver(const std::string& wanted, const std::string& loaded) {
+  return Error(ZE_RESULT_ERROR_NOT_AVAILABLE, "open_device",
+               {"K0309",
+                "`" + wanted + "` cannot be opened in this process any more",
+                {{"its driver was loaded for", loaded}},
+                {"a driver reads once in a process which device it is to show: open `" + wanted +
+                 "` in a process of its own"}});
+}
+
 }  // namespace detail
 
 Result<SelectedDevice> first_device(ze_device_type_t type, const Api& api) {

@@ -42,4 +42,8 @@ struct GpuSurvey {
 /// K0308: Intel's driver without a GPU was asked for a product that this release does not know.
 [[nodiscard]] Error explain_unknown_product(const std::string& product);
 
+/// K0309: a driver that reads its environment once was loaded for another device: "capture:dg2" is in the way
+/// of "gpu".
+[[nodiscard]] Error explain_taken_driver(const std::string& wanted, const std::string& loaded);
+
 }  // namespace kiln::detail

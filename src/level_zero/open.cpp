@@ -8,10 +8,14 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/install_paths.hpp"
+#include "level_zero/source.hpp"
 
 namespace kiln {
 namespace detail {
@@ -60,39 +64,91 @@ Error bad_request(std::string_view text) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
 }
 
+constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// What this process loaded its drivers for; both read that once. Bound to the thread that opens devices.
+struct Loaded {
+  std::optional<std::string> profile;  ///< of the CPU driver; empty: its default
+  std::string capture;                 ///< the product of Intel's driver; empty: none
+  bool changed_environment = false;    ///< for that
+};
+Loaded& loaded() {
+  static Loaded state;
+  return state;
+}
+
+Result<SelectedDevice> select_gpu() {
+  // The loader would find the driver as it is, and that has no GPU.
+  const bool is_intels = environment("ZE_ENABLE_ALT_DRIVERS").empty();
+  if (loaded().changed_environment && is_intels && !detail::is_loaded_from("libze_loader.so.1"))
+    return tl::unexpected(detail::explain_taken_driver("gpu", "capture:" + loaded().capture));
+  const auto api = load_loader();
+  KILN_TRY(api);
+  return first_device(ZE_DEVICE_TYPE_GPU, **api);
+}
+
+/// The driver reads KILN_CPU_PROFILE once.
+Result<SelectedDevice> select_cpu(const std::string& product) {
+  constexpr const char* kProfile = "KILN_CPU_PROFILE";
+  if (!known_to_cpu(product)) return tl::unexpected(bad_request("cpu:" + product));
+  const std::string of_user = environment(kProfile), wanted = product.empty() ? of_user : product;
+  auto& profile = loaded().profile;
+  if (profile && *profile != wanted)
+    return tl::unexpected(detail::explain_taken_driver(wanted.empty() ? "cpu" : "cpu:" + wanted,
+                                                       profile->empty() ? "cpu" : "cpu:" + *profile));
+  if (!wanted.empty()) setenv(kProfile, wanted.c_str(), 1);
+  const auto api = load_driver(detail::cpu_driver_path());
+  if (of_user.empty())
+    unsetenv(kProfile);
+  else
+    setenv(kProfile, of_user.c_str(), 1);
+  KILN_TRY(api);
+  profile = wanted;
+  return first_device(ZE_DEVICE_TYPE_CPU, **api);
+}
+
+Result<SelectedDevice> select_capture(const std::string& name) {
+  const auto product = std::ranges::find(kCaptureProducts, name, &CaptureProduct::name);
+  if (product == kCaptureProducts.end()) return tl::unexpected(bad_request("capture:" + name));
+  std::vector<std::pair<const char*, std::string>> variables{
+      {"NEOReadDebugKeys", "1"},       {"SetCommandStreamReceiver", "1"},
+      {"ProductFamilyOverride", name}, {"UseAubStream", "0"},
+      {"UseBindlessMode", "0"},        {"UseExternalAllocatorForSshAndDsh", "0"}};
+  if (environment("HardwareInfoOverride").empty())
+    variables.emplace_back("HardwareInfoOverride", product->topology);
+  const bool set_already = std::ranges::all_of(
+      variables, [](const auto& variable) { return environment(variable.first) == variable.second; });
+  Loaded& state = loaded();
+  if (!state.capture.empty() && state.capture != name)
+    return tl::unexpected(detail::explain_taken_driver("capture:" + name, "capture:" + state.capture));
+  if (state.capture.empty() && !set_already && dlopen(kIntelDriver, RTLD_LAZY | RTLD_NOLOAD))
+    return tl::unexpected(detail::explain_taken_driver("capture:" + name, "gpu"));
+  for (const auto& [variable, value] : variables) setenv(variable, value.c_str(), 1);
+  setenv("AUBDumpCaptureFileName", "/dev/null", 0);
+  const auto api = load_driver(kIntelDriver);
+  KILN_TRY(api);
+  if (state.capture.empty()) state.changed_environment = !set_already;
+  state.capture = name;
+  auto selected = first_device(ZE_DEVICE_TYPE_GPU, **api);
+  KILN_TRY(selected);
+  // A driver that does not know the product shows a shell of a device, without any queue.
+  if (!selected->device.compute_queue_group()) return tl::unexpected(detail::explain_unknown_product(name));
+  return selected;
+}
+
 Result<SelectedDevice> select(const DeviceRequest& request) {
   switch (request.kind) {
-    case DeviceKind::gpu: {
-      const auto api = load_loader();
-      KILN_TRY(api);
-      return first_device(ZE_DEVICE_TYPE_GPU, **api);
-    }
-    case DeviceKind::cpu: {
-      if (!known_to_cpu(request.product)) return tl::unexpected(bad_request("cpu:" + request.product));
-      if (!request.product.empty()) setenv("KILN_CPU_PROFILE", request.product.c_str(), 1);
-      const auto api = load_driver(detail::cpu_driver_path());
-      KILN_TRY(api);
-      return first_device(ZE_DEVICE_TYPE_CPU, **api);
-    }
-    case DeviceKind::capture: {
-      const auto product = std::ranges::find(kCaptureProducts, request.product, &CaptureProduct::name);
-      if (product == kCaptureProducts.end()) return tl::unexpected(bad_request("capture:" + request.product));
-      setenv("NEOReadDebugKeys", "1", 1);
-      setenv("SetCommandStreamReceiver", "1", 1);
-      setenv("ProductFamilyOverride", request.product.c_str(), 1);
-      setenv("HardwareInfoOverride", product->topology, 0);
-      for (const char* off : {"UseAubStream", "UseBindlessMode", "UseExternalAllocatorForSshAndDsh"})
-        setenv(off, "0", 1);
-      setenv("AUBDumpCaptureFileName", "/dev/null", 0);
-      const auto api = load_driver("libze_intel_gpu.so.1");
-      KILN_TRY(api);
-      auto selected = first_device(ZE_DEVICE_TYPE_GPU, **api);
-      KILN_TRY(selected);
-      // A driver that does not know the product shows a shell of a device, without any queue.
-      if (!selected->device.compute_queue_group())
-        return tl::unexpected(detail::explain_unknown_product(request.product));
-      return selected;
-    }
+    case DeviceKind::gpu:
+      return select_gpu();
+    case DeviceKind::cpu:
+      return select_cpu(request.product);
+    case DeviceKind::capture:
+      return select_capture(request.product);
   }
   return tl::unexpected(bad_request("?"));
 }

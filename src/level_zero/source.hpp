@@ -17,6 +17,9 @@ struct Source {
 /// Of a table that load_…() gave, valid until the process ends; null for any other. Thread-safe.
 [[nodiscard]] const Source* source_of(const Api& api);
 
+/// Whether there is a table of that library. Thread-safe.
+[[nodiscard]] bool is_loaded_from(const std::string& library);
+
 /// The table of a library that source_of() named elsewhere. Errors: as load_loader() and load_driver().
 [[nodiscard]] Result<const Api*> load_source(const std::string& library);
 

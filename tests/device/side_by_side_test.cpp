@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@ namespace kiln::test {
 namespace {
 
 std::vector<OpenDevice> devices;
+bool is_cpu_open = false;  // with the default limits
 
 template <class T>
 T need(Result<T> result) {
@@ -98,6 +100,24 @@ TEST_CASE("each device is still what was asked for") {
   }
 }
 
+/// Of drivers that read their environment once; never a device with the limits of another.
+TEST_CASE("what a driver cannot show any more is refused") {
+  const auto refused = [](const char* name) {
+    const auto answer = open(name);
+    REQUIRE_FALSE(answer);
+    REQUIRE(answer.error().diagnostic());
+    CHECK(answer.error().diagnostic()->code == "K0309");
+  };
+  for (const OpenDevice& device : devices) {
+    if (device.kind == DeviceKind::capture) refused("capture:pvc");
+    if (device.kind == DeviceKind::capture && !std::getenv("ZE_ENABLE_ALT_DRIVERS")) refused("gpu");
+  }
+  if (!is_cpu_open) return;
+  refused("cpu:pvc");
+  CHECK(open("cpu"));
+  CHECK_FALSE(std::getenv("KILN_CPU_PROFILE"));
+}
+
 }  // namespace kiln::test
 
 int main(int argc, char** argv) {
@@ -109,6 +129,7 @@ int main(int argc, char** argv) {
       const Diagnostic* why = device.error().diagnostic();
       return why && why->code.starts_with("K03") && why->code < "K0306" ? 77 : 1;
     }
+    test::is_cpu_open |= std::string(argv[i]) == "cpu";
     test::devices.push_back(*std::move(device));
   }
   return doctest::Context().run();

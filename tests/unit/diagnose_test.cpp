@@ -151,7 +151,7 @@ TEST_CASE("K0204 to K0207: memory") {
   check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_host(4096), "driver");
 }
 
-TEST_CASE("K0301 to K0308: devices") {
+TEST_CASE("K0301 to K0309: devices") {
   check_diagnostic(
       "K0301",
       *detail::explain_missing_loader("libze_loader.so.1: cannot open shared object file").diagnostic());
@@ -168,6 +168,7 @@ TEST_CASE("K0301 to K0308: devices") {
   check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("libm.so.6"), "no-driver");
   check_diagnostic("K0307", ZE_RESULT_ERROR_INVALID_ARGUMENT, parse_device_request("toaster"));
   check_diagnostic("K0308", *detail::explain_unknown_product("bmg").diagnostic());
+  check_diagnostic("K0309", *detail::explain_taken_driver("gpu", "capture:dg2").diagnostic());
 }
 
 #ifdef KILN_TEST_SAMPLES
