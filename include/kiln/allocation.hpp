@@ -14,7 +14,7 @@ namespace kiln {
 struct AllocationRequest {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t size = 0;       ///< bytes
-  std::uint64_t alignment = 0;  ///< bytes
+  std::uint64_t alignment = 0;  ///< bytes; 0: the driver's own
   bool relaxed_limits = false;
 };
 

@@ -8,7 +8,7 @@
 namespace kiln {
 
 struct AllocationOptions {
-  std::size_t alignment = 64;  ///< bytes, a power of two; every driver keeps up to 65536
+  std::size_t alignment = 64;  ///< bytes: a power of two, of which drivers keep up to 65536; 0: any
   /// Lifts largest_allocation. Kernels that read such a buffer must be built for it
   /// (`-ze-opt-greater-than-4GB-buffer-required` on Xe-HPG and older).
   bool relaxed_limits = false;

@@ -38,7 +38,8 @@ Error explain(Error error, DeviceRef device, const AllocationRequest& request) {
 /// Owns what the driver gave, if it kept the alignment: 22.43 takes large ones and forgets them.
 Result<Buffer> keep(ContextRef context, void* data, const AllocationRequest& request, const char* call) {
   Buffer buffer = Buffer::adopt(context, data, request.size, request.kind);
-  if (reinterpret_cast<std::uintptr_t>(data) % request.alignment == 0) return buffer;
+  const bool any = request.alignment == 0;
+  if (any || reinterpret_cast<std::uintptr_t>(data) % request.alignment == 0) return buffer;
   return tl::unexpected(Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, call,
                               {"K0205",
                                "the driver does not keep the alignment of an allocation",

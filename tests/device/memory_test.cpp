@@ -33,6 +33,9 @@ TEST_CASE("allocations of each kind can be made, moved and freed") {
   CHECK(on_device.kind() == MemoryKind::device);
   HostBuffer on_host = need(context().allocate_host(4096, {.alignment = 256}));
   CHECK(reinterpret_cast<std::uintptr_t>(on_host.data()) % 256 == 0);
+  CHECK(context().allocate_host(64, {.alignment = 0}));  // the driver's own
+  CHECK(context().allocate_device(device().device, 64, {.alignment = 0}));
+  CHECK(context().allocate_shared(device().device, 64, {.alignment = 0}));
   HostBuffer shared = need(context().allocate_shared(device().device, 10));
   CHECK(shared.span<std::uint32_t>().size() == 2);  // the rest of 2 bytes is no whole element
   std::ranges::fill(on_host.span<std::byte>(), std::byte{7});
