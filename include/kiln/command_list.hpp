@@ -42,7 +42,7 @@ class CommandListRef : public Ref<ze_command_list_handle_t> {
   /// Copies `from` into `to`. Error: UNSUPPORTED_SIZE (K0206) when it does not fit, before the driver hears
   /// of it.
   [[nodiscard]] Result<void> copy(const Buffer& to, const Buffer& from, Sync = {}) const;
-  /// `pattern` is repeated over `bytes`, which must be a multiple of its size; its size a power of two.
+  /// `pattern`, whose size is a power of two, is repeated over `bytes`; the last one may be cut.
   [[nodiscard]] Result<void> fill(void* to, std::span<const std::byte> pattern, std::size_t bytes,
                                   Sync = {}) const;
   [[nodiscard]] Result<void> signal(EventRef) const;

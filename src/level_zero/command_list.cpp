@@ -65,7 +65,7 @@ Error bad_fill(std::size_t pattern, std::size_t bytes) {
                {"K0226",
                 "a fill cannot repeat its pattern",
                 {{"pattern", {}, pattern, "B"}, {"to be filled", {}, bytes, "B"}},
-                {"take a pattern of 1, 2, 4, 8 bytes and so on, and a multiple of it to fill"}});
+                {"take a pattern of 1, 2, 4, 8 bytes and so on"}});
 }
 
 }  // namespace
@@ -120,8 +120,7 @@ Result<void> CommandListRef::copy(const Buffer& to, const Buffer& from, Sync syn
 Result<void> CommandListRef::fill(void* to, std::span<const std::byte> pattern, std::size_t bytes,
                                   Sync sync) const {
   if (!to) return tl::unexpected(detail::null_pointer("zeCommandListAppendMemoryFill", "destination"));
-  if (!std::has_single_bit(pattern.size()) || bytes % pattern.size() != 0)
-    return tl::unexpected(bad_fill(pattern.size(), bytes));
+  if (!std::has_single_bit(pattern.size())) return tl::unexpected(bad_fill(pattern.size(), bytes));
   return submitted(KILN_CALL(zeCommandListAppendMemoryFill, *this, to, pattern.data(), pattern.size(), bytes,
                              Optional{sync.signal}, count(sync), Handles(sync.wait)),
                    *this);

@@ -102,4 +102,23 @@ TEST_CASE("fills repeat their pattern") {
   }
 }
 
+TEST_CASE("a fill may end in the middle of its pattern") {
+  const CommandList list = immediate_list();
+  std::array<std::byte, 8> pattern;
+  for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = static_cast<std::byte>(0xa0 + i);
+  for (const std::size_t size : {0, 1, 7, 12, 1021}) {
+    CAPTURE(size);
+    HostBuffer buffer = need(context().allocate_shared(device().device, 1024));
+    std::ranges::fill(buffer.span<std::byte>(), std::byte{0});
+    need(list->fill(buffer.data(), pattern, size));
+    finish(list.get());
+    if (!executes()) continue;
+    const auto bytes = buffer.span<std::byte>();
+    bool right = true;
+    for (std::size_t i = 0; i < size; ++i) right = right && bytes[i] == pattern[i % pattern.size()];
+    CHECK(right);
+    CHECK(bytes[size] == std::byte{0});
+  }
+}
+
 }  // namespace kiln::test
