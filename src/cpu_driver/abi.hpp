@@ -27,7 +27,11 @@ inline constexpr auto kAddressNotFound = static_cast<ze_result_t>(0x78000021);
 inline constexpr std::uint32_t kRelaxedLimitsMaxSize = 1;  // the only flag, EXP and EXT alike
 inline constexpr std::uint32_t kDdiHandlesSupported = 1;
 inline constexpr std::uint32_t kInitDriverTypeGpu = 1;
-inline constexpr std::uint32_t kEventPoolMappedTimestamp = 4;
+inline constexpr std::uint32_t kEventPoolMappedTimestamp = 8;
+// All flags of a queue (in order, copy offload hint), a list (also cloneable) and a pool up to 1.17.
+inline constexpr std::uint32_t kQueueFlags = 0x7;
+inline constexpr std::uint32_t kListFlags = 0x3f;
+inline constexpr std::uint32_t kEventPoolFlags = 0xf;
 
 /// The beginning of every structure that may hang on a pNext chain.
 struct Chained {

@@ -52,8 +52,7 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
   KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(desc);
   KILN_NEED_POINTER(list);
-  constexpr ze_command_list_flags_t kKnown = 0x1f;
-  if (desc->flags & ~kKnown) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if (desc->flags & ~abi::kListFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (desc->commandQueueGroupOrdinal != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
     auto created = std::make_unique<CommandList>(context);

@@ -25,7 +25,7 @@ class Fence : public Object {
 }  // namespace
 
 ze_result_t check_queue_desc(const ze_command_queue_desc_t& desc) {
-  if ((desc.flags & ~ze_command_queue_flags_t{0x3}) || desc.mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
+  if ((desc.flags & ~abi::kQueueFlags) || desc.mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
       desc.priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   // One group with one queue.

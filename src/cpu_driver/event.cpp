@@ -11,7 +11,6 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::uint32_t kPoolFlags = 0x7;
 constexpr std::uint32_t kScopeFlags = 0x7;
 constexpr std::uint64_t kEventBytes = 256;  // of device memory an event takes on Intel's driver, about
 
@@ -34,7 +33,7 @@ ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_d
   KILN_NEED_POINTER(desc);
   KILN_NEED_POINTER(pool);
   if (count > 0 && !devices) return ZE_RESULT_ERROR_INVALID_SIZE;
-  if (desc->flags & ~kPoolFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if (desc->flags & ~abi::kEventPoolFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (desc->count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
   if (desc->count > device().total_memory / kEventBytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   return guarded([&] {

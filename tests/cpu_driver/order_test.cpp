@@ -308,6 +308,43 @@ TEST_CASE("lists, queues, kernels, modules and events may go while their work ru
   CHECK(api.EventQueryStatus(gate) == ZE_RESULT_NOT_READY);
 }
 
+// The loader's parameter checks know the flags of their own version only.
+TEST_CASE("straight: every flag that the specification has is taken, and no other") {
+  Fixture f;
+  // Specification 1.17: explicit only, in order, copy offload.
+  constexpr std::uint32_t kQueueFlags = 0x7;
+  auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  ze_command_queue_handle_t queue = nullptr;
+  ze_command_list_handle_t list = nullptr;
+  queue_desc.flags = kQueueFlags;
+  REQUIRE(api.CommandQueueCreate(f.context, f.device, &queue_desc, &queue) == ZE_RESULT_SUCCESS);
+  CHECK(api.CommandQueueDestroy(queue) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.CommandListCreateImmediate(f.context, f.device, &queue_desc, &list) == ZE_RESULT_SUCCESS);
+  CHECK(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
+  queue_desc.flags = kQueueFlags + 1;
+  CHECK(api.CommandQueueCreate(f.context, f.device, &queue_desc, &queue) ==
+        ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  // Relaxed ordering, throughput, explicit only, in order, cloneable, copy offload.
+  constexpr std::uint32_t kListFlags = 0x3f;
+  auto list_desc = make<ze_command_list_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC);
+  list_desc.flags = kListFlags;
+  REQUIRE(api.CommandListCreate(f.context, f.device, &list_desc, &list) == ZE_RESULT_SUCCESS);
+  CHECK(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
+  list_desc.flags = kListFlags + 1;
+  CHECK(api.CommandListCreate(f.context, f.device, &list_desc, &list) == ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  // Host visible, between processes, kernel timestamps, mapped timestamps.
+  constexpr std::uint32_t kPoolFlags = 0xf;
+  auto pool_desc = make<ze_event_pool_desc_t>(ZE_STRUCTURE_TYPE_EVENT_POOL_DESC);
+  pool_desc.count = 1;
+  pool_desc.flags = kPoolFlags;
+  ze_event_pool_handle_t pool = nullptr;
+  REQUIRE(api.EventPoolCreate(f.context, &pool_desc, 1, &f.device, &pool) == ZE_RESULT_SUCCESS);
+  CHECK(api.EventPoolDestroy(pool) == ZE_RESULT_SUCCESS);
+  pool_desc.flags = kPoolFlags + 1;
+  CHECK(api.EventPoolCreate(f.context, &pool_desc, 1, &f.device, &pool) ==
+        ZE_RESULT_ERROR_INVALID_ENUMERATION);
+}
+
 TEST_CASE("straight: bad descriptions and lists of the wrong kind are refused") {
   Fixture f;
   auto desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
