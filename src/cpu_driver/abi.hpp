@@ -17,9 +17,14 @@ constexpr auto structure_type(std::uint32_t value) { return static_cast<ze_struc
 inline constexpr auto kDeviceIpVersion = structure_type(0x1000f);
 inline constexpr auto kKernelMaxGroupSize = structure_type(0x10013);
 inline constexpr auto kRelaxedLimitsExt = structure_type(0x10016);
+inline constexpr auto kCounterBasedPool = structure_type(0x20014);
 inline constexpr auto kDriverDdiHandles = structure_type(0x20027);
 inline constexpr auto kDeviceCacheLineSize = structure_type(0x20028);
 inline constexpr auto kAppendCooperative = structure_type(0x20036);
+inline constexpr auto kCounterExternalSync = structure_type(0x2003b);
+inline constexpr auto kIpcHandleType = structure_type(0x2003d);
+inline constexpr auto kDeviceEventProperties = structure_type(0x2003e);
+inline constexpr auto kCounterExternalStorage = structure_type(0x2003f);
 inline constexpr auto kDeviceUsableMemory = structure_type(0x20041);
 
 inline constexpr auto kAddressNotFound = static_cast<ze_result_t>(0x78000021);
@@ -32,6 +37,17 @@ inline constexpr std::uint32_t kEventPoolMappedTimestamp = 8;
 inline constexpr std::uint32_t kQueueFlags = 0x7;
 inline constexpr std::uint32_t kListFlags = 0x3f;
 inline constexpr std::uint32_t kEventPoolFlags = 0xf;
+
+// Counter-based events, since 1.15.
+inline constexpr std::uint32_t kCounterIpc = 0x8;
+inline constexpr std::uint32_t kCounterDeviceTimestamp = 0x10;
+inline constexpr std::uint32_t kCounterHostTimestamp = 0x20;
+inline constexpr std::uint32_t kCounterFlags = 0x7f;
+inline constexpr std::uint32_t kDeviceCountersByIpc = 0x2;
+
+// Kinds of IPC memory handles, since 1.15: default, over a fabric.
+inline constexpr std::uint32_t kIpcHandleDefault = 0x1;
+inline constexpr std::uint32_t kIpcHandleTypes = 0x3;
 
 /// The beginning of every structure that may hang on a pNext chain.
 struct Chained {
@@ -79,6 +95,31 @@ struct DeviceUsableMemory {
   ze_structure_type_t stype;
   void* pNext;
   std::uint64_t currUsableMemSize;
+};
+
+struct Flags {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::uint32_t flags;
+};
+
+struct CounterBasedDesc {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::uint32_t flags;
+  ze_event_scope_flags_t signal;
+  ze_event_scope_flags_t wait;
+};
+
+struct CounterIpcHandle {
+  char data[ZE_MAX_IPC_HANDLE_SIZE];
+};
+
+struct PhysicalMemoryProperties {
+  ze_structure_type_t stype;
+  void* pNext;
+  std::uint64_t id;
+  std::uint64_t size;
 };
 
 struct InitDriverType {

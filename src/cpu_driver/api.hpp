@@ -54,6 +54,20 @@ decltype(::zeMemGetAllocProperties) mem_get_alloc_properties;
 decltype(::zeMemGetAddressRange) mem_get_address_range;
 decltype(::zeMemFreeExt) mem_free_ext;
 
+decltype(::zeMemGetIpcHandle) mem_get_ipc_handle;
+decltype(::zeMemOpenIpcHandle) mem_open_ipc_handle;
+decltype(::zeMemCloseIpcHandle) mem_close_ipc_handle;
+
+decltype(::zeVirtualMemReserve) virtual_mem_reserve;
+decltype(::zeVirtualMemFree) virtual_mem_free;
+decltype(::zeVirtualMemQueryPageSize) virtual_mem_query_page_size;
+decltype(::zeVirtualMemMap) virtual_mem_map;
+decltype(::zeVirtualMemUnmap) virtual_mem_unmap;
+decltype(::zeVirtualMemSetAccessAttribute) virtual_mem_set_access_attribute;
+decltype(::zeVirtualMemGetAccessAttribute) virtual_mem_get_access_attribute;
+decltype(::zePhysicalMemCreate) physical_mem_create;
+decltype(::zePhysicalMemDestroy) physical_mem_destroy;
+
 decltype(::zeCommandQueueCreate) command_queue_create;
 decltype(::zeCommandQueueDestroy) command_queue_destroy;
 decltype(::zeCommandQueueExecuteCommandLists) command_queue_execute_command_lists;
@@ -91,6 +105,9 @@ decltype(::zeCommandListAppendLaunchMultipleKernelsIndirect)
 
 decltype(::zeEventPoolCreate) event_pool_create;
 decltype(::zeEventPoolDestroy) event_pool_destroy;
+decltype(::zeEventPoolGetIpcHandle) event_pool_get_ipc_handle;
+decltype(::zeEventPoolOpenIpcHandle) event_pool_open_ipc_handle;
+decltype(::zeEventPoolCloseIpcHandle) event_pool_close_ipc_handle;
 
 decltype(::zeEventCreate) event_create;
 decltype(::zeEventDestroy) event_destroy;
@@ -159,6 +176,50 @@ ze_result_t command_list_immediate_append_command_lists_exp(ze_command_list_hand
                                                             ze_command_list_handle_t* lists,
                                                             ze_event_handle_t signal, uint32_t wait_count,
                                                             ze_event_handle_t* waits);
+ze_result_t command_list_immediate_append_command_lists_with_parameters(
+    ze_command_list_handle_t list, uint32_t count, ze_command_list_handle_t* lists, const void* next,
+    ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t* waits);
+ze_result_t command_list_append_memory_copy_with_parameters(ze_command_list_handle_t list, void* to,
+                                                            const void* from, size_t size, const void* next,
+                                                            ze_event_handle_t signal, uint32_t wait_count,
+                                                            ze_event_handle_t* waits);
+ze_result_t command_list_append_memory_fill_with_parameters(ze_command_list_handle_t list, void* to,
+                                                            const void* pattern, size_t pattern_size,
+                                                            size_t size, const void* next,
+                                                            ze_event_handle_t signal, uint32_t wait_count,
+                                                            ze_event_handle_t* waits);
+ze_result_t command_list_append_host_function(ze_command_list_handle_t list, void (*function)(void*),
+                                              void* user, const void* next, ze_event_handle_t signal,
+                                              uint32_t wait_count, ze_event_handle_t* waits);
+ze_result_t command_list_create_clone_exp(ze_command_list_handle_t list, ze_command_list_handle_t* clone);
+ze_result_t command_list_get_flags(ze_command_list_handle_t list, ze_command_list_flags_t* flags);
+ze_result_t command_list_immediate_get_flags(ze_command_list_handle_t list, ze_command_queue_flags_t* flags);
+ze_result_t command_list_immediate_get_mode(ze_command_list_handle_t list, ze_command_queue_mode_t* mode);
+ze_result_t command_list_immediate_get_priority(ze_command_list_handle_t list,
+                                                ze_command_queue_priority_t* priority);
+ze_result_t command_queue_get_flags(ze_command_queue_handle_t queue, ze_command_queue_flags_t* flags);
+ze_result_t command_queue_get_mode(ze_command_queue_handle_t queue, ze_command_queue_mode_t* mode);
+ze_result_t command_queue_get_priority(ze_command_queue_handle_t queue,
+                                       ze_command_queue_priority_t* priority);
+ze_result_t mem_put_ipc_handle(ze_context_handle_t context, ze_ipc_mem_handle_t handle);
+ze_result_t mem_get_ipc_handle_with_properties(ze_context_handle_t context, const void* pointer, void* chain,
+                                               ze_ipc_mem_handle_t* to);
+ze_result_t mem_get_ipc_handle_from_file_descriptor_exp(ze_context_handle_t context, uint64_t descriptor,
+                                                        ze_ipc_mem_handle_t* to);
+ze_result_t mem_get_file_descriptor_from_ipc_handle_exp(ze_context_handle_t context, ze_ipc_mem_handle_t from,
+                                                        uint64_t* descriptor);
+ze_result_t physical_mem_get_properties(ze_context_handle_t context, ze_physical_mem_handle_t memory,
+                                        abi::PhysicalMemoryProperties* properties);
+ze_result_t event_pool_put_ipc_handle(ze_context_handle_t context, ze_ipc_event_pool_handle_t handle);
+ze_result_t event_counter_based_create(ze_context_handle_t context, ze_device_handle_t device,
+                                       const abi::CounterBasedDesc* desc, ze_event_handle_t* event);
+ze_result_t event_counter_based_get_ipc_handle(ze_event_handle_t event, abi::CounterIpcHandle* handle);
+ze_result_t event_counter_based_open_ipc_handle(ze_context_handle_t context, abi::CounterIpcHandle from,
+                                                ze_event_handle_t* event);
+ze_result_t event_counter_based_close_ipc_handle(ze_event_handle_t event);
+ze_result_t event_counter_based_get_device_address(ze_event_handle_t event, uint64_t* completion,
+                                                   uint64_t* address);
+ze_result_t event_get_counter_based_flags(ze_event_handle_t event, uint32_t* flags);
 ze_result_t event_query_kernel_timestamps_ext(ze_event_handle_t event, ze_device_handle_t device,
                                               uint32_t* count, abi::KernelTimestampResults* results);
 ze_result_t event_get_event_pool(ze_event_handle_t event, ze_event_pool_handle_t* pool);

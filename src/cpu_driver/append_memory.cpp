@@ -118,6 +118,20 @@ ze_result_t command_list_append_memory_fill(ze_command_list_handle_t list, void*
   });
 }
 
+ze_result_t command_list_append_memory_copy_with_parameters(ze_command_list_handle_t list, void* to,
+                                                            const void* from, std::size_t size, const void*,
+                                                            ze_event_handle_t signal,
+                                                            std::uint32_t wait_count,
+                                                            ze_event_handle_t* waits) {
+  return command_list_append_memory_copy(list, to, from, size, signal, wait_count, waits);
+}
+
+ze_result_t command_list_append_memory_fill_with_parameters(
+    ze_command_list_handle_t list, void* to, const void* pattern, std::size_t pattern_size, std::size_t size,
+    const void*, ze_event_handle_t signal, std::uint32_t wait_count, ze_event_handle_t* waits) {
+  return command_list_append_memory_fill(list, to, pattern, pattern_size, size, signal, wait_count, waits);
+}
+
 ze_result_t command_list_append_memory_prefetch(ze_command_list_handle_t list, const void* pointer,
                                                 std::size_t) {
   KILN_NEED_HANDLE(list);

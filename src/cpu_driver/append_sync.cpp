@@ -45,9 +45,23 @@ ze_result_t command_list_append_wait_on_events(ze_command_list_handle_t list, st
 ze_result_t command_list_append_event_reset(ze_command_list_handle_t list, ze_event_handle_t event) {
   KILN_NEED_HANDLE(list);
   KILN_NEED_HANDLE(event);
+  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return append(list, {}, [&](Command& command) {
     command.action = [state = object<Event>(event)->state](Stream&) {
       state->reset();
+      return ZE_RESULT_SUCCESS;
+    };
+  });
+}
+
+ze_result_t command_list_append_host_function(ze_command_list_handle_t list, void (*function)(void*),
+                                              void* user, const void*, ze_event_handle_t signal,
+                                              std::uint32_t wait_count, ze_event_handle_t* waits) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(function);
+  return append(list, {signal, wait_count, waits}, [&](Command& command) {
+    command.action = [function, user](Stream&) {
+      function(user);
       return ZE_RESULT_SUCCESS;
     };
   });

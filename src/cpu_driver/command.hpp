@@ -36,13 +36,15 @@ struct Launch {
 struct Command {
   std::vector<EventRef> waits;
   EventRef signal;
-  Launch launch;                               ///< runs when launch.kernel is set
+  bool counts = false;  ///< the signal is of a counter-based event: each run of the command signals it anew
+  Launch launch;        ///< runs when launch.kernel is set
   std::function<ze_result_t(Stream&)> action;  ///< else this, when set
   Command* next = nullptr;
 
   void clear() {
     waits.clear();
     signal.reset();
+    counts = false;
     launch.program.reset();
     launch.kernel = nullptr;
     launch.cooperative = false;

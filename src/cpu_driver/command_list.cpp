@@ -8,20 +8,26 @@
 namespace kiln::cpu {
 
 ze_result_t check(const Links& links) {
+  if (links.signal) KILN_NEED_HANDLE(links.signal);
   if (links.wait_count == 0) return ZE_RESULT_SUCCESS;
   if (!links.waits) return ZE_RESULT_ERROR_INVALID_SIZE;
-  for (std::uint32_t i = 0; i < links.wait_count; ++i)
-    if (!links.waits[i]) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+  for (std::uint32_t i = 0; i < links.wait_count; ++i) KILN_NEED_HANDLE(links.waits[i]);
   return ZE_RESULT_SUCCESS;
 }
 
 void connect(Command& command, const Links& links) {
-  if (links.signal) command.signal = object<Event>(links.signal)->state;
   for (std::uint32_t i = 0; i < links.wait_count; ++i)
     command.waits.push_back(object<Event>(links.waits[i])->state);
+  if (!links.signal) return;
+  Event& event = *object<Event>(links.signal);
+  command.signal = begin_append(event);
+  command.counts = event.counter_based.has_value();
 }
 
 void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings) {
+  for (const auto& recording : recordings)
+    for (const Command& recorded : *recording)
+      if (recorded.counts) recorded.signal->reset();
   command.action = [recordings = std::move(recordings)](Stream& stream) {
     ze_result_t first_failure = ZE_RESULT_SUCCESS;
     for (const auto& recording : recordings)
@@ -55,7 +61,8 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
   if (desc->flags & ~abi::kListFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (desc->commandQueueGroupOrdinal != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
-    auto created = std::make_unique<CommandList>(context);
+    auto created = std::make_unique<CommandList>(context, device);
+    created->flags = desc->flags;
     created->recording = std::make_shared<Recording>();
     *list = handle(created.release());
     return ZE_RESULT_SUCCESS;
@@ -71,7 +78,10 @@ ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device
   KILN_NEED_POINTER(list);
   if (const auto result = check_queue_desc(*desc); result != ZE_RESULT_SUCCESS) return result;
   return guarded([&] {
-    auto created = std::make_unique<CommandList>(context);
+    auto created = std::make_unique<CommandList>(context, device);
+    created->flags = desc->flags;
+    created->mode = desc->mode;
+    created->priority = desc->priority;
     created->stream = std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     *list = handle(created.release());
     return ZE_RESULT_SUCCESS;
@@ -126,7 +136,7 @@ ze_result_t command_list_immediate_append_command_lists_exp(
 ze_result_t command_list_get_device_handle(ze_command_list_handle_t list, ze_device_handle_t* device_handle) {
   KILN_NEED_HANDLE(list);
   KILN_NEED_POINTER(device_handle);
-  *device_handle = handle(&device());
+  *device_handle = object<CommandList>(list)->device;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -156,6 +166,62 @@ ze_result_t command_list_is_immediate(ze_command_list_handle_t list, ze_bool_t* 
   KILN_NEED_HANDLE(list);
   KILN_NEED_POINTER(immediate);
   *immediate = object<CommandList>(list)->immediate();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_immediate_append_command_lists_with_parameters(
+    ze_command_list_handle_t list, std::uint32_t count, ze_command_list_handle_t* lists, const void*,
+    ze_event_handle_t signal, std::uint32_t wait_count, ze_event_handle_t* waits) {
+  return command_list_immediate_append_command_lists_exp(list, count, lists, signal, wait_count, waits);
+}
+
+ze_result_t command_list_create_clone_exp(ze_command_list_handle_t list_handle,
+                                          ze_command_list_handle_t* clone) {
+  KILN_NEED_HANDLE(list_handle);
+  KILN_NEED_POINTER(clone);
+  const CommandList& list = *object<CommandList>(list_handle);
+  if (list.immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  if (!list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return guarded([&] {
+    auto created = std::make_unique<CommandList>(list.context, list.device);
+    created->flags = list.flags;
+    created->closed = true;
+    created->recording = std::make_shared<Recording>(*list.recording);
+    *clone = handle(created.release());
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t command_list_get_flags(ze_command_list_handle_t list, ze_command_list_flags_t* flags) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(flags);
+  if (object<CommandList>(list)->immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  *flags = object<CommandList>(list)->flags;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_immediate_get_flags(ze_command_list_handle_t list, ze_command_queue_flags_t* flags) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(flags);
+  if (!object<CommandList>(list)->immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  *flags = object<CommandList>(list)->flags;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_immediate_get_mode(ze_command_list_handle_t list, ze_command_queue_mode_t* mode) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(mode);
+  if (!object<CommandList>(list)->immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  *mode = object<CommandList>(list)->mode;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_list_immediate_get_priority(ze_command_list_handle_t list,
+                                                ze_command_queue_priority_t* priority) {
+  KILN_NEED_HANDLE(list);
+  KILN_NEED_POINTER(priority);
+  if (!object<CommandList>(list)->immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  *priority = object<CommandList>(list)->priority;
   return ZE_RESULT_SUCCESS;
 }
 

@@ -25,9 +25,14 @@ class CommandList : public Object {
  public:
   using Handle = ze_command_list_handle_t;
 
-  explicit CommandList(ze_context_handle_t context) : context(context) {}
+  CommandList(ze_context_handle_t context, ze_device_handle_t device)
+      : Object(HandleKind::command_list), context(context), device(device) {}
 
   ze_context_handle_t context;
+  ze_device_handle_t device;
+  std::uint32_t flags = 0;  ///< of a list, or of an immediate list's queue
+  ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_DEFAULT;
+  ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
   std::unique_ptr<Stream> stream;        ///< immediate lists
   std::shared_ptr<Recording> recording;  ///< regular lists
   bool closed = false;
@@ -80,7 +85,7 @@ ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& f
   });
 }
 
-/// Fills a command that runs recorded lists one after another.
+/// Fills a command that runs recorded lists one after another; to be submitted at once.
 void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings);
 
 /// Flags, mode, priority and the one queue there is.

@@ -12,13 +12,18 @@ namespace {
 class CommandQueue : public Object {
  public:
   using Handle = ze_command_queue_handle_t;
-  explicit CommandQueue(bool synchronous) : stream(synchronous) {}
+  explicit CommandQueue(const ze_command_queue_desc_t& desc)
+      : Object(HandleKind::command_queue),
+        desc(desc),
+        stream(desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) {}
+  ze_command_queue_desc_t desc;
   Stream stream;
 };
 
 class Fence : public Object {
  public:
   using Handle = ze_fence_handle_t;
+  Fence() : Object(HandleKind::fence) {}
   EventRef state;
 };
 
@@ -40,7 +45,7 @@ ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t
   KILN_NEED_POINTER(queue);
   if (const auto result = check_queue_desc(*desc); result != ZE_RESULT_SUCCESS) return result;
   return guarded([&] {
-    *queue = handle(new CommandQueue(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS));
+    *queue = handle(new CommandQueue(*desc));
     return ZE_RESULT_SUCCESS;
   });
 }
@@ -56,6 +61,7 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
   KILN_NEED_HANDLE(queue);
   KILN_NEED_POINTER(lists);
   if (count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (fence) KILN_NEED_HANDLE(fence);
   count_submission();
   if (const auto state = device_state(); state != ZE_RESULT_SUCCESS) return state;
   return guarded([&] {
@@ -86,6 +92,28 @@ ze_result_t command_queue_get_index(ze_command_queue_handle_t queue, std::uint32
   KILN_NEED_HANDLE(queue);
   KILN_NEED_POINTER(index);
   *index = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_queue_get_flags(ze_command_queue_handle_t queue, ze_command_queue_flags_t* flags) {
+  KILN_NEED_HANDLE(queue);
+  KILN_NEED_POINTER(flags);
+  *flags = object<CommandQueue>(queue)->desc.flags;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_queue_get_mode(ze_command_queue_handle_t queue, ze_command_queue_mode_t* mode) {
+  KILN_NEED_HANDLE(queue);
+  KILN_NEED_POINTER(mode);
+  *mode = object<CommandQueue>(queue)->desc.mode;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t command_queue_get_priority(ze_command_queue_handle_t queue,
+                                       ze_command_queue_priority_t* priority) {
+  KILN_NEED_HANDLE(queue);
+  KILN_NEED_POINTER(priority);
+  *priority = object<CommandQueue>(queue)->desc.priority;
   return ZE_RESULT_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// zeDevice*: the one device, its status, its clock and what it shares with others (nothing).
+// zeDevice*: the devices, their status, their clock, and what they share: all memory.
 #include "device.hpp"
 
 #include "api.hpp"
@@ -12,7 +12,9 @@ namespace kiln::cpu {
 
 ze_result_t device_get(ze_driver_handle_t driver_handle, std::uint32_t* count, ze_device_handle_t* devices) {
   KILN_NEED_HANDLE(driver_handle);
-  return enumerate(1, count, devices, [&](std::uint32_t i) { devices[i] = handle(&device()); });
+  auto& all = driver()->devices;
+  return enumerate(static_cast<std::uint32_t>(all.size()), count, devices,
+                   [&](std::uint32_t i) { devices[i] = handle(&all[i]); });
 }
 
 ze_result_t device_get_root_device(ze_device_handle_t device, ze_device_handle_t* root) {
@@ -34,7 +36,8 @@ ze_result_t device_get_p2p_properties(ze_device_handle_t device, ze_device_handl
   KILN_NEED_HANDLE(device);
   KILN_NEED_HANDLE(peer);
   KILN_NEED_POINTER(properties);
-  properties->flags = 0;
+  properties->flags =
+      device == peer ? 0 : ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -42,7 +45,7 @@ ze_result_t device_can_access_peer(ze_device_handle_t device, ze_device_handle_t
   KILN_NEED_HANDLE(device);
   KILN_NEED_HANDLE(peer);
   KILN_NEED_POINTER(value);
-  *value = device == peer;
+  *value = true;  // one memory, the host's
   return ZE_RESULT_SUCCESS;
 }
 
@@ -77,11 +80,12 @@ ze_result_t get_last_error_description(const char** text) {
 }
 
 std::uint32_t translate_device_handle_to_identifier(ze_device_handle_t device_handle) {
-  return driver() && object<Device>(device_handle) == &device() ? 0 : UINT32_MAX;
+  return check_handle(device_handle, "hDevice") == ZE_RESULT_SUCCESS ? object<Device>(device_handle)->index
+                                                                     : UINT32_MAX;
 }
 
 ze_device_handle_t translate_identifier_to_device_handle(std::uint32_t identifier) {
-  return driver() && identifier == 0 ? handle(&device()) : nullptr;
+  return driver() && identifier < driver()->devices.size() ? handle(&driver()->devices[identifier]) : nullptr;
 }
 
 ze_context_handle_t get_default_context() { return driver() ? handle(&default_context()) : nullptr; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The driver, its one device, and contexts.
+// The driver, its devices, and contexts.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 
 #include "object.hpp"
 #include "profile.hpp"
@@ -12,6 +13,8 @@ namespace kiln::cpu {
 class Device : public Object {
  public:
   using Handle = ze_device_handle_t;
+  explicit Device(std::uint32_t index) : Object(HandleKind::device), index(index) {}
+  const std::uint32_t index;
   const Profile* profile = nullptr;
   std::uint64_t total_memory = 0;    ///< bytes the host has
   std::uint64_t max_allocation = 0;  ///< bytes: the smaller of the profile's and the host's
@@ -21,19 +24,22 @@ class Device : public Object {
 class Driver : public Object {
  public:
   using Handle = ze_driver_handle_t;
-  Device device;
+  Driver() : Object(HandleKind::driver) {}
+  std::deque<Device> devices;  ///< at least one; all alike
+  bool as_gpu = false;         ///< the devices say that they are GPUs
 };
 
 class Context : public Object {
  public:
   using Handle = ze_context_handle_t;
+  Context() : Object(HandleKind::context) {}
 };
 
 /// The driver, or null before the first zeInit that succeeded. Lives until the process ends.
 [[nodiscard]] Driver* driver();
 
-/// The device; only after zeInit.
-[[nodiscard]] inline Device& device() { return driver()->device; }
+/// The first device, whose limits are those of all; only after zeInit.
+[[nodiscard]] inline Device& device() { return driver()->devices.front(); }
 
 /// The context of zeDriverGetDefaultContext and zerGetDefaultContext.
 [[nodiscard]] Context& default_context();

@@ -17,6 +17,7 @@ namespace kiln::cpu {
 namespace {
 
 constexpr std::uint32_t kVendorId = 0xffff;  // the PCI number that no vendor has
+constexpr std::uint32_t kIntel = 0x8086;
 constexpr std::uint32_t kSpirvVersion = ZE_MAKE_VERSION(1, 5);
 constexpr std::uint32_t kMaxArgumentsSize = 2048;     // bytes, as Intel's driver
 constexpr std::uint32_t kPrintfBufferSize = 4194304;  // bytes, as Intel's driver
@@ -35,10 +36,13 @@ ze_result_t device_get_properties(ze_device_handle_t device_handle, ze_device_pr
   KILN_NEED_POINTER(properties);
   const Device& device = *object<Device>(device_handle);
   const Profile& profile = *device.profile;
-  properties->type = ZE_DEVICE_TYPE_CPU;
-  properties->vendorId = kVendorId;
+  const bool as_gpu = driver()->as_gpu;
+  properties->type = as_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU;
+  properties->vendorId = as_gpu ? kIntel : kVendorId;
   properties->deviceId = profile.device_id;
-  properties->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
+  // A GPU with memory of its own is not integrated; programs choose by that.
+  properties->flags = ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
+  if (!as_gpu || profile.memory == 0) properties->flags |= ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
   properties->subdeviceId = 0;
   properties->coreClockRate = 0;
   properties->maxMemAllocSize = device.max_allocation;
@@ -55,13 +59,20 @@ ze_result_t device_get_properties(ze_device_handle_t device_handle, ze_device_pr
   properties->timestampValidBits = profile.timestamp_bits;
   properties->kernelTimestampValidBits = profile.kernel_timestamp_bits;
   properties->uuid = {{'k', 'i', 'l', 'n', '-', 'c', 'p', 'u'}};
-  std::copy_n(profile.name.data(), std::min<std::size_t>(profile.name.size(), 7), properties->uuid.id + 9);
-  std::snprintf(properties->name, sizeof(properties->name), "Kiln CPU device (%.*s limits)",
-                static_cast<int>(profile.name.size()), profile.name.data());
+  std::copy_n(profile.name.data(), std::min<std::size_t>(profile.name.size(), 6), properties->uuid.id + 9);
+  properties->uuid.id[15] = static_cast<std::uint8_t>(device.index);
+  if (as_gpu)  // as Intel's driver names what it has no name for
+    std::snprintf(properties->name, sizeof(properties->name), "Intel(R) Graphics [0x%04x] (Kiln CPU device)",
+                  profile.device_id);
+  else
+    std::snprintf(properties->name, sizeof(properties->name), "Kiln CPU device (%.*s limits)",
+                  static_cast<int>(profile.name.size()), profile.name.data());
   if (auto* ip = find_chained<abi::DeviceIpVersion>(properties->pNext, abi::kDeviceIpVersion))
     ip->ipVersion = profile.ip_version;
   if (auto* eus = find_chained<ze_eu_count_ext_t>(properties->pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT))
     eus->numTotalEUs = profile.slices * profile.sub_slices_per_slice * profile.eus_per_sub_slice;
+  if (auto* events = find_chained<abi::Flags>(properties->pNext, abi::kDeviceEventProperties))
+    events->flags = abi::kDeviceCountersByIpc;
   if (auto* usable = find_chained<abi::DeviceUsableMemory>(properties->pNext, abi::kDeviceUsableMemory))
     usable->currUsableMemSize = std::min(available_memory(), device.total_memory - usm().live_bytes());
   return ZE_RESULT_SUCCESS;
@@ -140,7 +151,7 @@ ze_result_t device_get_memory_access_properties(ze_device_handle_t device,
   properties->hostAllocCapabilities = kAll;
   properties->deviceAllocCapabilities = kAll;
   properties->sharedSingleDeviceAllocCapabilities = kAll;
-  properties->sharedCrossDeviceAllocCapabilities = 0;
+  properties->sharedCrossDeviceAllocCapabilities = kAll;
   properties->sharedSystemAllocCapabilities = 0;
   return ZE_RESULT_SUCCESS;
 }

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,11 +22,14 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::uint32_t kApiVersion = ZE_MAKE_VERSION(1, 10);
+constexpr std::uint32_t kApiVersion = ZE_MAKE_VERSION(1, 17);
 constexpr std::uint32_t kDriverVersion = 0x00010000;  // Kiln 0.1, in the manner 0x00MMmmmm
 
 std::mutex init_mutex;
 std::atomic<Driver*> the_driver = nullptr;
+
+/// As much of the host's memory as a device takes at most, in percent: the host keeps some for itself.
+constexpr std::uint64_t kMostOfHost = 80;
 
 struct Extension {
   const char* name;
@@ -41,6 +45,8 @@ constexpr Extension kExtensions[] = {
     {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_memory_free_policies", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_subgroups", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_command_list_clone", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_global_offset", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
@@ -51,6 +57,30 @@ constexpr Extension kExtensions[] = {
 std::uint64_t host_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// What KILN_CPU_TYPE and KILN_CPU_DEVICES ask for.
+struct Shape {
+  bool as_gpu = false;
+  std::uint32_t devices = 1;
+};
+
+std::optional<Shape> chosen_shape() {
+  constexpr std::uint32_t kMostDevices = 16;
+  Shape shape;
+  const std::string_view type = setting("KILN_CPU_TYPE"), number = setting("KILN_CPU_DEVICES");
+  if (!type.empty() && type != "cpu" && type != "gpu") {
+    refuse_setting("KILN_CPU_TYPE", type, "cpu or gpu");
+    return std::nullopt;
+  }
+  shape.as_gpu = type == "gpu";
+  if (number.empty()) return shape;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), shape.devices);
+  if (error == std::errc() && end == number.data() + number.size() && shape.devices >= 1 &&
+      shape.devices <= kMostDevices)
+    return shape;
+  refuse_setting("KILN_CPU_DEVICES", number, "a number from 1 to " + std::to_string(kMostDevices));
+  return std::nullopt;
 }
 
 const Profile* chosen_profile() {
@@ -94,15 +124,22 @@ ze_result_t initialize() {
     const std::lock_guard lock(init_mutex);
     if (driver()) return ZE_RESULT_SUCCESS;
     const Profile* profile = chosen_profile();
-    if (!profile || !choose_faults()) return ZE_RESULT_ERROR_UNINITIALIZED;
+    const auto shape = chosen_shape();
+    if (!profile || !shape || !choose_faults()) return ZE_RESULT_ERROR_UNINITIALIZED;
     // Never destroyed: the application's threads and static destructors may still hold handles at exit.
     auto* driver = new Driver;
-    driver->device.profile = profile;
-    driver->device.total_memory = faults().memory ? faults().memory : host_memory();
-    driver->device.max_allocation = profile->max_allocation == 0
-                                        ? driver->device.total_memory
-                                        : std::min(profile->max_allocation, driver->device.total_memory);
-    driver->device.workers = worker_count();
+    driver->as_gpu = shape->as_gpu;
+    for (std::uint32_t i = 0; i < shape->devices; ++i) {
+      Device& device = driver->devices.emplace_back(i);
+      device.profile = profile;
+      const std::uint64_t most = host_memory() / 100 * kMostOfHost;
+      device.total_memory = profile->memory == 0 ? most : std::min(profile->memory, most);
+      if (faults().memory) device.total_memory = faults().memory;
+      device.max_allocation = profile->max_allocation == 0
+                                  ? device.total_memory
+                                  : std::min(profile->max_allocation, device.total_memory);
+      device.workers = worker_count();
+    }
     the_driver.store(driver, std::memory_order_release);
     return ZE_RESULT_SUCCESS;
   });
@@ -157,7 +194,7 @@ ze_result_t driver_get_properties(ze_driver_handle_t driver, ze_driver_propertie
 ze_result_t driver_get_ipc_properties(ze_driver_handle_t driver, ze_driver_ipc_properties_t* properties) {
   KILN_NEED_HANDLE(driver);
   KILN_NEED_POINTER(properties);
-  properties->flags = 0;
+  properties->flags = ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -181,7 +218,8 @@ ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, con
 }
 
 ze_result_t driver_get_last_error_description(ze_driver_handle_t driver, const char** text) {
-  KILN_NEED_HANDLE(driver);
+  // Of the thread: programs that got this function from the driver call it with the loader's handle.
+  if (!driver) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
   KILN_NEED_POINTER(text);
   *text = last_error();
   return ZE_RESULT_SUCCESS;

@@ -7,6 +7,7 @@
 #include "api.hpp"
 #include "device.hpp"
 #include "fault.hpp"
+#include "last_error.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -14,7 +15,40 @@ namespace {
 constexpr std::uint32_t kScopeFlags = 0x7;
 constexpr std::uint64_t kEventBytes = 256;  // of device memory an event takes on Intel's driver, about
 
+/// False, and the last error says it: an event is there already.
+bool take_place(EventPlaces& places, std::uint32_t index) {
+  const std::lock_guard lock(places.mutex);
+  if (places.taken[index]) {
+    set_last_error("the pool has an event of index " + std::to_string(index) + " already");
+    return false;
+  }
+  return places.taken[index] = true;
+}
+
 }  // namespace
+
+bool map_cells(EventPlaces& places, std::size_t bytes) {
+  Mapping mapping = map_shared(places.file, bytes);
+  if (!mapping) return false;
+  places.cells = std::make_shared<Mapping>(std::move(mapping));
+  return true;
+}
+
+Event::~Event() {
+  if (!places) return;
+  const std::lock_guard lock(places->mutex);
+  places->taken[index] = false;
+}
+
+EventRef begin_append(Event& event) {
+  if (!event.counter_based) return event.state;
+  // Who waits for an earlier command goes on waiting for that one.
+  if (event.counter_based->cell)
+    event.state->reset();
+  else
+    event.state = std::make_shared<EventState>();
+  return event.state;
+}
 
 ze_kernel_timestamp_result_t kernel_timestamp(const EventState& event) {
   // Rounded inwards, so that the device never seems to take longer than the host that waited for it.
@@ -34,20 +68,31 @@ ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_d
   KILN_NEED_POINTER(pool);
   if (count > 0 && !devices) return ZE_RESULT_ERROR_INVALID_SIZE;
   if (desc->flags & ~abi::kEventPoolFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  for (std::uint32_t i = 0; i < count; ++i) KILN_NEED_HANDLE(devices[i]);
   if (desc->count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
   if (desc->count > device().total_memory / kEventBytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   return guarded([&] {
-    auto* created = new EventPool;
+    auto created = std::make_unique<EventPool>();
     created->context = context;
     created->flags = desc->flags;
     created->count = desc->count;
-    *pool = handle(created);
+    created->places = std::make_shared<EventPlaces>(desc->count);
+    created->counter_based = find_chained<abi::Flags>(desc->pNext, abi::kCounterBasedPool) != nullptr;
+    if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
+      const std::size_t bytes = std::size_t{desc->count} * sizeof(EventCell);
+      created->places->file = make_shared_file(bytes);
+      if (!created->places->file || !map_cells(*created->places, bytes))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *pool = handle(created.release());
     return ZE_RESULT_SUCCESS;
   });
 }
 
 ze_result_t event_pool_destroy(ze_event_pool_handle_t pool) {
   KILN_NEED_HANDLE(pool);
+  if (object<EventPool>(pool)->opened)
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;  // zeEventPoolCloseIpcHandle's
   delete object<EventPool>(pool);
   return ZE_RESULT_SUCCESS;
 }
@@ -76,11 +121,23 @@ ze_result_t event_create(ze_event_pool_handle_t pool_handle, const ze_event_desc
   if (desc->index >= pool->count) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
     auto created = std::make_unique<Event>();
+    if (!take_place(*pool->places, desc->index)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     created->pool = pool;
+    created->places = pool->places;
+    created->index = desc->index;
     created->mapped_timestamps = pool->flags & abi::kEventPoolMappedTimestamp;
     created->signal_scope = desc->signal;
     created->wait_scope = desc->wait;
-    created->state = std::make_shared<EventState>();
+    if (const auto& cells = pool->places->cells; cells && !pool->counter_based) {
+      EventCell& cell = static_cast<EventCell*>(cells->get())[desc->index];
+      created->state = std::make_shared<EventState>(cells, cell);
+    } else {
+      created->state = std::make_shared<EventState>();
+    }
+    if (pool->counter_based) {
+      created->counter_based.emplace();
+      created->state->signal({});
+    }
     *event = handle(created.release());
     return ZE_RESULT_SUCCESS;
   });
@@ -94,6 +151,7 @@ ze_result_t event_destroy(ze_event_handle_t event) {
 
 ze_result_t event_host_signal(ze_event_handle_t event) {
   KILN_NEED_HANDLE(event);
+  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const EventRef state = object<Event>(event)->state;
   const std::uint64_t now = now_ns();
   state->signal({now, now});
@@ -102,7 +160,8 @@ ze_result_t event_host_signal(ze_event_handle_t event) {
 
 ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeout) {
   KILN_NEED_HANDLE(event);
-  EventState& state = *object<Event>(event)->state;
+  const EventRef held = object<Event>(event)->state;
+  EventState& state = *held;
   if (device_state() != ZE_RESULT_SUCCESS) return device_state();
   if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;
@@ -112,6 +171,7 @@ ze_result_t event_query_status(ze_event_handle_t event) { return event_host_sync
 
 ze_result_t event_host_reset(ze_event_handle_t event) {
   KILN_NEED_HANDLE(event);
+  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   object<Event>(event)->state->reset();
   return ZE_RESULT_SUCCESS;
 }
@@ -154,6 +214,7 @@ ze_result_t event_query_kernel_timestamps_ext(ze_event_handle_t event_handle, ze
 ze_result_t event_get_event_pool(ze_event_handle_t event, ze_event_pool_handle_t* pool) {
   KILN_NEED_HANDLE(event);
   KILN_NEED_POINTER(pool);
+  if (!object<Event>(event)->pool) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   *pool = handle(object<Event>(event)->pool);
   return ZE_RESULT_SUCCESS;
 }

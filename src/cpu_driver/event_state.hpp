@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What an event or a fence is inside: a flag that threads can wait for, with the times of the work behind it.
+// What an event or a fence is inside: a flag that threads, of other processes too, can wait for, with the
+// times of the work behind it.
 #pragma once
 
 #include <level_zero/ze_api.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,6 +14,16 @@
 #include "clock.hpp"
 
 namespace kiln::cpu {
+
+/// The part of an event that processes share when its pool does. Zero bytes are an event before its signal.
+struct EventCell {
+  std::atomic<std::uint32_t> word = 0;  ///< bit 0: signalled; above: counts changes, and waiters sleep on it
+  std::atomic<std::uint32_t> waiters = 0;
+  std::atomic<std::uint32_t> signals = 0;  ///< how often it was signalled
+  std::atomic<ze_result_t> result = ZE_RESULT_SUCCESS;
+  std::atomic<std::uint64_t> start_ns = 0, end_ns = 0;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(EventCell) == 32);
 
 /// Thread-safe. Shared between its handle and the work that waits for it or signals it, so that either may go
 /// first.
@@ -24,8 +34,14 @@ class EventState {
     std::uint64_t end_ns = 0;
   };
 
-  [[nodiscard]] bool signalled() const { return signalled_.load(std::memory_order_acquire); }
-  /// `text` says more about a result that is not success.
+  EventState() : cell_(&own_) {}
+  /// An event whose cell lies in memory that processes share, and that `memory` keeps.
+  EventState(std::shared_ptr<void> memory, EventCell& cell) : memory_(std::move(memory)), cell_(&cell) {}
+  EventState(const EventState&) = delete;
+  EventState& operator=(const EventState&) = delete;
+
+  [[nodiscard]] bool signalled() const { return cell_->word.load(std::memory_order_acquire) & 1; }
+  /// `text` says more about a result that is not success; other processes do not see it.
   void signal(Times times, ze_result_t result = ZE_RESULT_SUCCESS, std::string text = {});
   void reset();
 
@@ -35,7 +51,8 @@ class EventState {
   /// When the work ran; zeros before it did.
   [[nodiscard]] Times times() const;
 
-  /// Blocks until signalled or until the deadline; true: signalled.
+  /// Blocks until signalled or until the deadline; true: signalled. A signal during the wait ends it, also
+  /// when the event was reset again before this thread ran.
   bool wait(Clock::time_point deadline);
 
   /// Blocks until signalled or until `stop` is set and wake() called; true: signalled.
@@ -44,12 +61,15 @@ class EventState {
   /// Makes waiting threads look at their stop flag.
   void wake();
 
+  [[nodiscard]] EventCell& cell() { return *cell_; }
+
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::atomic<bool> signalled_ = false;
-  std::atomic<ze_result_t> result_ = ZE_RESULT_SUCCESS;
-  Times times_;
+  void change(std::uint32_t signalled);
+
+  EventCell own_;
+  std::shared_ptr<void> memory_;
+  EventCell* cell_;
+  mutable std::mutex text_mutex_;
   std::string text_;
 };
 

@@ -13,7 +13,7 @@
 namespace kiln::cpu {
 
 Kernel::Kernel(std::shared_ptr<const Program> program, const CompiledKernel& compiled)
-    : program(std::move(program)), compiled(&compiled) {
+    : Object(HandleKind::kernel), program(std::move(program)), compiled(&compiled) {
   const std::size_t count = facts().arguments.size();
   arguments.resize(count);
   states_.resize(count);

@@ -21,6 +21,7 @@ struct Request {
   std::size_t alignment;
   const void* chain;  ///< where a request for relaxed limits may hang
   ze_memory_type_t type;
+  ze_device_handle_t device = nullptr;
 };
 
 // The order of the checks and the codes are those of Intel's driver (facts: context.cpp of NEO 26.31).
@@ -40,8 +41,8 @@ ze_result_t allocate(const Request& request, void** pointer) {
   const ze_result_t no_memory = request.type == ZE_MEMORY_TYPE_HOST ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                                                                     : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   if (allocation_fails()) return no_memory;
-  *pointer = usm().allocate(request.size, std::max(request.alignment, kDefaultAlignment), request.type,
-                            device.total_memory);
+  *pointer = usm().allocate({request.size, std::max(request.alignment, kDefaultAlignment), request.type,
+                             object<Device>(request.device), device.total_memory});
   return *pointer ? ZE_RESULT_SUCCESS : no_memory;
 }
 
@@ -54,18 +55,19 @@ ze_result_t mem_alloc_device(ze_context_handle_t context, const ze_device_mem_al
   KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(desc);
   if (desc->flags & ~kDeviceFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  return allocate({size, alignment, desc->pNext, ZE_MEMORY_TYPE_DEVICE}, pointer);
+  return allocate({size, alignment, desc->pNext, ZE_MEMORY_TYPE_DEVICE, device}, pointer);
 }
 
 ze_result_t mem_alloc_shared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* device_desc,
                              const ze_host_mem_alloc_desc_t* host_desc, std::size_t size,
-                             std::size_t alignment, ze_device_handle_t, void** pointer) {
+                             std::size_t alignment, ze_device_handle_t device, void** pointer) {
   KILN_NEED_HANDLE(context);
+  if (device) KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(device_desc);
   KILN_NEED_POINTER(host_desc);
   if ((device_desc->flags & ~kDeviceFlags) || (host_desc->flags & ~kHostFlags))
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  return allocate({size, alignment, device_desc->pNext, ZE_MEMORY_TYPE_SHARED}, pointer);
+  return allocate({size, alignment, device_desc->pNext, ZE_MEMORY_TYPE_SHARED, device}, pointer);
 }
 
 ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_desc_t* desc,
@@ -73,7 +75,7 @@ ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_
   KILN_NEED_HANDLE(context);
   KILN_NEED_POINTER(desc);
   if (desc->flags & ~kHostFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  return allocate({size, alignment, desc->pNext, ZE_MEMORY_TYPE_HOST}, pointer);
+  return allocate({size, alignment, desc->pNext, ZE_MEMORY_TYPE_HOST, nullptr}, pointer);
 }
 
 ze_result_t mem_free(ze_context_handle_t context, void* pointer) {
@@ -104,7 +106,9 @@ ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const void* po
   properties->id = allocation ? allocation->id : 0;
   properties->pageSize = allocation ? kDefaultAlignment : 0;
   const bool on_device = allocation && allocation->type != ZE_MEMORY_TYPE_HOST;
-  if (device_handle) *device_handle = on_device ? handle(&device()) : nullptr;
+  // Shared memory that was not made for a device counts as the first one's.
+  Device* owner = allocation && allocation->device ? allocation->device : &device();
+  if (device_handle) *device_handle = on_device ? handle(owner) : nullptr;
   return ZE_RESULT_SUCCESS;
 }
 

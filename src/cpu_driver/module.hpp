@@ -16,7 +16,8 @@ namespace kiln::cpu {
 class Module : public Object {
  public:
   using Handle = ze_module_handle_t;
-  explicit Module(std::shared_ptr<const Program> program) : program(std::move(program)) {}
+  explicit Module(std::shared_ptr<const Program> program)
+      : Object(HandleKind::module), program(std::move(program)) {}
   ~Module();
 
   /// Looks a variable up and lets kernels take pointers into it.
@@ -32,6 +33,7 @@ class Module : public Object {
 class BuildLog : public Object {
  public:
   using Handle = ze_module_build_log_handle_t;
+  BuildLog() : Object(HandleKind::build_log) {}
 
  private:
   // The log of a failed module reaches the application as the driver's own object even when a loader stands

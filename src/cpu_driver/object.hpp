@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "abi.hpp"
+#include "live_handles.hpp"
 
 namespace kiln::cpu {
 
@@ -22,15 +23,16 @@ struct DispatchPointers {
 /// Defined beside the tables.
 extern const DispatchPointers kDispatch;
 
-/// Base of every object. No virtual functions: the first byte of the object is `dispatch_`.
+/// Base of every object, which is in the set of live handles while it lives. No virtual functions: the first
+/// byte of the object is `dispatch_`.
 class Object {
  public:
-  Object() = default;
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
  protected:
-  ~Object() = default;
+  explicit Object(HandleKind kind) { enter_live(this, kind); }
+  ~Object() { leave_live(this); }
 
  private:
   [[maybe_unused]] DispatchPointers dispatch_ = kDispatch;
@@ -84,8 +86,10 @@ const T* find_chained(const void* chain, ze_structure_type_t type) {
 
 }  // namespace kiln::cpu
 
-/// Returns from the calling function: null handle, null pointer, in the order of the specification.
-#define KILN_NEED_HANDLE(handle) \
-  if (!(handle)) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+/// Returns from the calling function: bad handle, null pointer, in the order of the specification.
+#define KILN_NEED_HANDLE(handle)                                                   \
+  if (const ze_result_t kiln_checked = ::kiln::cpu::check_handle(handle, #handle); \
+      kiln_checked != ZE_RESULT_SUCCESS)                                           \
+  return kiln_checked
 #define KILN_NEED_POINTER(pointer) \
   if (!(pointer)) return ZE_RESULT_ERROR_INVALID_NULL_POINTER

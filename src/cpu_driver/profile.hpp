@@ -21,7 +21,8 @@ struct Profile {
   std::uint32_t simd_width;  ///< physical lanes of an EU
   std::uint32_t max_group_size;
   std::uint32_t slm_per_group;
-  std::uint64_t max_allocation;  ///< 0: as much as the host has
+  std::uint64_t memory;          ///< 0: shares the host's
+  std::uint64_t max_allocation;  ///< 0: the whole memory
   bool fp64;
   std::uint32_t timestamp_bits;
   std::uint32_t kernel_timestamp_bits;

@@ -19,7 +19,7 @@ Row row(std::uint8_t since, const char* name, Function* function) {
   return {since, 1, name, reinterpret_cast<Address>(function)};
 }
 
-/// Known to the driver and refused: images, samplers, sharing between processes, virtual memory.
+/// Known to the driver and refused: images, samplers, fabrics.
 template <class Pointer>
 struct Refusal;
 template <class... Parameters>
@@ -31,8 +31,14 @@ Row refuse(std::uint8_t since) {
   return {since, 1, nullptr, reinterpret_cast<Address>(&Refusal<Pointer>::call)};
 }
 
-/// Newer than what the driver implements: null, which loaders take for "not there".
-Row absent(std::uint8_t since, std::uint8_t count) { return {since, count, nullptr, nullptr}; }
+/// Whatever the arguments are: the caller takes them off the stack. A null pointer instead would make loaders
+/// answer UNINITIALIZED, and programs that do not look crash.
+ze_result_t unsupported() { return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; }
+
+/// Newer than what the driver implements.
+Row absent(std::uint8_t since, std::uint8_t count) {
+  return {since, count, nullptr, reinterpret_cast<Address>(&unsupported)};
+}
 
 // Order and versions: ze_ddi.h of specification 1.17.
 const Row kRTASBuilder[] = {absent(13, 5)};
@@ -103,7 +109,9 @@ const Row kCommandQueue[] = {
     row(0, "zeCommandQueueSynchronize", command_queue_synchronize),
     row(9, "zeCommandQueueGetOrdinal", command_queue_get_ordinal),
     row(9, "zeCommandQueueGetIndex", command_queue_get_index),
-    absent(17, 3),
+    row(17, "zeCommandQueueGetFlags", command_queue_get_flags),
+    row(17, "zeCommandQueueGetMode", command_queue_get_mode),
+    row(17, "zeCommandQueueGetPriority", command_queue_get_priority),
 };
 const Row kCommandList[] = {
     row(0, "zeCommandListCreate", command_list_create),
@@ -145,11 +153,19 @@ const Row kCommandList[] = {
     row(14, "zeCommandListAppendLaunchKernelWithParameters",
         command_list_append_launch_kernel_with_parameters),
     row(14, "zeCommandListAppendLaunchKernelWithArguments", command_list_append_launch_kernel_with_arguments),
-    absent(16, 3),
-    absent(17, 11),
+    row(16, "zeCommandListAppendMemoryCopyWithParameters", command_list_append_memory_copy_with_parameters),
+    row(16, "zeCommandListAppendMemoryFillWithParameters", command_list_append_memory_fill_with_parameters),
+    row(16, "zeCommandListImmediateAppendCommandListsWithParameters",
+        command_list_immediate_append_command_lists_with_parameters),
+    row(17, "zeCommandListGetFlags", command_list_get_flags),
+    row(17, "zeCommandListImmediateGetFlags", command_list_immediate_get_flags),
+    row(17, "zeCommandListImmediateGetMode", command_list_immediate_get_mode),
+    row(17, "zeCommandListImmediateGetPriority", command_list_immediate_get_priority),
+    absent(17, 6),
+    row(17, "zeCommandListAppendHostFunction", command_list_append_host_function),
 };
 const Row kCommandListExp[] = {
-    absent(9, 1),
+    row(9, "zeCommandListCreateCloneExp", command_list_create_clone_exp),
     row(9, "zeCommandListImmediateAppendCommandListsExp", command_list_immediate_append_command_lists_exp),
     absent(9, 4),
     absent(10, 2),
@@ -174,15 +190,19 @@ const Row kMem[] = {
     row(0, "zeMemFree", mem_free),
     row(0, "zeMemGetAllocProperties", mem_get_alloc_properties),
     row(0, "zeMemGetAddressRange", mem_get_address_range),
-    refuse<ze_pfnMemGetIpcHandle_t>(0),
-    refuse<ze_pfnMemOpenIpcHandle_t>(0),
-    refuse<ze_pfnMemCloseIpcHandle_t>(0),
+    row(0, "zeMemGetIpcHandle", mem_get_ipc_handle),
+    row(0, "zeMemOpenIpcHandle", mem_open_ipc_handle),
+    row(0, "zeMemCloseIpcHandle", mem_close_ipc_handle),
     row(3, "zeMemFreeExt", mem_free_ext),
-    absent(6, 1),
+    row(6, "zeMemPutIpcHandle", mem_put_ipc_handle),
     absent(9, 1),
-    absent(15, 1),
+    row(15, "zeMemGetIpcHandleWithProperties", mem_get_ipc_handle_with_properties),
 };
-const Row kMemExp[] = {absent(6, 2), absent(7, 2)};
+const Row kMemExp[] = {
+    row(6, "zeMemGetIpcHandleFromFileDescriptorExp", mem_get_ipc_handle_from_file_descriptor_exp),
+    row(6, "zeMemGetFileDescriptorFromIpcHandleExp", mem_get_file_descriptor_from_ipc_handle_exp),
+    absent(7, 2),
+};
 const Row kFence[] = {
     row(0, "zeFenceCreate", fence_create),
     row(0, "zeFenceDestroy", fence_destroy),
@@ -193,10 +213,10 @@ const Row kFence[] = {
 const Row kEventPool[] = {
     row(0, "zeEventPoolCreate", event_pool_create),
     row(0, "zeEventPoolDestroy", event_pool_destroy),
-    refuse<ze_pfnEventPoolGetIpcHandle_t>(0),
-    refuse<ze_pfnEventPoolOpenIpcHandle_t>(0),
-    refuse<ze_pfnEventPoolCloseIpcHandle_t>(0),
-    absent(6, 1),
+    row(0, "zeEventPoolGetIpcHandle", event_pool_get_ipc_handle),
+    row(0, "zeEventPoolOpenIpcHandle", event_pool_open_ipc_handle),
+    row(0, "zeEventPoolCloseIpcHandle", event_pool_close_ipc_handle),
+    row(6, "zeEventPoolPutIpcHandle", event_pool_put_ipc_handle),
     row(9, "zeEventPoolGetContextHandle", event_pool_get_context_handle),
     row(9, "zeEventPoolGetFlags", event_pool_get_flags),
 };
@@ -212,8 +232,12 @@ const Row kEvent[] = {
     row(9, "zeEventGetEventPool", event_get_event_pool),
     row(9, "zeEventGetSignalScope", event_get_signal_scope),
     row(9, "zeEventGetWaitScope", event_get_wait_scope),
-    absent(15, 5),
-    absent(17, 1),
+    row(15, "zeEventCounterBasedCreate", event_counter_based_create),
+    row(15, "zeEventCounterBasedGetIpcHandle", event_counter_based_get_ipc_handle),
+    row(15, "zeEventCounterBasedOpenIpcHandle", event_counter_based_open_ipc_handle),
+    row(15, "zeEventCounterBasedCloseIpcHandle", event_counter_based_close_ipc_handle),
+    row(15, "zeEventCounterBasedGetDeviceAddress", event_counter_based_get_device_address),
+    row(17, "zeEventGetCounterBasedFlags", event_get_counter_based_flags),
 };
 const Row kEventExp[] = {
     row(2, "zeEventQueryTimestampsExp", event_query_timestamps_exp),
@@ -258,18 +282,18 @@ const Row kSampler[] = {
     refuse<ze_pfnSamplerDestroy_t>(0),
 };
 const Row kPhysicalMem[] = {
-    refuse<ze_pfnPhysicalMemCreate_t>(0),
-    refuse<ze_pfnPhysicalMemDestroy_t>(0),
-    absent(15, 1),
+    row(0, "zePhysicalMemCreate", physical_mem_create),
+    row(0, "zePhysicalMemDestroy", physical_mem_destroy),
+    row(15, "zePhysicalMemGetProperties", physical_mem_get_properties),
 };
 const Row kVirtualMem[] = {
-    refuse<ze_pfnVirtualMemReserve_t>(0),
-    refuse<ze_pfnVirtualMemFree_t>(0),
-    refuse<ze_pfnVirtualMemQueryPageSize_t>(0),
-    refuse<ze_pfnVirtualMemMap_t>(0),
-    refuse<ze_pfnVirtualMemUnmap_t>(0),
-    refuse<ze_pfnVirtualMemSetAccessAttribute_t>(0),
-    refuse<ze_pfnVirtualMemGetAccessAttribute_t>(0),
+    row(0, "zeVirtualMemReserve", virtual_mem_reserve),
+    row(0, "zeVirtualMemFree", virtual_mem_free),
+    row(0, "zeVirtualMemQueryPageSize", virtual_mem_query_page_size),
+    row(0, "zeVirtualMemMap", virtual_mem_map),
+    row(0, "zeVirtualMemUnmap", virtual_mem_unmap),
+    row(0, "zeVirtualMemSetAccessAttribute", virtual_mem_set_access_attribute),
+    row(0, "zeVirtualMemGetAccessAttribute", virtual_mem_get_access_attribute),
 };
 const Row kFabricVertexExp[] = {
     refuse<ze_pfnFabricVertexGetExp_t>(4),

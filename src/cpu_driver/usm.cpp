@@ -1,76 +1,158 @@
 // SPDX-License-Identifier: MIT
-// Allocates USM from the host's heap and keeps freed memory until no work in flight can use it.
+// Keeps the registry of USM, and freed memory until no work in flight can use it.
 #include "usm.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdlib>
+#include <chrono>
+#include <cstring>
 #include <mutex>
 
 #include "stream.hpp"
 
 namespace kiln::cpu {
+namespace {
+
+/// How long work that was submitted may take before its memory counts as in use.
+constexpr std::uint64_t kLongestWork = 10'000'000'000;  // ns
+
+}  // namespace
 
 Usm& usm() {
   static auto* usm = new Usm;  // never destroyed: leaked streams may still collect at exit
   return *usm;
 }
 
-void* Usm::allocate(std::size_t size, std::size_t alignment, ze_memory_type_t type, std::uint64_t total) {
+bool Usm::count(std::uint64_t bytes, std::uint64_t total) {
+  if (bytes > total) return false;
+  if (live_.fetch_add(bytes) <= total - bytes) return true;
+  live_.fetch_sub(bytes);
+  return false;
+}
+
+void* Usm::allocate(const AllocationRequest& request) {
   collect();
-  if (size > total || live_.fetch_add(size) > total - size) {
-    if (size <= total) live_.fetch_sub(size);
-    return nullptr;
-  }
-  void* base = nullptr;
-  if (posix_memalign(&base, alignment, size) != 0) {
-    live_.fetch_sub(size);
+  if (!count(request.size, request.total)) return nullptr;
+  Pages pages(request.size, request.alignment);
+  void* base = pages.base();
+  if (!base) {
+    uncount(request.size);
     return nullptr;
   }
   const auto key = reinterpret_cast<std::uintptr_t>(base);
   try {
     const std::lock_guard lock(mutex_);
-    live_by_base_[key] = {key, size, type, next_id_++, false};
+    live_by_base_[key] = {{key, request.size, request.type, next_id_++, request.device},
+                          Owner::registry,
+                          std::move(pages),
+                          nullptr};
   } catch (...) {
-    release({key, size, type, 0, false});
+    uncount(request.size);
     return nullptr;
   }
   return base;
 }
 
-void Usm::lend(void* base, std::size_t size) {
+void Usm::lend(void* base, std::size_t size, ze_memory_type_t type, Device* device) {
   const std::lock_guard lock(mutex_);
   const auto key = reinterpret_cast<std::uintptr_t>(base);
-  live_by_base_.insert({key, {key, size, ZE_MEMORY_TYPE_DEVICE, next_id_++, true}});
+  live_by_base_.try_emplace(key, Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr});
 }
 
-void Usm::forget(void* base) { (void)remove(base, true); }
+void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
 
-std::optional<Allocation> Usm::remove(void* base, bool lent) {
+// The pages become those of a file in their place. What a kernel or a thread of the application writes
+// meanwhile could be lost: the work that was submitted is waited for, and the copy is short.
+ze_result_t Usm::share(const void* address, SharedHandle& handle) {
+  const auto found = find(address);
+  if (!found) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const auto deadline = deadline_after(kLongestWork);
+  for (const auto& progress : all_progress())
+    if (!progress->wait(progress->submitted(), deadline)) return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+  const std::lock_guard lock(mutex_);
+  const auto place = live_by_base_.find(found->base);
+  if (place == live_by_base_.end() || place->second.owner == Owner::lender)
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  Entry& entry = place->second;
+  if (!entry.shared) {
+    auto shared = std::make_unique<SharedMemory>();
+    const std::size_t bytes = entry.pages.room();
+    shared->file = make_shared_file(bytes);
+    if (!shared->file) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    const Mapping copy = map_shared(shared->file, bytes);
+    if (!copy) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    std::memcpy(copy.get(), entry.pages.base(), entry.allocation.size);
+    if (mmap(entry.pages.base(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+             shared->file.get(), 0) == MAP_FAILED)
+      return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    entry.shared = std::move(shared);
+  }
+  SharedMemory& shared = *entry.shared;
+  if (!is_file_of(shared.handed_out, shared.handle)) {
+    const int fd = fcntl(shared.file.get(), F_DUPFD_CLOEXEC, 0);
+    const auto made = shared_handle(fd, SharedKind::memory, entry.allocation.size);
+    if (!made) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    shared.handed_out = fd;
+    shared.handle = *made;
+  }
+  handle = shared.handle;
+  return ZE_RESULT_SUCCESS;
+}
+
+bool Usm::unshare(const SharedHandle& handle) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [base, entry] : live_by_base_) {
+    if (!entry.shared || entry.shared->handle.inode != handle.inode) continue;
+    if (is_file_of(entry.shared->handed_out, entry.shared->handle)) close(entry.shared->handed_out);
+    entry.shared->handed_out = -1;
+    return true;
+  }
+  return false;
+}
+
+void Usm::import(Mapping mapping, std::size_t size, Device* device) {
+  const auto key = reinterpret_cast<std::uintptr_t>(mapping.get());
+  const std::lock_guard lock(mutex_);
+  live_by_base_[key] = {{key, size, ZE_MEMORY_TYPE_DEVICE, next_id_++, device},
+                        Owner::other_process,
+                        Pages(std::move(mapping)),
+                        nullptr};
+}
+
+bool Usm::close_imported(void* base) { return free_later(base, Owner::other_process); }
+
+std::optional<Usm::Entry> Usm::remove(void* base, Owner owner) {
   const std::lock_guard lock(mutex_);
   const auto found = live_by_base_.find(reinterpret_cast<std::uintptr_t>(base));
-  if (found == live_by_base_.end() || found->second.lent != lent) return std::nullopt;
-  const Allocation allocation = found->second;
+  if (found == live_by_base_.end() || found->second.owner != owner) return std::nullopt;
+  Entry entry = std::move(found->second);
   live_by_base_.erase(found);
   generation_.fetch_add(1, std::memory_order_release);
-  return allocation;
+  return entry;
 }
 
-void Usm::release(const Allocation& allocation) {
-  std::free(reinterpret_cast<void*>(allocation.base));
-  live_.fetch_sub(allocation.size);
+void Usm::release(Entry entry) {
+  if (entry.owner == Owner::registry) uncount(entry.allocation.size);
+  if (entry.shared && is_file_of(entry.shared->handed_out, entry.shared->handle))
+    close(entry.shared->handed_out);
 }
 
-bool Usm::free(void* base) {
-  const auto allocation = remove(base, false);
-  if (!allocation) return false;
-  Zombie zombie{*allocation, {}};
+bool Usm::free(void* base) { return free_later(base, Owner::registry); }
+
+bool Usm::free_later(void* base, Owner owner) {
+  auto entry = remove(base, owner);
+  if (!entry) return false;
+  Zombie zombie{std::move(*entry), {}};
   for (auto& progress : all_progress())
     if (!progress->idle()) {
       const std::uint64_t target = progress->submitted();
       zombie.users.emplace_back(std::move(progress), target);
     }
   if (zombie.users.empty()) {
-    release(*allocation);
+    release(std::move(zombie.entry));
   } else {
     const std::lock_guard lock(zombies_mutex_);
     zombies_.push_back(std::move(zombie));
@@ -81,10 +163,10 @@ bool Usm::free(void* base) {
 }
 
 bool Usm::free_after_work(void* base) {
-  const auto allocation = remove(base, false);
-  if (!allocation) return false;
+  auto entry = remove(base, Owner::registry);
+  if (!entry) return false;
   for (const auto& progress : all_progress()) progress->wait(progress->submitted(), Clock::time_point::max());
-  release(*allocation);
+  release(std::move(*entry));
   return true;
 }
 
@@ -93,7 +175,7 @@ std::optional<Allocation> Usm::find(const void* address) const {
   const std::shared_lock lock(mutex_);
   auto after = live_by_base_.upper_bound(key);
   if (after == live_by_base_.begin()) return std::nullopt;
-  const Allocation& candidate = std::prev(after)->second;
+  const Allocation& candidate = std::prev(after)->second.allocation;
   if (key - candidate.base >= candidate.size) return std::nullopt;
   return candidate;
 }
@@ -101,10 +183,10 @@ std::optional<Allocation> Usm::find(const void* address) const {
 void Usm::collect() {
   if (!has_zombies_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(zombies_mutex_);
-  std::erase_if(zombies_, [this](const Zombie& zombie) {
+  std::erase_if(zombies_, [this](Zombie& zombie) {
     const bool done = std::ranges::all_of(
         zombie.users, [](const auto& user) { return user.first->completed() >= user.second; });
-    if (done) release(zombie.allocation);
+    if (done) release(std::move(zombie.entry));
     return done;
   });
   has_zombies_.store(!zombies_.empty(), std::memory_order_relaxed);

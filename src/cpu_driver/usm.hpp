@@ -13,27 +13,76 @@
 
 #include "abi.hpp"
 #include "progress.hpp"
+#include "shared_file.hpp"
 
 namespace kiln::cpu {
+
+class Device;
+
+/// What an allocation is asked for. Sizes in bytes.
+struct AllocationRequest {
+  std::size_t size = 0;
+  std::size_t alignment = 0;  ///< a power of two
+  ze_memory_type_t type = ZE_MEMORY_TYPE_UNKNOWN;
+  Device* device = nullptr;  ///< null: the host's
+  std::uint64_t total = 0;   ///< what all live allocations may take together
+};
+
+/// Pages of the host between guard pages. What a kernel writes a little beyond the end falls into padding,
+/// what it writes further ends the process, and neither reaches memory of somebody else.
+class Pages {
+ public:
+  Pages() = default;
+  /// Empty when the host has no more.
+  Pages(std::size_t size, std::size_t alignment);
+  explicit Pages(Mapping mapping) : whole_(std::move(mapping)), base_(whole_.get()) {}
+  Pages(Pages&& other) noexcept { *this = std::move(other); }
+  Pages& operator=(Pages&& other) noexcept;
+  ~Pages();
+  [[nodiscard]] void* base() const { return base_; }
+  /// Bytes from the base that may be used, padding included.
+  [[nodiscard]] std::size_t room() const;
+
+ private:
+  Mapping whole_;
+  void* base_ = nullptr;
+  bool guarded_ = false;
+};
+
+/// Memory that other processes may open.
+struct SharedMemory {
+  Descriptor file;      ///< the driver's own
+  int handed_out = -1;  ///< the application's, in the handle; it may have been closed there
+  SharedHandle handle;
+};
 
 struct Allocation {
   std::uintptr_t base = 0;
   std::size_t size = 0;
   ze_memory_type_t type = ZE_MEMORY_TYPE_UNKNOWN;
   std::uint64_t id = 0;
-  bool lent = false;  ///< not the registry's to free
+  Device* device = nullptr;  ///< null: the host's
 };
 
 /// Thread-safe.
 class Usm {
  public:
-  /// Null when the host has no more, or when all live allocations together would exceed `total`.
-  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, ze_memory_type_t type,
-                               std::uint64_t total);
+  /// Null when the host has no more, or when all live allocations together would exceed `request.total`.
+  [[nodiscard]] void* allocate(const AllocationRequest& request);
 
   /// Makes memory of somebody else known, such as a variable of a module, until `forget`.
-  void lend(void* base, std::size_t size);
+  void lend(void* base, std::size_t size, ze_memory_type_t type = ZE_MEMORY_TYPE_DEVICE,
+            Device* device = nullptr);
   void forget(void* base);
+
+  /// Makes an allocation one that other processes can open, after the work that was submitted before.
+  /// Results: INVALID_ARGUMENT no allocation is there; OBJECT_IN_USE work on it does not end; lack of memory.
+  [[nodiscard]] ze_result_t share(const void* address, SharedHandle& handle);
+  /// Closes the application's descriptor. False: no such one.
+  bool unshare(const SharedHandle& handle);
+  /// Takes over memory of another process; `close_imported` lets it go.
+  void import(Mapping mapping, std::size_t size, Device* device);
+  bool close_imported(void* base);
 
   /// False: no allocation starts there. Memory that running work may use is freed when that work is done.
   bool free(void* base);
@@ -49,21 +98,32 @@ class Usm {
 
   /// Bytes allocated and not yet given back to the host.
   [[nodiscard]] std::uint64_t live_bytes() const { return live_.load(std::memory_order_relaxed); }
+  /// Counts memory that lies elsewhere; false, and nothing is counted: it would exceed `total`.
+  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t total);
+  void uncount(std::uint64_t bytes) { live_.fetch_sub(bytes); }
 
   /// Gives back what no work uses any more.
   void collect();
 
  private:
-  struct Zombie {
+  enum class Owner : std::uint8_t { registry, lender, other_process };
+  struct Entry {
     Allocation allocation;
+    Owner owner = Owner::registry;
+    Pages pages;
+    std::unique_ptr<SharedMemory> shared;
+  };
+  struct Zombie {
+    Entry entry;
     std::vector<std::pair<std::shared_ptr<Progress>, std::uint64_t>>
         users;  // stream, count that must be completed
   };
-  [[nodiscard]] std::optional<Allocation> remove(void* base, bool lent);
-  void release(const Allocation& allocation);
+  [[nodiscard]] std::optional<Entry> remove(void* base, Owner owner);
+  bool free_later(void* base, Owner owner);
+  void release(Entry entry);
 
   mutable std::shared_mutex mutex_;
-  std::map<std::uintptr_t, Allocation> live_by_base_;
+  std::map<std::uintptr_t, Entry> live_by_base_;
   std::uint64_t next_id_ = 1;
   std::mutex zombies_mutex_;
   std::vector<Zombie> zombies_;

@@ -24,6 +24,8 @@ struct Tables {
   ze_event_dditable_t Event{};
   ze_module_dditable_t Module{};
   ze_module_build_log_dditable_t ModuleBuildLog{};
+  ze_virtual_mem_dditable_t VirtualMem{};
+  ze_physical_mem_dditable_t PhysicalMem{};
   ze_kernel_dditable_t Kernel{};
 };
 
@@ -57,6 +59,8 @@ std::string load_straight(const char* driver_path) {
   KILN_FETCH(Event)
   KILN_FETCH(Module)
   KILN_FETCH(ModuleBuildLog)
+  KILN_FETCH(VirtualMem)
+  KILN_FETCH(PhysicalMem)
   KILN_FETCH(Kernel)
 #undef KILN_FETCH
   api.Init = tables.Global.pfnInit;

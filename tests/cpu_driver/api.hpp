@@ -30,6 +30,11 @@
   X(CommandList, AppendLaunchMultipleKernelsIndirect)                                                        \
   X(Mem, AllocShared) X(Mem, AllocDevice) X(Mem, AllocHost) X(Mem, Free) X(Mem, GetAllocProperties)          \
   X(Mem, GetAddressRange) X(Image, Create) X(Sampler, Create)                                                \
+  X(Mem, GetIpcHandle) X(Mem, OpenIpcHandle) X(Mem, CloseIpcHandle)                                          \
+  X(EventPool, GetIpcHandle) X(EventPool, OpenIpcHandle) X(EventPool, CloseIpcHandle)                        \
+  X(VirtualMem, Reserve) X(VirtualMem, Free) X(VirtualMem, QueryPageSize) X(VirtualMem, Map)                 \
+  X(VirtualMem, Unmap) X(VirtualMem, SetAccessAttribute) X(VirtualMem, GetAccessAttribute)                   \
+  X(PhysicalMem, Create) X(PhysicalMem, Destroy)                                                             \
   X(Fence, Create) X(Fence, Destroy) X(Fence, HostSynchronize) X(Fence, QueryStatus) X(Fence, Reset)         \
   X(EventPool, Create) X(EventPool, Destroy) X(Event, Create) X(Event, Destroy) X(Event, HostSignal)         \
   X(Event, HostSynchronize) X(Event, QueryStatus) X(Event, HostReset) X(Event, QueryKernelTimestamp)         \

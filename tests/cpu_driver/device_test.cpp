@@ -50,7 +50,7 @@ TEST_CASE("the driver describes itself") {
   auto ipc = make<ze_driver_ipc_properties_t>(ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES);
   ipc.flags = 3;
   CHECK(api.DriverGetIpcProperties(f.driver, &ipc) == ZE_RESULT_SUCCESS);
-  CHECK(ipc.flags == 0);
+  CHECK(ipc.flags == (ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL));
   std::uint32_t count = 0;
   CHECK(api.DriverGetExtensionProperties(f.driver, &count, nullptr) == ZE_RESULT_SUCCESS);
   std::vector<ze_driver_extension_properties_t> extensions(count);

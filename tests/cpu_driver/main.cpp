@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "processes.hpp"
 
 namespace {
 
@@ -170,9 +171,15 @@ int main(int argc, char** argv) {
   if (way == "safe-settings" && driver) return show_settings_safely(driver);
   if (way == "setuid" && driver) return ignore_settings_of_others(argv[0], driver);
   if (way == "as-another-user" && driver) return start_as_another_user(driver);
+  if (way == "processes" && driver) return share_between_processes(driver);
+  if (way == "overrun" && driver) return overrun(driver);
+  if (way == "three-gpus" && driver) return three_gpus(driver);
+  if (way == "nonsense" && driver)
+    return load_straight(driver).empty() && api.Init(0) == ZE_RESULT_ERROR_UNINITIALIZED ? 0 : 1;
   std::string missing =
-      "usage: straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|setuid, with "
-      "KILN_CPU_DRIVER naming the driver's library";
+      "usage: "
+      "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|setuid|processes|overrun|"
+      "three-gpus|nonsense, with KILN_CPU_DRIVER naming the driver's library";
   if (way == "straight" && driver) missing = load_straight(driver);
   if (way == "loader") missing = load_through_loader();
   if (!missing.empty()) {

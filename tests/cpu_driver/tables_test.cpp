@@ -117,6 +117,17 @@ TEST_CASE("straight: only what the asked version has is written") {
   CHECK(written("zesGetDeviceProcAddrTable", version(1, 99)) == 25);
 }
 
+TEST_CASE("straight: no member of a core table is null, and what is not implemented says so") {
+  std::array<void*, 128> table{};
+  REQUIRE(getter("zeGetCommandListExpProcAddrTable")(version(1, 17), table.data()) == ZE_RESULT_SUCCESS);
+  for (std::size_t i = 0; i < written("zeGetCommandListExpProcAddrTable", version(1, 17)); ++i) {
+    CAPTURE(i);
+    CHECK(table[i] != nullptr);
+  }
+  const auto mutate = reinterpret_cast<ze_result_t (*)(void*, const void*)>(table[3]);
+  CHECK(mutate(nullptr, nullptr) == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
 TEST_CASE("straight: other major versions and null tables are refused") {
   std::array<void*, 128> table{};
   for (const char* name :

@@ -17,7 +17,8 @@ using boost::context::detail::transfer_t;
 
 namespace {
 
-constexpr std::size_t kSlmAlignment = 128;
+constexpr std::size_t kSlmPadding =
+    128;  // bytes: the widest access, a double16, by which an item goes too far
 constexpr std::uint64_t kLargestSlm = std::uint64_t{1} << 40;  // bytes
 
 // Every guard page splits a mapping in two, and a process may have some 65,000 mappings. Beyond this many
@@ -40,18 +41,30 @@ std::size_t align_up(std::size_t value, std::size_t alignment) {
 }  // namespace
 
 std::byte* SlmBuffer::reserve(std::uint64_t bytes) {
-  bytes = std::max<std::uint64_t>(bytes, kSlmAlignment);
-  if (bytes <= size_) return memory_.get();
   if (bytes > kLargestSlm) return nullptr;
-  memory_.reset();
-  size_ = 0;
-  const std::size_t rounded = align_up(bytes, kSlmAlignment);
-  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kSlmAlignment, rounded)));
-  if (memory_ != nullptr) size_ = rounded;
-  return memory_.get();
+  bytes += kSlmPadding;
+  if (bytes <= size_) return memory_;
+  release();
+  const std::size_t page = page_bytes(), rounded = align_up(bytes, page);
+  void* all =
+      mmap(nullptr, rounded + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  std::byte* memory = static_cast<std::byte*>(all) + page;
+  if (mprotect(memory, rounded, PROT_READ | PROT_WRITE) != 0) {
+    munmap(all, rounded + 2 * page);
+    return nullptr;
+  }
+  memory_ = memory;
+  size_ = rounded;
+  return memory_;
 }
 
-void SlmBuffer::Free::operator()(std::byte* memory) const { std::free(memory); }
+void SlmBuffer::release() {
+  const std::size_t page = page_bytes();
+  if (memory_ != nullptr) munmap(memory_ - page, size_ + 2 * page);
+  memory_ = nullptr;
+  size_ = 0;
+}
 
 FiberStacks::~FiberStacks() { release(); }
 

@@ -14,18 +14,22 @@
 
 namespace kiln::cpu {
 
-/// The SLM of one work-group at a time. Grows, never shrinks.
+/// The SLM of one work-group at a time, padded and between inaccessible pages. Grows, never shrinks.
 class SlmBuffer {
  public:
-  /// Null when memory is short. 128-byte aligned.
+  SlmBuffer() = default;
+  SlmBuffer(const SlmBuffer&) = delete;
+  SlmBuffer& operator=(const SlmBuffer&) = delete;
+  ~SlmBuffer() { release(); }
+
+  /// Null when memory is short. Aligned to a page.
   std::byte* reserve(std::uint64_t bytes);
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::unique_ptr<std::byte, Free> memory_;
-  std::uint64_t size_ = 0;
+  void release();
+
+  std::byte* memory_ = nullptr;
+  std::uint64_t size_ = 0;  ///< bytes that may be used, a multiple of a page
 };
 
 class FiberGroup;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Checks that need processes or settings of their own; each gives the exit status.
+#pragma once
+
+/// Memory and events of one process in another: the handle's bytes alone, and with its descriptor sent.
+int share_between_processes(const char* driver);
+
+/// What is written a little behind an allocation harms nobody; what is written far behind it ends the
+/// process.
+int overrun(const char* driver);
+
+/// Three devices that say they are GPUs.
+int three_gpus(const char* driver);

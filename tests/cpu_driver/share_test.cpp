@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// IPC handles within one process, and counter-based events.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "fixture.hpp"
+
+namespace {
+
+struct CounterBasedDesc {
+  ze_structure_type_t stype;
+  const void* next;
+  std::uint32_t flags;
+  ze_event_scope_flags_t signal, wait;
+};
+
+template <class Function>
+Function* extension(const Fixture& f, const char* name) {
+  void* address = nullptr;
+  REQUIRE(api.DriverGetExtensionFunctionAddress(f.driver, name, &address) == ZE_RESULT_SUCCESS);
+  return reinterpret_cast<Function*>(address);
+}
+
+constexpr std::uint32_t kImmediate = 1, kNonImmediate = 2, kHostVisible = 4;
+
+ze_event_handle_t counter_event(const Fixture& f, std::uint32_t flags) {
+  auto* create = extension<ze_result_t(ze_context_handle_t, ze_device_handle_t, const CounterBasedDesc*,
+                                       ze_event_handle_t*)>(f, "zeEventCounterBasedCreate");
+  const CounterBasedDesc desc{static_cast<ze_structure_type_t>(0x2003a), nullptr, flags, 0, 0};
+  ze_event_handle_t event = nullptr;
+  REQUIRE(create(f.context, f.device, &desc, &event) == ZE_RESULT_SUCCESS);
+  return event;
+}
+
+}  // namespace
+
+TEST_CASE("shared memory is the same at its two addresses, and what is no handle is refused") {
+  Fixture f;
+  auto* data = f.memory(5000);
+  data[4999] = 77;
+  ze_ipc_mem_handle_t handle{};
+  void* other = nullptr;
+  CHECK(api.MemOpenIpcHandle(f.context, f.device, handle, 0, &other) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  REQUIRE(api.MemGetIpcHandle(f.context, data, &handle) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemOpenIpcHandle(f.context, f.device, handle, 0, &other) == ZE_RESULT_SUCCESS);
+  auto* words = static_cast<std::uint32_t*>(other);
+  CHECK(words != data);
+  CHECK(words[4999] == 77);
+  words[0] = 5;
+  CHECK(data[0] == 5);
+  void* base = nullptr;
+  std::size_t size = 0;
+  CHECK(api.MemGetAddressRange(f.context, words + 7, &base, &size) == ZE_RESULT_SUCCESS);
+  CHECK(base == other);
+  CHECK(size == 20000);
+  CHECK(api.MemFree(f.context, other) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.MemCloseIpcHandle(f.context, data) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.MemCloseIpcHandle(f.context, other) == ZE_RESULT_SUCCESS);
+  int local = 0;
+  CHECK(api.MemGetIpcHandle(f.context, &local, &handle) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  handle.data[4] ^= 1;
+  CHECK(api.MemOpenIpcHandle(f.context, f.device, handle, 0, &other) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  auto pool_desc = make<ze_event_pool_desc_t>(ZE_STRUCTURE_TYPE_EVENT_POOL_DESC);
+  pool_desc.count = 1;
+  ze_event_pool_handle_t pool = nullptr, opened = nullptr;
+  REQUIRE(api.EventPoolCreate(f.context, &pool_desc, 1, &f.device, &pool) == ZE_RESULT_SUCCESS);
+  ze_ipc_event_pool_handle_t pool_handle{};
+  CHECK(api.EventPoolGetIpcHandle(pool, &pool_handle) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.EventPoolOpenIpcHandle(f.context, pool_handle, &opened) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.EventPoolDestroy(pool) == ZE_RESULT_SUCCESS);
+}
+
+TEST_CASE("a signal ends the waits that began before it, also when it is reset at once") {
+  Fixture f;
+  const auto event = f.event();
+  for (int round = 0; round < 200; ++round) {
+    std::thread waiter(
+        [&] { CHECK(api.EventHostSynchronize(event, 20 * 1000 * kMillisecond) == ZE_RESULT_SUCCESS); });
+    // Until the waiter waits there is nothing to see; the last signal stays.
+    for (int i = 0; i < 50; ++i) {
+      api.EventHostSignal(event);
+      api.EventHostReset(event);
+      std::this_thread::yield();
+    }
+    api.EventHostSignal(event);
+    waiter.join();
+    api.EventHostReset(event);
+  }
+}
+
+TEST_CASE("straight: a counter-based event stands for the command that it was appended with last") {
+  Fixture f;
+  const auto gate = f.event();
+  const auto first = f.immediate(), second = f.immediate();
+  const auto event = counter_event(f, kImmediate | kHostVisible);
+  CHECK(api.EventHostSynchronize(event, 0) == ZE_RESULT_SUCCESS);  // nothing to wait for yet
+  CHECK(api.EventHostReset(event) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.EventHostSignal(event) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  auto* data = f.memory(4);
+  const std::uint32_t seven = 7, eight = 8;
+  for (int round = 0; round < 3; ++round) {
+    ze_event_handle_t waits = gate;
+    REQUIRE(api.CommandListAppendMemoryFill(first, data, &seven, 4, 4, event, 1, &waits) ==
+            ZE_RESULT_SUCCESS);
+    CHECK(api.EventQueryStatus(event) == ZE_RESULT_NOT_READY);
+    waits = event;
+    REQUIRE(api.CommandListAppendMemoryCopy(second, data + 1, data, 4, nullptr, 1, &waits) ==
+            ZE_RESULT_SUCCESS);
+    CHECK(api.EventHostSignal(gate) == ZE_RESULT_SUCCESS);
+    CHECK(api.EventHostSynchronize(event, kForever) == ZE_RESULT_SUCCESS);
+    const auto done = counter_event(f, kImmediate);
+    REQUIRE(api.CommandListAppendMemoryFill(second, data, &eight, 4, 4, done, 0, nullptr) ==
+            ZE_RESULT_SUCCESS);
+    CHECK(api.EventHostSynchronize(done, kForever) == ZE_RESULT_SUCCESS);
+    CHECK(api.EventDestroy(done) == ZE_RESULT_SUCCESS);
+    CHECK(data[1] == 7);
+    CHECK(api.EventHostReset(gate) == ZE_RESULT_SUCCESS);
+  }
+  CHECK(api.EventDestroy(event) == ZE_RESULT_SUCCESS);
+}
+
+TEST_CASE("straight: each run of a regular list signals its counter-based event anew") {
+  Fixture f;
+  const auto gate = f.event();
+  const auto event = counter_event(f, kNonImmediate | kHostVisible);
+  const auto list = f.list();
+  const auto queue = f.queue();
+  ze_event_handle_t waits = gate;
+  REQUIRE(api.CommandListAppendBarrier(list, event, 1, &waits) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.CommandListClose(list) == ZE_RESULT_SUCCESS);
+  auto run = list;
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(api.CommandQueueExecuteCommandLists(queue, 1, &run, nullptr) == ZE_RESULT_SUCCESS);
+    CHECK(api.EventQueryStatus(event) == ZE_RESULT_NOT_READY);
+    CHECK(api.EventHostSignal(gate) == ZE_RESULT_SUCCESS);
+    CHECK(api.EventHostSynchronize(event, kForever) == ZE_RESULT_SUCCESS);
+    CHECK(api.CommandQueueSynchronize(queue, kForever) == ZE_RESULT_SUCCESS);
+    CHECK(api.EventHostReset(gate) == ZE_RESULT_SUCCESS);
+  }
+  CHECK(api.EventDestroy(event) == ZE_RESULT_SUCCESS);
+}
+
+TEST_CASE("straight: newer calls that are not implemented answer, and lists remember how they were made") {
+  Fixture f;
+  void* address = nullptr;
+  const auto list = f.list();
+  auto* clone = extension<ze_result_t(ze_command_list_handle_t, ze_command_list_handle_t*)>(
+      f, "zeCommandListCreateCloneExp");
+  ze_command_list_handle_t copy = nullptr;
+  auto* data = f.memory(2);
+  const std::uint32_t one = 1;
+  REQUIRE(api.CommandListAppendMemoryFill(list, data, &one, 4, 4, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(clone(list, &copy) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  REQUIRE(api.CommandListClose(list) == ZE_RESULT_SUCCESS);
+  REQUIRE(clone(list, &copy) == ZE_RESULT_SUCCESS);
+  CHECK(api.CommandListReset(list) == ZE_RESULT_SUCCESS);
+  const auto queue = f.queue(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  REQUIRE(api.CommandQueueExecuteCommandLists(queue, 1, &copy, nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(data[0] == 1);
+  CHECK(api.CommandListDestroy(copy) == ZE_RESULT_SUCCESS);
+  auto* host =
+      extension<ze_result_t(ze_command_list_handle_t, void (*)(void*), void*, const void*, ze_event_handle_t,
+                            std::uint32_t, ze_event_handle_t*)>(f, "zeCommandListAppendHostFunction");
+  int called = 0;
+  const auto immediate = f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  REQUIRE(host(
+              immediate, [](void* count) { ++*static_cast<int*>(count); }, &called, nullptr, nullptr, 0,
+              nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(called == 1);
+  auto* mode = extension<ze_result_t(ze_command_list_handle_t, ze_command_queue_mode_t*)>(
+      f, "zeCommandListImmediateGetMode");
+  ze_command_queue_mode_t asked = ZE_COMMAND_QUEUE_MODE_DEFAULT;
+  CHECK(mode(immediate, &asked) == ZE_RESULT_SUCCESS);
+  CHECK(asked == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  CHECK(mode(list, &asked) == ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+  CHECK(api.DriverGetExtensionFunctionAddress(f.driver, "zeImageViewCreateExt", &address) ==
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
