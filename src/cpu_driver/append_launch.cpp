@@ -8,6 +8,12 @@
 namespace kiln::cpu {
 namespace {
 
+/// A list for copies alone runs no kernels.
+ze_result_t check_launch(ze_command_list_handle_t list, const Kernel& kernel) {
+  if (object<CommandList>(list)->ordinal == kCopyGroup) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+  return kernel.check_launch();
+}
+
 void capture(Launch& launch, const Kernel& kernel) {
   launch.program = kernel.program;
   launch.kernel = kernel.compiled;
@@ -20,7 +26,7 @@ void capture(Launch& launch, const Kernel& kernel) {
 template <bool kCooperative>
 ze_result_t launch(ze_command_list_handle_t list, const Kernel& kernel, const ze_group_count_t& groups,
                    const Links& links) {
-  if (const auto result = kernel.check_launch(); result != ZE_RESULT_SUCCESS) return result;
+  if (const auto result = check_launch(list, kernel); result != ZE_RESULT_SUCCESS) return result;
   return append(list, links, [&](Command& command) {
     capture(command.launch, kernel);
     command.launch.cooperative = kCooperative;
@@ -71,7 +77,7 @@ ze_result_t command_list_append_launch_kernel_indirect(ze_command_list_handle_t 
   KILN_NEED_HANDLE(handle);
   KILN_NEED_POINTER(groups);
   const Kernel& kernel = *object<Kernel>(handle);
-  if (const auto result = kernel.check_launch(); result != ZE_RESULT_SUCCESS) return result;
+  if (const auto result = check_launch(list, kernel); result != ZE_RESULT_SUCCESS) return result;
   return append(list, {signal, wait_count, waits}, [&](Command& command) {
     capture(command.launch, kernel);
     command.launch.indirect = groups;
@@ -88,7 +94,7 @@ ze_result_t command_list_append_launch_multiple_kernels_indirect(
   KILN_NEED_POINTER(groups);
   for (std::uint32_t i = 0; i < count; ++i) {
     KILN_NEED_HANDLE(kernels[i]);
-    if (const auto result = object<Kernel>(kernels[i])->check_launch(); result != ZE_RESULT_SUCCESS)
+    if (const auto result = check_launch(list, *object<Kernel>(kernels[i])); result != ZE_RESULT_SUCCESS)
       return result;
   }
   // The first command waits, the last one signals; those between are kept in order by the list.

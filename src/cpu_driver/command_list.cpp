@@ -59,9 +59,10 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
   KILN_NEED_POINTER(desc);
   KILN_NEED_POINTER(list);
   if (desc->flags & ~abi::kListFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  if (desc->commandQueueGroupOrdinal != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (desc->commandQueueGroupOrdinal >= kQueueGroups) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
     auto created = std::make_unique<CommandList>(context, device);
+    created->ordinal = desc->commandQueueGroupOrdinal;
     created->flags = desc->flags;
     created->recording = std::make_shared<Recording>();
     *list = handle(created.release());
@@ -82,7 +83,9 @@ ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device
     created->flags = desc->flags;
     created->mode = desc->mode;
     created->priority = desc->priority;
-    created->stream = std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    created->ordinal = desc->ordinal;
+    created->stream =
+        std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc->priority);
     *list = handle(created.release());
     return ZE_RESULT_SUCCESS;
   });
@@ -150,7 +153,7 @@ ze_result_t command_list_get_context_handle(ze_command_list_handle_t list, ze_co
 ze_result_t command_list_get_ordinal(ze_command_list_handle_t list, std::uint32_t* ordinal) {
   KILN_NEED_HANDLE(list);
   KILN_NEED_POINTER(ordinal);
-  *ordinal = 0;
+  *ordinal = object<CommandList>(list)->ordinal;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -184,6 +187,7 @@ ze_result_t command_list_create_clone_exp(ze_command_list_handle_t list_handle,
   if (!list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
     auto created = std::make_unique<CommandList>(list.context, list.device);
+    created->ordinal = list.ordinal;
     created->flags = list.flags;
     created->closed = true;
     created->recording = std::make_shared<Recording>(*list.recording);

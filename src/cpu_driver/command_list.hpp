@@ -30,7 +30,8 @@ class CommandList : public Object {
 
   ze_context_handle_t context;
   ze_device_handle_t device;
-  std::uint32_t flags = 0;  ///< of a list, or of an immediate list's queue
+  std::uint32_t ordinal = 0;  ///< of the queue group
+  std::uint32_t flags = 0;    ///< of a list, or of an immediate list's queue
   ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_DEFAULT;
   ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
   std::unique_ptr<Stream> stream;        ///< immediate lists
@@ -88,7 +89,10 @@ ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& f
 /// Fills a command that runs recorded lists one after another; to be submitted at once.
 void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings);
 
-/// Flags, mode, priority and the one queue there is.
+/// The groups of queues, by their ordinals: one queue for everything, one for copies alone.
+inline constexpr std::uint32_t kQueueGroups = 2, kCopyGroup = 1;
+
+/// Flags, mode, priority and which queue.
 [[nodiscard]] ze_result_t check_queue_desc(const ze_command_queue_desc_t& desc);
 
 /// The recordings of closed regular lists, or the code that says what is wrong with them.

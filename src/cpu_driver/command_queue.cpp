@@ -15,7 +15,7 @@ class CommandQueue : public Object {
   explicit CommandQueue(const ze_command_queue_desc_t& desc)
       : Object(HandleKind::command_queue),
         desc(desc),
-        stream(desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) {}
+        stream(desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc.priority) {}
   ze_command_queue_desc_t desc;
   Stream stream;
 };
@@ -33,8 +33,9 @@ ze_result_t check_queue_desc(const ze_command_queue_desc_t& desc) {
   if ((desc.flags & ~abi::kQueueFlags) || desc.mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
       desc.priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  // One group with one queue.
-  return desc.ordinal == 0 && desc.index == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  // One queue in each group.
+  return desc.ordinal < kQueueGroups && desc.index == 0 ? ZE_RESULT_SUCCESS
+                                                        : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t device,
@@ -68,6 +69,10 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
     std::vector<std::shared_ptr<Recording>> recordings;
     if (const auto result = collect_recordings(count, lists, recordings); result != ZE_RESULT_SUCCESS)
       return result;
+    // Lists of one group do not run on a queue of another.
+    const std::uint32_t ordinal = object<CommandQueue>(queue)->desc.ordinal;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (object<CommandList>(lists[i])->ordinal != ordinal) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
     Stream& stream = object<CommandQueue>(queue)->stream;
     Command* command = stream.acquire();
     if (fence) command->signal = object<Fence>(fence)->state;
@@ -84,7 +89,7 @@ ze_result_t command_queue_synchronize(ze_command_queue_handle_t queue, std::uint
 ze_result_t command_queue_get_ordinal(ze_command_queue_handle_t queue, std::uint32_t* ordinal) {
   KILN_NEED_HANDLE(queue);
   KILN_NEED_POINTER(ordinal);
-  *ordinal = 0;
+  *ordinal = object<CommandQueue>(queue)->desc.ordinal;
   return ZE_RESULT_SUCCESS;
 }
 

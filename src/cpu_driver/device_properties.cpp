@@ -9,6 +9,7 @@
 
 #include "api.hpp"
 #include "clock.hpp"
+#include "command_list.hpp"
 #include "cpu_driver/program/native_binary.hpp"
 #include "device.hpp"
 #include "usm.hpp"
@@ -120,10 +121,11 @@ ze_result_t device_get_module_properties(ze_device_handle_t device_handle,
 ze_result_t device_get_command_queue_group_properties(ze_device_handle_t device, std::uint32_t* count,
                                                       ze_command_queue_group_properties_t* properties) {
   KILN_NEED_HANDLE(device);
-  return enumerate(1, count, properties, [&](std::uint32_t i) {
-    properties[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                          ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
-                          ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
+  return enumerate(kQueueGroups, count, properties, [&](std::uint32_t i) {
+    properties[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+    if (i != kCopyGroup)
+      properties[i].flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                             ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
     properties[i].maxMemoryFillPatternSize = std::numeric_limits<std::size_t>::max();
     properties[i].numQueues = 1;
   });

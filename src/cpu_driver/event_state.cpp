@@ -8,17 +8,12 @@
 
 #include <climits>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 #include "last_error.hpp"
 
 namespace kiln::cpu {
 namespace {
-
-// A sleeping thread is late by the timer's slack (50 us unless the application changed it) and by its way
-// back to a core: the end of a wait is not slept through.
-constexpr auto kWakeUp = std::chrono::microseconds(150);
 
 std::uint32_t* address_of(std::atomic<std::uint32_t>& word) {
   return reinterpret_cast<std::uint32_t*>(&word);
@@ -94,16 +89,17 @@ bool EventState::wait(Clock::time_point deadline) {
   if (signalled()) return true;
   const std::uint32_t signals = cell_->signals.load();
   const bool forever = deadline == Clock::time_point::max();
+  const auto asleep = forever ? deadline : sleep_until(Clock::now(), deadline);
   const Waiting waiting(*cell_);
   for (;;) {
     const std::uint32_t word = cell_->word.load();
     if ((word & 1) || cell_->signals.load() != signals) return true;
     const auto now = forever ? Clock::time_point() : Clock::now();
     if (!forever && now >= deadline) return false;
-    if (forever || deadline - now > kWakeUp)
-      sleep_on(cell_->word, word, forever ? deadline : deadline - kWakeUp);
+    if (forever || now < asleep)
+      sleep_on(cell_->word, word, asleep);
     else
-      std::this_thread::yield();
+      __builtin_ia32_pause();
   }
 }
 

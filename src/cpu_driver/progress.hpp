@@ -46,7 +46,13 @@ class Progress {
       changed_.wait(lock, ready);
       return true;
     }
-    return changed_.wait_until(lock, deadline, ready);
+    if (changed_.wait_until(lock, sleep_until(Clock::now(), deadline), ready)) return true;
+    lock.unlock();
+    while (!ready()) {
+      if (Clock::now() >= deadline) return false;
+      __builtin_ia32_pause();
+    }
+    return true;
   }
 
  private:

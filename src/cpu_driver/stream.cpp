@@ -2,6 +2,8 @@
 // The submission thread of a stream and the running of commands.
 #include "stream.hpp"
 
+#include <sys/resource.h>
+
 #include <string>
 #include <utility>
 
@@ -12,6 +14,8 @@
 
 namespace kiln::cpu {
 namespace {
+
+constexpr int kNiceLow = 10, kNiceHigh = -5;
 
 struct Registry {
   std::mutex mutex;
@@ -40,7 +44,8 @@ std::vector<std::shared_ptr<Progress>> all_progress() {
   return registry().streams;
 }
 
-Stream::Stream(bool synchronous) : synchronous_(synchronous), progress_(std::make_shared<Progress>()) {
+Stream::Stream(bool synchronous, ze_command_queue_priority_t priority)
+    : synchronous_(synchronous), priority_(priority), progress_(std::make_shared<Progress>()) {
   const std::lock_guard lock(registry().mutex);
   registry().streams.push_back(progress_);
 }
@@ -113,6 +118,9 @@ ze_result_t Stream::synchronize(std::uint64_t timeout_ns) {
 }
 
 void Stream::work() {
+  // The thread's own (0 means that on Linux). Raising needs a right that most processes lack; then it stays.
+  if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW) setpriority(PRIO_PROCESS, 0, kNiceLow);
+  if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH) setpriority(PRIO_PROCESS, 0, kNiceHigh);
   for (;;) {
     Command* command = nullptr;
     {

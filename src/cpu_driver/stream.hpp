@@ -20,7 +20,7 @@ namespace kiln::cpu {
 /// when synchronous, on the submitting thread. Thread-safe.
 class Stream {
  public:
-  explicit Stream(bool synchronous);
+  explicit Stream(bool synchronous, ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL);
   /// Lets submitted work finish, but gives up on events that nobody has signalled and on all that comes
   /// after.
   ~Stream();
@@ -50,6 +50,7 @@ class Stream {
   bool wait_for(const EventRef& event);
 
   const bool synchronous_;
+  const ze_command_queue_priority_t priority_;
   std::shared_ptr<Progress> progress_;
   std::mutex mutex_;  // guards what follows, up to the blank line
   std::condition_variable arrived_;

@@ -125,7 +125,7 @@ TEST_CASE("memory is the host's and the largest allocation fits into it") {
   if (capped) CHECK(properties.maxMemAllocSize <= 4294959104);
 }
 
-TEST_CASE("there are no sub-devices, images or samplers, and one queue group") {
+TEST_CASE("there are no sub-devices, images or samplers, and a queue for everything and one for copies") {
   Fixture f;
   std::uint32_t count = 5;
   CHECK(api.DeviceGetSubDevices(f.device, &count, nullptr) == ZE_RESULT_SUCCESS);
@@ -135,10 +135,12 @@ TEST_CASE("there are no sub-devices, images or samplers, and one queue group") {
   CHECK(images.maxImageDims2D == 0);
   count = 0;
   CHECK(api.DeviceGetCommandQueueGroupProperties(f.device, &count, nullptr) == ZE_RESULT_SUCCESS);
-  REQUIRE(count == 1);
+  REQUIRE(count == 2);
   auto group = make<ze_command_queue_group_properties_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES);
-  CHECK(api.DeviceGetCommandQueueGroupProperties(f.device, &count, &group) == ZE_RESULT_SUCCESS);
-  CHECK((group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0);
+  ze_command_queue_group_properties_t groups[2] = {group, group};
+  CHECK(api.DeviceGetCommandQueueGroupProperties(f.device, &count, groups) == ZE_RESULT_SUCCESS);
+  CHECK((groups[0].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0);
+  CHECK(groups[1].flags == ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
   auto image = make<ze_image_desc_t>(ZE_STRUCTURE_TYPE_IMAGE_DESC);
   image.width = 4;
   ze_image_handle_t image_handle = nullptr;

@@ -308,6 +308,31 @@ TEST_CASE("lists, queues, kernels, modules and events may go while their work ru
   CHECK(api.EventQueryStatus(gate) == ZE_RESULT_NOT_READY);
 }
 
+TEST_CASE("a list for copies copies, and runs no kernel") {
+  Fixture f;
+  auto desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  desc.ordinal = 1;
+  desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+  ze_command_list_handle_t copies = nullptr;
+  REQUIRE(api.CommandListCreateImmediate(f.context, f.device, &desc, &copies) == ZE_RESULT_SUCCESS);
+  auto* data = f.memory(4);
+  data[1] = 5;
+  CHECK(api.CommandListAppendMemoryCopy(copies, data, data + 1, 4, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(data[0] == 5);
+  const auto kernel = f.kernel(f.module(), "slow");
+  set(kernel, data, 1);
+  CHECK(api.CommandListAppendLaunchKernel(copies, kernel, &kFour, nullptr, 0, nullptr) ==
+        ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+  CHECK(api.CommandListDestroy(copies) == ZE_RESULT_SUCCESS);
+  auto list = f.list();
+  REQUIRE(api.CommandListClose(list) == ZE_RESULT_SUCCESS);
+  ze_command_queue_handle_t queue = nullptr;
+  REQUIRE(api.CommandQueueCreate(f.context, f.device, &desc, &queue) == ZE_RESULT_SUCCESS);
+  CHECK(api.CommandQueueExecuteCommandLists(queue, 1, &list, nullptr) ==
+        ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+  CHECK(api.CommandQueueDestroy(queue) == ZE_RESULT_SUCCESS);
+}
+
 // The loader's parameter checks know the flags of their own version only.
 TEST_CASE("straight: every flag that the specification has is taken, and no other") {
   Fixture f;
