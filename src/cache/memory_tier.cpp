@@ -25,12 +25,14 @@ std::optional<MemoryTier::Found> MemoryTier::find(const CacheKey& key, std::chro
 }
 
 void MemoryTier::put(const CacheKey& key, FileBytes file, std::chrono::sys_seconds now) {
-  if (file.bytes.size() > size_) return;
   const std::lock_guard lock(mutex_);
   if (const auto old = places_.find(key); old != places_.end()) remove(old->second);
-  used_ += file.bytes.size();
-  items_.push_front({key, std::move(file), now});
-  places_[key] = items_.begin();
+  if (file.bytes.size() > size_) return;
+  std::list<Item> added;  // so that what cannot be added changes nothing
+  added.push_front({key, std::move(file), now});
+  places_.emplace(key, added.begin());
+  used_ += added.front().file.bytes.size();
+  items_.splice(items_.begin(), added);
   while (used_ > size_) remove(std::prev(items_.end()));
 }
 

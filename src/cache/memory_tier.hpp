@@ -20,6 +20,7 @@ class MemoryTier {
     bool mark = false;  ///< the mark of use on disk is due
   };
   [[nodiscard]] std::optional<Found> find(const CacheKey& key, std::chrono::sys_seconds now);
+  /// What was there under that key goes, also where the new one does not fit.
   void put(const CacheKey& key, FileBytes file, std::chrono::sys_seconds now);
   void drop(const CacheKey& key);
 

@@ -272,6 +272,24 @@ TEST_CASE("memory keeps what was used last, within its bytes") {
   CHECK(ask(store, 1).answer.source == CacheSource::memory);
 }
 
+TEST_CASE("memory drops what proved false, also where the right one is too large for it") {
+  const TestFolder folder;
+  CacheOptions options = options_in(folder.path());
+  options.memory_size = 5000;
+  {
+    Store first(options);
+    ask(first, 1);
+  }
+  options.verify = 1;
+  Store store(options, {{}, [] { return 0.5; }});
+  Compiler compiler{built(2, 6000)};
+  CHECK(store.get(manifest(1), true, compiler.function()).source == CacheSource::compiled);
+  CHECK(store.counts().verify_differences == 1);
+  const CacheAnswer next = store.get(manifest(1), true, compiler.function());
+  CHECK(next.source == CacheSource::user);
+  CHECK(same(next.payload, payload(2, 6000)));
+}
+
 TEST_CASE("a replaced entry is compiled again, for everybody") {
   const TestFolder folder;
   CacheOptions options = options_in(folder / "user");
