@@ -42,8 +42,9 @@ struct KernelFile {
 /// K0209 for a part that read_parts() found no facts in.
 [[nodiscard]] Error unreadable_part(const std::string& file, const BinaryPart& part);
 
-/// All files of one family in a folder: NAME.ar, NAME.spv and NAME.*.bin. Errors: INVALID_ARGUMENT (K0201)
-/// when there is none.
+/// All files of one family in a folder: NAME.ar, NAME.spv, NAME.bin, and NAME.TARGET.bin for whatever
+/// find_target() knows (`pvc`, `12.60.7`) and `cpu`; a file of another word there is logged and left. Errors:
+/// INVALID_ARGUMENT (K0201) when there is none.
 [[nodiscard]] Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
                                                                 const std::string& family);
 

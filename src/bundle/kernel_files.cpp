@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kiln/bundle.hpp"
+#include "kiln/log.hpp"
 
 namespace kiln {
 namespace {
@@ -16,6 +17,21 @@ Error unreadable(const std::string& path, std::string why, std::vector<std::stri
   return Error(
       ZE_RESULT_ERROR_INVALID_ARGUMENT, "read_kernel_file",
       {"K0201", "kernel file `" + path + "` cannot be read", {{"reason", std::move(why)}}, std::move(help)});
+}
+
+/// Whether a file is one of a family's, such as saxpy.pvc.bin or saxpy.12.60.7.bin of `saxpy`. What stands
+/// between is a target, so that saxpy.v2.pvc.bin is of the family `saxpy.v2` alone.
+bool is_of_family(std::string_view file, std::string_view family) {
+  constexpr std::string_view kNative = ".bin";
+  if (!file.starts_with(family)) return false;
+  file.remove_prefix(family.size());
+  if (file == ".spv" || file == ".ar" || file == kNative) return true;
+  if (!file.starts_with('.') || !file.ends_with(kNative)) return false;
+  const std::string_view target = file.substr(1, file.size() - 1 - kNative.size());
+  if (target == "cpu" || find_target(target)) return true;
+  log(LogLevel::info, std::string(family).append(file) + " is not taken for kernels of `" +
+                          std::string(family) + "`: `" + std::string(target) + "` is no target");
+  return false;
 }
 
 }  // namespace
@@ -47,9 +63,7 @@ Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& f
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const bool native = name.starts_with(family + ".") && name.ends_with(".bin");
-    if (native || name == family + ".spv" || name == family + ".ar") paths.push_back(entry->path());
+    if (is_of_family(entry->path().filename().native(), family)) paths.push_back(entry->path());
   }
   if (paths.empty())
     return tl::unexpected(unreadable((folder / (family + ".spv")).string(),

@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "kiln/bundle.hpp"
@@ -92,6 +95,27 @@ TEST_CASE("K0201: files") {
   check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, read_kernel_file("/"), "folder");
   check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, find_kernel_files("/nowhere", "saxpy"),
                    "family");
+}
+
+TEST_CASE("a family's files are its own: what stands before .bin is a target") {
+  std::string folder = (std::filesystem::temp_directory_path() / "kiln-family-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()));
+  for (const char* name :
+       {"saxpy.spv", "saxpy.ar", "saxpy.bin", "saxpy.pvc.bin", "saxpy.dg2-g10.bin", "saxpy.12.60.7.bin",
+        "saxpy.cpu.bin", "saxpy.v2.bin", "saxpy.v2.pvc.bin", "saxpy.v2.spv", "saxpy.pvc.bin.old",
+        "saxpy2.pvc.bin", "saxpy..bin", "saxpy.pvc.", "bin"})
+    std::ofstream(std::filesystem::path(folder) / name) << "x";
+  const auto names = [&](const char* family) {
+    std::vector<std::string> found;
+    if (const auto files = find_kernel_files(folder, family))
+      for (const KernelFile& file : *files) found.push_back(file.name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names("saxpy") == Names{"saxpy.12.60.7.bin", "saxpy.ar", "saxpy.bin", "saxpy.cpu.bin",
+                                "saxpy.dg2-g10.bin", "saxpy.pvc.bin", "saxpy.spv"});
+  CHECK(names("saxpy.v2") == Names{"saxpy.v2.bin", "saxpy.v2.pvc.bin", "saxpy.v2.spv"});
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("K0209: files without kernels") {
