@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cache/entry_file.hpp"
+#include "cache/file_limit.hpp"
 
 namespace kiln::cache {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 /// No fsync: what a power failure tears has a wrong checksum. close() of a second descriptor makes network
 /// file systems write now and say whether they could, and keeps the first one and its lock.
 int write_all(int file, std::span<const std::byte> bytes) {
+  const NoFileSizeSignal guard;
   while (!bytes.empty()) {
     const ssize_t count = write(file, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

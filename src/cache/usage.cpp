@@ -2,6 +2,8 @@
 // The estimate of a folder's size, as the length of a file.
 #include "cache/usage.hpp"
 
+#include "cache/file_limit.hpp"
+
 namespace kiln::cache {
 namespace {
 
@@ -36,6 +38,7 @@ std::optional<std::uint64_t> estimated_usage(const Folder& folder) {
 
 void add_usage(const Folder& folder, std::uint64_t bytes) {
   if (const File file = open_usage(folder, O_APPEND)) {
+    const NoFileSizeSignal guard;
     const std::string added(blocks_of(bytes), '.');
     // Without effect where there is no space: then nothing was stored either.
     [[maybe_unused]] const ssize_t count = write(file.get(), added.data(), added.size());
@@ -44,8 +47,11 @@ void add_usage(const Folder& folder, std::uint64_t bytes) {
 
 void set_usage(const Folder& folder, std::optional<std::uint64_t> before, std::uint64_t blocks) {
   const std::uint64_t now = length(folder).value_or(0), then = before.value_or(0) / kBlock;
-  if (const File file = open_usage(folder, O_CREAT)) [[maybe_unused]]
-    const int error = ftruncate(file.get(), static_cast<off_t>(blocks + (now > then ? now - then : 0)));
+  if (const File file = open_usage(folder, O_CREAT)) {
+    const NoFileSizeSignal guard;
+    [[maybe_unused]] const int error =
+        ftruncate(file.get(), static_cast<off_t>(blocks + (now > then ? now - then : 0)));
+  }
 }
 
 }  // namespace kiln::cache

@@ -32,6 +32,7 @@ int take_stdout() {
 /// What happens here must not reach further: no core file, and the first to go when memory is short.
 void step_back() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGXFSZ, SIG_IGN);  // a driver that cannot write its own cache goes on without
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
   if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "we")) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// posix_spawn with two pipes, polled together with the news of an interrupt.
+// posix_spawn with two pipes and a socket, polled together with the news of an interrupt.
 #include "process/process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,17 +99,31 @@ class SpawnSettings {
   posix_spawnattr_t attributes;
 };
 
-/// A file in memory, so that neither side waits for the other.
-bool open_input(Descriptor& file, std::span<const std::byte> input) {
-  file.reset(memfd_create("kiln-input", MFD_CLOEXEC));
-  while (!input.empty()) {
-    const ssize_t count = write(file.get(), input.data(), input.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    input = input.subspan(static_cast<std::size_t>(count));
+/// What the child reads, through a socket: a file would be bounded by RLIMIT_FSIZE, whose signal ends a
+/// process by default, as SIGPIPE of a pipe does.
+struct Feed {
+  Descriptor to, from;
+  std::span<const std::byte> left;
+
+  bool open(std::span<const std::byte> input) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    to.reset(ends[0]);
+    from.reset(ends[1]);
+    left = input;
+    return true;
   }
-  return lseek(file.get(), 0, SEEK_SET) == 0;
-}
+  /// Gives what is taken at once; closes at the end, and when nobody reads any more.
+  void write_some() {
+    while (to.get() >= 0) {
+      const ssize_t count = send(to.get(), left.data(), left.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) return;
+      if (count >= 0) left = left.subspan(static_cast<std::size_t>(count));
+      if (count < 0 || left.empty()) to.reset();
+    }
+  }
+};
 
 int spawn(const ProcessOptions& options, int in, int out, int err, pid_t& child) {
   SpawnSettings settings;
@@ -157,16 +171,17 @@ ProcessResult run_process(const ProcessOptions& options) {
   using End = ProcessResult::End;
   if (InterruptGuard::interrupted()) return {End::interrupted, 0, {}, {}};
   Stream out, err;
-  Descriptor in;
-  if (!out.open() || !err.open() || (!options.input.empty() && !open_input(in, options.input)))
+  Feed in;
+  if (!out.open() || !err.open() || (!options.input.empty() && !in.open(options.input)))
     return {End::not_started, errno, {}, {}};
   pid_t child = 0;
-  if (const int error = spawn(options, in.get(), out.to.get(), err.to.get(), child); error != 0)
+  if (const int error = spawn(options, in.from.get(), out.to.get(), err.to.get(), child); error != 0)
     return {End::not_started, error, {}, {}};
   // Readable when the child ends; Linux before 5.3 has it not.
   const Descriptor life(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   out.to.reset();
   err.to.reset();
+  in.from.reset();
 
   ProcessResult result{End::exited, 0, {}, {}};
   const auto deadline = Clock::now() + options.time_limit;
@@ -179,12 +194,14 @@ ProcessResult run_process(const ProcessOptions& options) {
     // A child that closes both pipes and goes on, or whose own children keep them open, is looked at now and
     // then.
     const bool quiet = out.from.get() < 0 && err.from.get() < 0 && life.get() < 0;
-    std::array<pollfd, 4> waiting{{{out.from.get(), POLLIN, 0},
+    std::array<pollfd, 5> waiting{{{out.from.get(), POLLIN, 0},
                                    {err.from.get(), POLLIN, 0},
                                    {interrupt_event, POLLIN, 0},
-                                   {life.get(), POLLIN, 0}}};
+                                   {life.get(), POLLIN, 0},
+                                   {in.to.get(), POLLOUT, 0}}};
     poll(waiting.data(), waiting.size(),
          static_cast<int>(std::min(left, milliseconds(quiet ? 2 : 50)).count()));
+    in.write_some();
     out.read_some(options.output_limit);
     err.read_some(options.output_limit, options.error_tail);
   }

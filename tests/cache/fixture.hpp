@@ -3,6 +3,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -139,11 +140,27 @@ class LogLines {
   std::vector<std::string> lines_;
 };
 
+/// `ulimit -f`, in bytes.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &former_) == 0);
+    const rlimit limit{bytes, former_.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &former_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit former_{};
+};
+
 /// A clock that a test sets.
 struct TestClock {
   std::chrono::sys_seconds now{std::chrono::seconds(1'800'000'000)};
   cache::StoreOptions edge() {
-    return {[this] { return now; }, [] { return 0.5; }};
+    return {[this] { return now; }, [] { return 0.5; }, 2s, true};
   }
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Hits, misses and what is remembered: one process, one thread.
+#include <csignal>
+
 #include "cache/fixture.hpp"
+#include "cache/usage.hpp"
 #include "kiln/cache.hpp"
 
 using namespace kiln;
@@ -317,6 +320,49 @@ TEST_CASE("a replaced entry is compiled again, for everybody") {
                  .payload,
              payload(200)));
   CHECK(same(ask(reader, 1).answer.payload, payload(200)));
+}
+
+TEST_CASE("a limit of file sizes is an error of storing and no end of the process") {
+  const TestFolder folder;
+  Store store(options_in(folder.path()));
+  LogLines lines;
+  const auto check_refused = [&](int number) {
+    const FileSizeLimit limit(100);
+    const Asked asked = ask(store, number);
+    CHECK((asked.compiled && asked.right));
+    CHECK_FALSE(fs::exists(entry_path(folder.path(), number)));
+  };
+  check_refused(1);
+  REQUIRE(lines.take().size() == 1);
+  CHECK(store.counts().store_failures == 1);
+  const auto opened = cache::open_folder(folder.path(), cache::Access::write);
+  REQUIRE(opened);
+  {
+    const FileSizeLimit limit(1);
+    cache::add_usage(*opened, 100 * cache::kBlock);
+    cache::set_usage(*opened, {}, 100);
+  }
+
+  // What the application blocks, and what waits for it, stays as it was.
+  sigset_t none, own, now;
+  sigemptyset(&none);
+  sigemptyset(&own);
+  sigaddset(&own, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &own, nullptr);
+  check_refused(2);
+  sigpending(&now);
+  CHECK(sigismember(&now, SIGXFSZ) == 0);
+  raise(SIGXFSZ);
+  check_refused(3);
+  sigpending(&now);
+  CHECK(sigismember(&now, SIGXFSZ) == 1);
+  const struct timespec at_once {};
+  CHECK(sigtimedwait(&own, nullptr, &at_once) == SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &none, &now);
+  CHECK(sigismember(&now, SIGXFSZ) == 1);
+  pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  CHECK(ask(store, 4).compiled);
+  CHECK_FALSE(ask(store, 4).compiled);
 }
 
 TEST_CASE("the entry of another key is damage") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `kiln check` is made of: processes, what ocloc says, the lines of the driver child, and the matrix.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -74,6 +75,24 @@ TEST_CASE("a process reads what it is given, keeps its last words, and may be re
   std::signal(SIGCHLD, former);
   CHECK(unseen.end == End::not_known);
   CHECK(unseen.out == "out\n");
+}
+
+TEST_CASE("what a process reads is bounded by no limit of file sizes, and may be left unread") {
+  std::string text(3'000'000, 'x');
+  ProcessOptions options;
+  options.arguments = {"sh", "-c", "wc -c"};
+  options.input = std::as_bytes(std::span(text));
+  rlimit former{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &former) == 0);
+  const rlimit small{1000, former.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  CHECK(run_process(options).out == "3000000\n");
+  setrlimit(RLIMIT_FSIZE, &former);
+  options.arguments = {"sh", "-c", "exec 0<&-; echo deaf"};
+  CHECK(run_process(options).out == "deaf\n");
+  options.arguments = {"cat"};  // both ways at once
+  options.output_limit = text.size();
+  CHECK(run_process(options).out == text);
 }
 
 TEST_CASE("a process that writes without end, or hangs, ends with its own children") {

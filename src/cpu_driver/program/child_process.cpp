@@ -79,6 +79,7 @@ void end_with(pid_t parent) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) std::signal(signal, SIG_DFL);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // its stderr is a file, which `ulimit -f` bounds
   pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
