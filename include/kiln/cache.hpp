@@ -58,6 +58,9 @@ struct Compilation {
   std::string log;                 ///< the build log, also after success
   std::vector<std::byte> facts;    ///< encode_facts() of the kernels
   std::vector<std::byte> payload;  ///< the native binary
+  /// Not empty: a good result, but not what the manifest says, and why. It is this caller's alone, and the
+  /// reason is logged.
+  std::string not_kept{};
 };
 
 enum class CacheSource : std::uint8_t {
@@ -87,7 +90,8 @@ struct CacheCounts {
 };
 
 /// A kernel cache. Never fails: where its folder cannot be used it compiles, and says why once through log().
-/// Thread-safe; several processes share a folder.
+/// Thread-safe; several processes share a folder. Where the folder is too large, a thread of the cache's own,
+/// which takes no signals, removes what was unused longest; the destructor waits for it.
 class Cache {
  public:
   /// Touches O(1) files, however many entries there are.
@@ -98,8 +102,15 @@ class Cache {
 
   /// The binary for what `manifest` names: from memory, a read-only folder or the user's, else from
   /// `compile`, which is called by one of the threads and processes that ask at the same time, while the
-  /// others wait. `storable` is false when the manifest does not tell everything that shapes the result: then
-  /// `compile` is called and nothing is kept.
+  /// others wait. A result that is not kept (CompilationEnd::transient, `not_kept`) is never another's: then
+  /// each compiles for itself. `storable` is false when the manifest does not tell everything that shapes the
+  /// result: then `compile` is called and nothing is kept.
+  ///
+  /// `compile` is called on this thread, with no lock held but the key's turn. It may throw, or its thread be
+  /// cancelled: that passes through, as does std::bad_alloc of the cache itself, nothing is kept, and who
+  /// waits compiles for himself. It may use this cache; asking for the same key, it compiles. Two that each
+  /// ask for the key that the other makes wait for ever: ask for what you need before. It must not fork and
+  /// return in the child. The same holds for a log sink, which is called with no lock held.
   [[nodiscard]] CacheAnswer get(const Manifest& manifest, bool storable,
                                 const std::function<Compilation()>& compile);
 

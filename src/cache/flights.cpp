@@ -4,26 +4,28 @@
 
 namespace kiln::cache {
 
-std::optional<CacheAnswer> Flights::join(const CacheKey& key) {
+Flights::Joined Flights::join(const CacheKey& key) {
   std::unique_lock lock(mutex_);
-  const auto [place, first] = flights_.try_emplace(key);
-  if (first) {
-    place->second = std::make_shared<Flight>();
-    return std::nullopt;
+  const auto place = flights_.find(key);
+  if (place == flights_.end()) {
+    auto flight = std::make_shared<Flight>();
+    flight->leader = std::this_thread::get_id();
+    return {std::nullopt, Lead(this, flights_.emplace(key, std::move(flight)).first)};
   }
   const std::shared_ptr<Flight> flight = place->second;
-  flight->landed.wait(lock, [&] { return flight->answer.has_value(); });
-  return flight->answer;
+  if (flight->leader == std::this_thread::get_id()) return {};
+  flight->landing.wait(lock, [&] { return flight->landed; });
+  return {flight->answer, std::nullopt};
 }
 
-void Flights::land(const CacheKey& key, const CacheAnswer& answer) {
-  const std::lock_guard lock(mutex_);
-  const auto place = flights_.find(key);
-  if (place->second.use_count() > 1) {  // somebody waits
-    place->second->answer = answer;
-    place->second->landed.notify_all();
-  }
-  flights_.erase(place);
+Flights::Lead::~Lead() {
+  if (!flights_) return;
+  const std::lock_guard lock(flights_->mutex_);
+  Flight& flight = *place_->second;
+  flight.answer = std::move(answer_);
+  flight.landed = true;
+  flight.landing.notify_all();
+  flights_->flights_.erase(place_);
 }
 
 }  // namespace kiln::cache

@@ -4,8 +4,11 @@
 
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
+#include <utility>
 
 #include "kiln/cache.hpp"
 
@@ -13,19 +16,48 @@ namespace kiln::cache {
 
 /// Thread-safe.
 class Flights {
+  struct Flight;
+  using Map = std::map<CacheKey, std::shared_ptr<Flight>>;
+
  public:
-  /// Nothing: the caller is the one who works, and must call land(). Otherwise the answer of the other
-  /// thread.
-  [[nodiscard]] std::optional<CacheAnswer> join(const CacheKey& key);
-  void land(const CacheKey& key, const CacheAnswer& answer);
+  /// The one who works. The others wait until it goes, on whatever way: after land() they have that answer,
+  /// without it each works for itself.
+  class Lead {
+   public:
+    Lead(Lead&& other) noexcept
+        : flights_(std::exchange(other.flights_, nullptr)),
+          place_(other.place_),
+          answer_(std::move(other.answer_)) {}
+    Lead& operator=(Lead&&) = delete;
+    ~Lead();
+    /// An answer that is as good for the others.
+    void land(CacheAnswer answer) { answer_ = std::move(answer); }
+
+   private:
+    friend Flights;
+    Lead(Flights* flights, Map::iterator place) : flights_(flights), place_(place) {}
+    Flights* flights_;
+    Map::iterator place_;
+    std::optional<CacheAnswer> answer_;
+  };
+
+  /// One of the two; neither where another's result was good for it alone, or where a thread asks again for
+  /// what it is working on: then it works for itself.
+  struct Joined {
+    std::optional<CacheAnswer> answer;
+    std::optional<Lead> lead;
+  };
+  [[nodiscard]] Joined join(const CacheKey& key);
 
  private:
   struct Flight {
-    std::condition_variable landed;
-    std::optional<CacheAnswer> answer;
+    std::thread::id leader{};
+    std::condition_variable landing{};
+    bool landed = false;
+    std::optional<CacheAnswer> answer{};
   };
   std::mutex mutex_;
-  std::map<CacheKey, std::shared_ptr<Flight>> flights_;
+  Map flights_;
 };
 
 }  // namespace kiln::cache

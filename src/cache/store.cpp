@@ -42,6 +42,10 @@ FileBytes own(std::vector<std::byte> bytes) {
   return file;
 }
 
+bool is_kept(const Compilation& made) {
+  return made.end != CompilationEnd::transient && made.not_kept.empty();
+}
+
 EntryKind kind_of(CompilationEnd end) {
   if (end == CompilationEnd::built) return EntryKind::binary;
   return end == CompilationEnd::failed ? EntryKind::failure : EntryKind::crash;
@@ -57,6 +61,7 @@ struct Store::Request {
   std::string missed{};       ///< why it is compiled
   std::uint32_t crashes = 0;  ///< that the user's folder knows of
   bool supersede = false;     ///< the user's folder has an entry that no longer counts
+  bool own = false;           ///< what was compiled is good for the one who asked alone
   bool skip_memory = false;
 };
 
@@ -130,15 +135,18 @@ CacheAnswer Store::replace(const Manifest& manifest, const Compile& compile, std
 }
 
 CacheAnswer Store::answer(Request& request) {
-  if (auto others = flights_.join(request.key)) {
+  auto [others, turn] = flights_.join(request.key);
+  if (others) {
     others->source = CacheSource::memory;
     others->missed.clear();
     count(&CacheCounts::waited);
     count(&CacheCounts::memory_hits);
     return *std::move(others);
   }
+  if (!turn) return compile(request);
   CacheAnswer answer = lead(request);
-  flights_.land(request.key, answer);
+  if (!request.own) turn->land(answer);
+  turn.reset();
   if (answer.source == CacheSource::compiled) prune_when_full();
   return answer;
 }
@@ -147,7 +155,7 @@ CacheAnswer Store::lead(Request& request) {
   // Another thread may have finished between the first look into memory and now.
   if (auto found = from_memory(request)) return *std::move(found);
   if (auto found = from_folders(request)) return *std::move(found);
-  KeyLocks::Wait turn;
+  KeyLocks::Hold turn;
   if (user_ && user_->access() == Access::write && storing_) {
     std::optional<CacheAnswer> found;
     const auto look = [&] {
@@ -167,15 +175,10 @@ CacheAnswer Store::lead(Request& request) {
       return look();
     };
     turn = locks_.lock(request.key, options_.longest_wait, look_again);
-    if (turn.waited) count(&CacheCounts::waited);
-    if (found || look()) {
-      if (turn.locked) locks_.unlock(request.key);
-      return *std::move(found);
-    }
+    if (turn.waited()) count(&CacheCounts::waited);
+    if (found || look()) return *std::move(found);
   }
-  CacheAnswer compiled = compile(request);
-  if (turn.locked) locks_.unlock(request.key);
-  return compiled;
+  return compile(request);
 }
 
 std::optional<CacheAnswer> Store::from_memory(Request& request) {
@@ -274,7 +277,10 @@ CacheAnswer Store::keep_result(Request& request, Compilation made) {
                      result->payload,
                      result,
                      request.missed.empty() ? "not there" : request.missed};
-  if (result->end == CompilationEnd::transient) return answer;
+  if (!result->not_kept.empty())
+    say_once("the result of " + request.key.hex() + " is not stored: " + result->not_kept);
+  request.own = !is_kept(*result);
+  if (request.own) return answer;
   Entry entry{kind_of(result->end),
               static_cast<std::uint32_t>(result->code),
               result->end == CompilationEnd::died ? request.crashes + 1 : 1,
@@ -312,7 +318,7 @@ void Store::keep(Request& request, const FileBytes& file) {
 /// What the compiler makes of it now, where that is something else: the compiler is right.
 std::optional<CacheAnswer> Store::verify(Request& request, const FileBytes& file, CacheSource source) {
   Compilation again = request.compile();
-  if (again.end == CompilationEnd::transient) return std::nullopt;
+  if (!is_kept(again)) return std::nullopt;
   count(&CacheCounts::verified);
   if (again.end == CompilationEnd::built && std::ranges::equal(again.payload, file.entry.payload))
     return std::nullopt;
@@ -332,10 +338,17 @@ void Store::prune_when_full() {
   if (!user_ || user_->access() != Access::write || !storing_) return;
   const auto usage = estimated_usage(*user_);
   if (usage && *usage <= options_.max_size && edge_.chance() >= recounts(*usage)) return;
-  const auto turn = locks_.try_lock_pruning();
-  if (turn == KeyLocks::Answer::busy) return;
-  (void)shrink(*user_, {options_.max_size, options_.max_size - options_.max_size / 5, {}}, edge_.now());
-  if (turn == KeyLocks::Answer::locked) locks_.unlock_pruning();
+  const auto now = edge_.now();
+  if (edge_.prune_here)
+    prune(now);
+  else
+    background_.start([this, now] { prune(now); });
+}
+
+void Store::prune(std::chrono::sys_seconds now) {
+  const KeyLocks::Hold turn = locks_.try_lock_pruning();
+  if (turn.answer() == KeyLocks::Answer::busy) return;
+  (void)shrink(*user_, {options_.max_size, options_.max_size - options_.max_size / 5, {}}, now);
 }
 
 CacheCounts Store::counts() const {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <set>
 
+#include "cache/background.hpp"
 #include "cache/flights.hpp"
 #include "cache/key_lock.hpp"
 #include "cache/memory_tier.hpp"
@@ -17,6 +18,7 @@ struct StoreOptions {
   std::function<double()> chance;                 ///< 0 to 1, below 1; empty: at random
   std::chrono::milliseconds silent_wait =
       std::chrono::seconds(2);  ///< for another process, before it is told
+  bool prune_here = false;      ///< on the thread that stores, so that it is done when that returns
 };
 
 /// Thread-safe. What its functions do stands at class Cache.
@@ -49,6 +51,7 @@ class Store {
   CacheAnswer keep_result(Request& request, Compilation result);
   std::optional<CacheAnswer> verify(Request& request, const FileBytes& file, CacheSource source);
   void prune_when_full();
+  void prune(std::chrono::sys_seconds now);
 
   void count(std::uint64_t CacheCounts::*number);
   void say_once(const std::string& text);
@@ -70,6 +73,8 @@ class Store {
   CacheCounts counts_;
   std::set<std::string> said_;
   std::set<CacheKey> distrusted_;  // replaced, where the false entry could not be removed
+
+  Background background_;  // goes first: it uses the others
 };
 
 }  // namespace kiln::cache

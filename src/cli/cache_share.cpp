@@ -84,7 +84,6 @@ Result<Imported> prune_after(const cache::Folder& folder, const CacheOptions& op
   const auto turn = locks.lock_pruning(kLongestWait);
   const auto pruned =
       cache::shrink(folder, {options.max_size, options.max_size - options.max_size / 5, {}}, now());
-  if (turn.locked) locks.unlock_pruning();
   if (!pruned) return tl::unexpected(pruned.error());
   Imported result{0, pruned->removed, 0};
   for (const CacheKey& key : imported) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A disk that fails at every single call: the calls of the library are caught on their way to the C library.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdlib>
+#include <new>
+#include <set>
 
 #include "cache/fixture.hpp"
 
@@ -27,6 +31,10 @@ struct Fault {
 Fault fault;
 bool watching = false;       // only while the store works
 bool nameless_files = true;  // O_TMPFILE
+std::set<pid_t>* removing_threads = nullptr;
+
+/// The allocation of this thread that fails, counted from now; -1: none.
+thread_local int failing_allocation = -1;
 
 /// Sets errno and says true when this call is to fail.
 bool fails() {
@@ -79,6 +87,12 @@ int linkat(int from, const char* old_path, int to, const char* path, int flags) 
   return fails() ? -1 : next(from, old_path, to, path, flags);
 }
 
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  static const auto next = real<decltype(&unlinkat)>("unlinkat");
+  if (removing_threads) removing_threads->insert(gettid());
+  return next(folder, path, flags);
+}
+
 int renameat2(int from, const char* old_path, int to, const char* path, unsigned flags) noexcept {
   static const auto next = real<decltype(&renameat2)>("renameat2");
   return fails() ? -1 : next(from, old_path, to, path, flags);
@@ -106,6 +120,24 @@ ssize_t read(int file, void* bytes, size_t size) {
 }
 
 }  // extern "C"
+
+void* operator new(std::size_t size) {
+  if (failing_allocation >= 0 && failing_allocation-- == 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  if (failing_allocation >= 0 && failing_allocation-- == 0) return nullptr;
+  return std::malloc(size);
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new[](std::size_t size, const std::nothrow_t& none) noexcept {
+  return operator new(size, none);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -144,7 +176,7 @@ int check_faults(bool lasting, int error) {
     const TestFolder folder;
     LogLines lines;
     {
-      Store store(options_in(folder / "kiln"));
+      Store store(options_in(folder / "kiln"), {{}, {}, 2s, true});
       fault = {at, lasting, error, 0};
       CHECK(work(store));
       if (fault.calls <= at) return at;
@@ -199,4 +231,58 @@ TEST_CASE("a disk that cannot be read or has lost the file: a miss, and the entr
     CHECK(store.counts().damaged == 0);
     CHECK(ask(store, 1).answer.source == CacheSource::user);
   }
+}
+
+TEST_CASE("memory that is refused at every single allocation: no lock stays, no answer is wrong") {
+  // The second store of a key takes it from memory or disk, the first one compiles; one replaces.
+  const Compilation result = built(1);
+  int at = 0;
+  for (bool refused = true; refused; ++at) {
+    CAPTURE(at);
+    refused = false;
+    const TestFolder folder;
+    CacheOptions options;
+    options.folder = folder / "kiln";
+    Store store(options, {{}, {}, 2s, true});
+    const Manifest wanted = manifest(1);
+    const auto compile = [&] { return result; };
+    for (const bool replace : {false, false, true}) {
+      failing_allocation = at;
+      try {
+        const CacheAnswer answer =
+            replace ? store.replace(wanted, compile, "false") : store.get(wanted, true, compile);
+        refused |= failing_allocation < 0;
+        failing_allocation = -1;
+        CHECK(same(answer.payload, payload(1)));
+      } catch (const std::bad_alloc&) {
+        failing_allocation = -1;
+        refused = true;
+      }
+      CHECK(ask(store, 1).right);
+      CHECK(ask(store, 2).right);
+    }
+    check_sound(folder / "kiln");
+  }
+  MESSAGE(at << " allocations refused, one at a time");
+  CHECK(at > 20);
+}
+
+TEST_CASE("a cache that is too large is pruned by a thread of its own") {
+  const TestFolder folder;
+  CacheOptions options = options_in(folder / "kiln");
+  options.max_size = 5 * 4096;
+  std::set<pid_t> threads;
+  {
+    Store store(options);
+    for (int number = 0; number < 5; ++number) ask(store, number);
+  }
+  removing_threads = &threads;
+  {
+    Store store(options);
+    ask(store, 5);
+  }  // waits
+  removing_threads = nullptr;
+  CHECK(threads.size() == 1);
+  CHECK_FALSE(threads.contains(gettid()));
+  CHECK(files_in(folder / "kiln") == 4 + 2);  // v1/lock, v1/usage
 }

@@ -99,7 +99,7 @@ extern "C" int fcntl64(int file, int command, ...) {
   va_start(rest, command);
   void* const argument = va_arg(rest, void*);
   va_end(rest);
-  if (command == F_OFD_SETLK && before_lock) std::exchange(before_lock, nullptr)();
+  if (command == F_SETLK && before_lock) std::exchange(before_lock, nullptr)();
   return next(file, command, argument);
 }
 
@@ -455,9 +455,15 @@ TEST_CASE("another process that compiles the same is waited for, and not forever
 }
 
 TEST_CASE("what another process stores after the look and before the lock is not compiled again") {
-  const TestFolder folder;
-  Store store(options_in(folder.path())), other(options_in(folder.path()));
-  before_lock = [&] { CHECK(ask(other, 1).compiled); };
+  const TestFolder folder, elsewhere;
+  Store other(options_in(elsewhere.path()));
+  REQUIRE(ask(other, 1).compiled);
+  Store store(options_in(folder.path()));
+  const fs::path place = entry_path(folder.path(), 1);
+  before_lock = [&] {
+    mkdir(place.parent_path().c_str(), 0700);
+    fs::rename(entry_path(elsewhere.path(), 1), place);
+  };
   CHECK(ask(store, 1).answer.source == CacheSource::user);
   CHECK_FALSE(before_lock);
 }

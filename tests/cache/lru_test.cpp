@@ -118,7 +118,7 @@ TEST_CASE("a wrong estimate of the size heals") {
   const fs::path usage = folder / "v1/usage";
   int number = 0;
   const auto check_healed = [&](double chance) {
-    Store store(options, {{}, [&] { return chance; }});
+    Store store(options, {{}, [&] { return chance; }, 2s, true});
     ask(store, number++);
     CHECK(cache::estimated_usage(*opened) == number * cache::kBlock);
     CHECK(fs::exists(entry_path(folder.path(), 0)));
@@ -141,6 +141,20 @@ TEST_CASE("a wrong estimate of the size heals") {
   CHECK(read_file(folder / "mine") == bytes_of("mine"));
   fs::resize_file(usage, 1);
   check_healed(0.001);  // too little: found by one of 256 stores
+}
+
+TEST_CASE("what is added while somebody counts stays in the estimate") {
+  const TestFolder folder;
+  const auto opened = cache::open_folder(folder.path(), cache::Access::write);
+  REQUIRE(opened);
+  cache::set_usage(*opened, {}, 10);
+  const auto before = cache::estimated_usage(*opened);
+  CHECK(before == 10 * cache::kBlock);
+  cache::add_usage(*opened, 3 * cache::kBlock);
+  cache::set_usage(*opened, before, 7);
+  CHECK(cache::estimated_usage(*opened) == 10 * cache::kBlock);
+  cache::set_usage(*opened, 20 * cache::kBlock, 7);  // another count ended meanwhile
+  CHECK(cache::estimated_usage(*opened) == 7 * cache::kBlock);
 }
 
 TEST_CASE("prune by age and by size, and the files of dead writers") {

@@ -131,6 +131,35 @@ TEST_CASE("a cold start of 64 processes with 8 threads compiles each of 100 keys
   check_clean(folder / "kiln", kKeys);
 }
 
+TEST_CASE("a child that outlives the one that compiled keeps nobody waiting") {
+  const TestFolder folder;
+  int alive[2];
+  REQUIRE(pipe(alive) == 0);
+  const pid_t compiler = start_process([&] {
+    Store store(options_in(folder / "kiln"));
+    (void)store.get(manifest(1), true, [&]() -> Compilation {
+      start_process([&] {
+        close(alive[1]);
+        char nothing = 0;
+        return static_cast<int>(read(alive[0], &nothing, 1));  // until the test ends
+      });
+      raise(SIGKILL);
+      return {};
+    });
+    return 0;
+  });
+  int status = -1;
+  REQUIRE(waitpid(compiler, &status, 0) == compiler);
+  REQUIRE(WIFSIGNALED(status));
+  CacheOptions options = options_in(folder / "kiln");
+  options.longest_wait = 300ms;
+  Store store(options);
+  CHECK(ask(store, 1).compiled);
+  CHECK(store.counts().waited == 0);
+  close(alive[0]);
+  close(alive[1]);
+}
+
 // Who waits for the dead waits 10 minutes, which is longer than this test may take.
 TEST_CASE("kill -9 at any moment: no wrong byte, no long wait, at most one more compilation a kill") {
   constexpr int kWorkers = 4;
