@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "level_zero/source.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 
 using detail::LoadMoment;
 using detail::SettingsFile;
+using KeyNames = std::set<std::string, std::less<>>;
 
 std::string digest_of_text(std::string_view text) {
   return digest(std::as_bytes(std::span(text.data(), text.size())));
@@ -47,29 +49,58 @@ Manifest late_fields(const LoadMoment& moment) {
   return fields;
 }
 
-std::string first_difference(const Manifest& wanted, const Manifest& found) {
+std::string first_change(const Manifest& wanted, const Manifest& found) {
   const auto list = differences(wanted, found);
   return list.empty() ? std::string() : list.front().name + " changed after the driver was loaded";
 }
 
-[[gnu::hot]] std::string unknown_start(const LoadMoment& loaded) {
+/// All that shapes code of what an environment had.
+[[gnu::hot]] Manifest shaping_fields(const detail::EnvironmentInputs& inputs, const KeyNames& known) {
+  Manifest fields = inputs.fields;
+  for (const ManifestField& field : inputs.keys.fields())
+    if (known.contains(detail::key_of_field(field.name))) fields.set(field);
+  return fields;
+}
+
+/// Of the keys of a moment, those that the libraries know.
+[[gnu::hot]] KeyNames known_keys(const LoadMoment& loaded, std::span<const std::uintptr_t> places,
+                                 const KnownNames& known_names) {
+  KeyNames known;
+  std::vector<std::string> asked;
+  const auto look_at = [&](const Manifest& keys) {
+    for (const ManifestField& field : keys.fields()) {
+      const std::string key(detail::key_of_field(field.name));
+      if (detail::is_known_key(key))
+        known.insert(key);
+      else
+        asked.push_back(key);
+    }
+  };
+  look_at(loaded.inputs.keys);
+  if (loaded.started) look_at(loaded.started->keys);
+  if (!asked.empty())
+    for (std::string& name : known_names(places, std::move(asked))) known.insert(std::move(name));
+  return known;
+}
+
+[[gnu::hot]] std::string unknown_start(const LoadMoment& loaded, const KeyNames& known) {
   if (!loaded.started) return {};
-  const auto list = differences(loaded.started->fields, loaded.inputs.fields);
+  const auto list = differences(shaping_fields(*loaded.started, known), shaping_fields(loaded.inputs, known));
   return list.empty() ? std::string()
                       : list.front().name + " was changed, and a driver loaded, before Kiln began";
 }
 
 /// Adds what only Intel's driver and compiler read.
-[[gnu::hot]] void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, Identity& identity) {
-  identity.fields.merge(loaded.inputs.fields);
+[[gnu::hot]] void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, const KeyNames& known,
+                            Identity& identity) {
+  identity.fields.merge(shaping_fields(loaded.inputs, known));
   identity.bypass = loaded.inputs.bypass;
   add_files(loaded.driver_files, identity);
   add_files(loaded.compiler_files, identity);
   if (identity.unknown.empty()) identity.unknown = loaded.inputs.unknown;
-  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded);
+  if (identity.unknown.empty()) identity.unknown = unknown_start(loaded, known);
   if (!first_use) return;
-  if (identity.unknown.empty())
-    identity.unknown = first_difference(late_fields(loaded), late_fields(*first_use));
+  if (identity.unknown.empty()) identity.unknown = first_change(late_fields(loaded), late_fields(*first_use));
   if (identity.bypass.empty()) identity.bypass = first_use->inputs.bypass;
 }
 
@@ -94,12 +125,13 @@ struct AllSamples {
 }  // namespace
 
 [[gnu::hot]] Identity make_identity(LibraryInputs libraries, const LoadMoment& loaded,
-                                    const LoadMoment* first_use) {
+                                    const LoadMoment* first_use, const KnownNames& known_names) {
   Identity identity;
   identity.fields = std::move(libraries.fields);
   identity.unknown = std::move(libraries.unknown);
   identity.intel = libraries.intel;
-  if (identity.intel) add_intel(loaded, first_use, identity);
+  if (identity.intel)
+    add_intel(loaded, first_use, known_keys(loaded, libraries.places, known_names), identity);
   for (const LoadMoment* moment : {&loaded, first_use})
     if (moment && identity.bypass.empty()) identity.bypass = moment->inputs.cpu_bypass;
   return identity;
@@ -124,7 +156,8 @@ struct AllSamples {
   kept.mappings = mapped.count();
   LibraryInputs libraries = library_inputs(mapped.all(), &digest_of_mapped);
   if (!kept.latest && !is_build_moment(loaded, libraries)) kept.first_use = detail::sample_build_moment();
-  Identity sampled = make_identity(std::move(libraries), loaded, kept.first_use ? &*kept.first_use : nullptr);
+  Identity sampled =
+      make_identity(std::move(libraries), loaded, kept.first_use ? &*kept.first_use : nullptr, &names_in);
   // Libraries that have nothing to do with compiling come and go.
   for (const Identity& known : kept.all)
     if (known.fields == sampled.fields && known.bypass == sampled.bypass && known.unknown == sampled.unknown)
@@ -138,11 +171,25 @@ std::string changed_since(const Identity& identity) {
   for (const ManifestField& field : identity.fields.fields())
     if (detail::read_at_first_build(field.name) || field.name == "file.Options.txt")
       sampled.set(field.name, field.value);
-  return first_difference(sampled, late_fields(detail::sample_build_moment()));
+  return first_change(sampled, late_fields(detail::sample_build_moment()));
 }
 
-std::string digest_of(const Identity& identity) {
-  return digest_of_text(encode(identity.fields) + '\0' + identity.bypass + '\0' + identity.unknown);
+std::string encode(const Identity& identity) {
+  Manifest all = identity.fields;
+  all.set("bypass", identity.bypass);
+  all.set("unknown", identity.unknown);
+  return kiln::encode(all);
+}
+
+std::string digest_of(const Identity& identity) { return digest_of_text(encode(identity)); }
+
+std::string first_difference(const Identity& identity, std::string_view encoded) {
+  const auto wanted = decode_manifest(encode(identity)), found = decode_manifest(encoded);
+  if (!wanted || !found) return "everything differs";
+  for (const ManifestDifference& each : differences(*wanted, *found))
+    if (each.name != kProgramField)
+      return each.name + (!each.wanted ? " is there" : !each.found ? " is missing" : " differs");
+  return {};
 }
 
 }  // namespace kiln::cache

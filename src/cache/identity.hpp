@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,12 +31,16 @@ struct Identity {
   [[nodiscard]] bool usable() const { return bypass.empty() && unknown.empty(); }
 };
 
+/// Those of the names that the driver's libraries contain: names_in(), or a test's.
+using KnownNames = std::function<std::vector<std::string>(std::span<const std::uintptr_t> places,
+                                                          std::vector<std::string> names)>;
+
 /// From what was sampled: `loaded` is the moment when the driver was loaded, `first_use` that of the first
 /// question to the cache, null when it found the same. Intel's compiler reads its own settings at the first
 /// build, somewhere between `loaded` and later: where the two moments differ in those, the identity is
-/// unknown. Pure.
+/// unknown. Of variables that could be debug keys those count that a library knows. Pure.
 [[nodiscard]] Identity make_identity(LibraryInputs libraries, const detail::LoadMoment& loaded,
-                                     const detail::LoadMoment* first_use = nullptr);
+                                     const detail::LoadMoment* first_use, const KnownNames& known_names);
 
 /// Whether a compiler that reads its settings now finds what it would have found at `moment`. As identity().
 [[nodiscard]] bool is_build_moment(const detail::LoadMoment& moment, const LibraryInputs& libraries);
@@ -49,8 +54,14 @@ struct Identity {
 /// now would have read the same, else what changed. Opens up to three files. As identity().
 [[nodiscard]] std::string changed_since(const Identity& identity);
 
-/// One word for all of it, for a helper process to report: only when it has the same did it compile what the
-/// parent's fields say. Pure.
+/// All of it, for a helper process to report: only when it has the same did it compile what the parent's
+/// fields say. Pure.
+[[nodiscard]] std::string encode(const Identity& identity);
+/// In what an encoded identity is another one, as "library.libigc.so.1 differs"; empty: it is the same. Code
+/// of Kiln that is part of the program itself is no difference. Pure.
+[[nodiscard]] std::string first_difference(const Identity& identity, std::string_view encoded);
+
+/// One word for all of it. Pure.
 [[nodiscard]] std::string digest_of(const Identity& identity);
 
 /// The device and its driver. Not its name, its place or its UUID, none of which shape code.

@@ -17,8 +17,9 @@
 namespace kiln::cache {
 namespace {
 
-constexpr std::string_view kCompilers[] = {"libigc",          "libigdfcl", "libopencl-clang",
-                                           "libopencl_clang", "liblld",    "libclang"};
+// What Intel's driver opens by name; all else of its compiler these two link. A libclang or liblld that is
+// mapped besides is the application's own.
+constexpr std::string_view kCompilers[] = {"libigc", "libigdfcl"};
 // The loader's own layers pass calls on.
 constexpr std::string_view kNoDrivers[] = {"libze_loader", "libze_tracing_layer", "libze_validation_layer",
                                            "libze_null"};
@@ -43,6 +44,11 @@ static_assert(std::ranges::is_sorted(kNeutral));
 // What is hot lies side by side: src/meson.build says why.
 [[gnu::hot]] bool begins_with_any(std::string_view name, std::span<const std::string_view> list) {
   return std::ranges::any_of(list, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// "libigc" of "libigc.so.1".
+[[gnu::hot]] bool is_compiler(std::string_view name) {
+  return std::ranges::find(kCompilers, name.substr(0, name.find(".so"))) != std::end(kCompilers);
 }
 
 /// Whether the loader finds that library when something needs this name.
@@ -135,7 +141,7 @@ using Libraries = std::vector<const Library*>;
   if (inputs.intel) {
     bool compiler = false;
     for (const Library& library : mapped)
-      if (begins_with_any(library.name, kCompilers) && !is_among(shaping, library)) {
+      if (is_compiler(library.name) && !is_among(shaping, library)) {
         shaping.push_back(&library);
         compiler |= library.name.starts_with("libigc");
       }
@@ -147,11 +153,12 @@ using Libraries = std::vector<const Library*>;
 
   inputs.fields.reserve(shaping.size());
   for (const Library* library : shaping) {
+    if (!library->kiln) inputs.places.push_back(library->base);
     auto build = build_of(*library, digest_of);
     if (!build)
       inputs.unknown = "no build-id in " + std::string(library->name) + ", and its file was replaced";
-    std::string field("library.");
-    field += library->path.empty() ? "(program)" : library->name;
+    std::string field(library->path.empty() ? kProgramField : "library.");
+    if (!library->path.empty()) field += library->name;
     const std::string* others = inputs.fields.find(field);
     std::string value = std::move(build).value_or("");
     if (others) value = with_another(*others, std::move(value));

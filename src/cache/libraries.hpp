@@ -34,7 +34,11 @@ struct LibraryInputs {
   Manifest fields;      ///< "library.libigc.so.1" = build-id, or "sha256:…"
   std::string unknown;  ///< not empty: a library that shapes the result cannot be told
   bool intel = false;   ///< a driver that is not Kiln's is among them: the settings files of Intel's count
+  std::vector<std::uintptr_t> places{};  ///< where they are mapped, Kiln's own code aside
 };
+
+/// What is part of the program itself.
+inline constexpr std::string_view kProgramField = "library.(program)";
 
 /// Serves drivers and compilers without shaping code. Pure.
 [[nodiscard]] bool is_neutral(std::string_view name);
@@ -78,6 +82,11 @@ class MappedLibraries {
   std::size_t used_ = 0;
   std::forward_list<std::string> others_;
 };
+
+/// Those of the names that stand, as C strings, in the constants of the libraries mapped at `places`: the
+/// settings that their code can ask for. Takes a millisecond, most of it for pages. Thread-safe.
+[[nodiscard]] std::vector<std::string> names_in(std::span<const std::uintptr_t> places,
+                                                std::vector<std::string> names);
 
 /// SHA-256 of the file that is mapped there; nothing when the file on disk is another one by now. What was
 /// read once is remembered. Thread-safe.

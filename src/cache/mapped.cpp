@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -187,6 +188,32 @@ std::optional<std::string> digest_of_file(int file) {
       },
       &count);
   return count;
+}
+
+std::vector<std::string> names_in(std::span<const std::uintptr_t> places, std::vector<std::string> names) {
+  struct Search {
+    std::span<const std::uintptr_t> places;
+    std::vector<std::string> left, found;
+  } search{places, std::move(names), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* user) {
+        Search& search = *static_cast<Search*>(user);
+        if (std::ranges::find(search.places, info->dlpi_addr) == search.places.end()) return 0;
+        const Image image(*info);
+        for (const auto& header : image.headers()) {
+          if (header.p_type != PT_LOAD || (header.p_flags & (PF_R | PF_W)) != PF_R) continue;
+          const auto constants = image.bytes(header);
+          std::erase_if(search.left, [&](std::string& name) {
+            // With the NUL behind it; the linker may have put it at the end of a longer one.
+            if (!memmem(constants.data(), constants.size(), name.c_str(), name.size() + 1)) return false;
+            search.found.push_back(std::move(name));
+            return true;
+          });
+        }
+        return 0;
+      },
+      &search);
+  return std::move(search.found);
 }
 
 std::optional<std::string> digest_of_mapped(const Library& library) {

@@ -116,7 +116,8 @@ int cache_export(const CacheCommand& command) {
 
   // Of an archive that goes to standard output nothing else may be a part.
   std::FILE* const report_to = is_stdout(command.archive) ? stderr : stdout;
-  WholeFile archive(command.archive);
+  // Entries name variables and libraries of this machine.
+  WholeFile archive(command.archive, WholeFile::Readers::owner);
   archive.write(archive_start(keys));
   std::size_t written = 0;
   std::vector<Refused> refused;

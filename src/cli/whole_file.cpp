@@ -11,7 +11,7 @@
 
 namespace kiln::cli {
 
-WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
+WholeFile::WholeFile(std::string path, Readers readers) : path_(std::move(path)) {
   struct stat status {};
   const bool special = stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   std::error_code error;
@@ -21,6 +21,7 @@ WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
   file_ = std::fopen(made_.c_str(), special ? "wbe" : "wbxe");
   if (!file_) note();
   made_by_us_ = file_ && !special;
+  if (made_by_us_ && readers == Readers::owner && fchmod(fileno(file_), 0600) != 0) note();
 }
 
 WholeFile::~WholeFile() {

@@ -14,7 +14,9 @@ namespace kiln::cli {
 /// which stays. A pipe or a device is written to as it is. Bound to a thread.
 class WholeFile {
  public:
-  explicit WholeFile(std::string path);
+  enum class Readers : bool { all, owner };
+  /// `readers` of a file that is made: whom the umask lets, or the owner alone.
+  explicit WholeFile(std::string path, Readers readers = Readers::all);
   WholeFile(WholeFile&&) = delete;
   ~WholeFile();
   void write(std::string_view bytes);

@@ -30,6 +30,12 @@ constexpr std::string_view kUngatedKeys[] = {"EnableLEO", "OverrideDefaultFP64Se
 // Keys that load other code; what that is, no field tells.
 constexpr std::string_view kOtherCode[] = {"IgcLibraryName", "FinalizerLibraryName", "LoadBinarySipFromFile"};
 
+// In drivers 22.43 and 26.27: they need not be looked for.
+constexpr std::string_view kKnownKeys[] = {"AUBDumpCaptureFileName",   "HardwareInfoOverride",
+                                           "PrintDebugMessages",       "ProductFamilyOverride",
+                                           "SetCommandStreamReceiver", "UseAubStream",
+                                           "UseBindlessMode",          "UseExternalAllocatorForSshAndDsh"};
+
 bool is_off(std::string_view value) { return value.empty() || value == "0"; }
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view name) {
@@ -88,6 +94,20 @@ bool gate_is_open(const Variables& variables) {
   });
 }
 
+bool is_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  constexpr std::size_t kMostDigits = 20;  // of 64 bits
+  return !text.empty() && text.size() <= kMostDigits &&
+         text.find_first_not_of(hex ? "0123456789abcdefABCDEF" : "0123456789") == text.npos;
+}
+
+std::string stated(std::string_view value) {
+  if (value.empty() || is_number(value)) return std::string(value);
+  return "sha256:" + digest(std::as_bytes(std::span(value)));
+}
+
 /// IGC's keys that write files or text, or read other shaders. `Printf…` is about kernels' printf.
 bool has_side_effect(std::string_view key) {
   const auto has = [&](std::string_view part) { return key.find(part) != key.npos; };
@@ -108,14 +128,14 @@ EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
   const bool debug_keys = gate_is_open(variables);
   EnvironmentInputs inputs;
   inputs.fields.reserve(variables.size());
-  const auto add = [&](std::string_view name, std::string_view value) {
-    inputs.fields.set({std::string(kField).append(name), std::string(value)});
+  const auto add = [](Manifest& fields, std::string_view name, std::string_view value) {
+    fields.set({std::string(kField).append(name), stated(value)});
   };
   for (const auto& [name, value] : variables) {
     const std::string_view key = bare(name);
     if (name.starts_with(kCompiler)) {
       if (!has_side_effect(name.substr(kCompiler.size())))
-        add(name, value);
+        add(inputs.fields, name, value);
       else if (!is_off(value))
         inputs.bypass = std::string(name) + " asks the compiler for more than a binary";
     } else if (name == "ZET_ENABLE_PROGRAM_INSTRUMENTATION" && !is_off(value)) {
@@ -123,15 +143,19 @@ EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
     } else if (name == "KILN_CPU_FAULT" && !is_off(value)) {
       inputs.cpu_bypass = std::string(name) + " changes what building does";
     } else if (is_one_of(kPlain, name) || is_one_of(kUngatedKeys, key)) {
-      add(name, value);
+      add(inputs.fields, name, value);
     } else if (debug_keys && is_key(key) && key != kGate) {
-      add(name, value);
+      add(inputs.keys, name, value);
       if (is_one_of(kOtherCode, key))
         inputs.unknown = std::string(name) + " names code that is not in the key";
     }
   }
   return inputs;
 }
+
+std::string_view key_of_field(std::string_view field) { return bare(field.substr(kField.size())); }
+
+bool is_known_key(std::string_view key) { return is_one_of(kKnownKeys, key); }
 
 bool read_at_first_build(std::string_view field) {
   return field.starts_with(kField) && field.substr(kField.size()).starts_with(kCompiler);

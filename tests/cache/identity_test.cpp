@@ -2,6 +2,7 @@
 // Changes one input of a compilation at a time: true inputs must change the key, all others must not.
 #include "cache/identity.hpp"
 
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,6 +32,9 @@ struct World {
   DeviceProperties device;
   std::vector<std::byte> code = bytes("first"), second = bytes("second");
   std::vector<InputFacts> inputs;
+
+  std::vector<std::string> known{"ForceLargeGrfCompilationMode", "UseBindlessMode", "Enable64kbpages",
+                                 "IgcLibraryName"};  // that the driver's libraries contain
 
   std::string& variable(std::string name) {
     moment.environment.insert(moment.environment.begin(), std::move(name));
@@ -70,7 +74,13 @@ detail::LoadMoment sampled(detail::LoadMoment moment) {
 
 Identity identity_of(const World& world) {
   const auto no_file = [](const Library&) { return std::optional<std::string>(); };
-  return make_identity(library_inputs(world.libraries, no_file), sampled(world.moment));
+  const auto known = [&](std::span<const std::uintptr_t> places, std::vector<std::string> names) {
+    CHECK(std::ranges::count(places, 3) == 1);  // the driver
+    CHECK(std::ranges::count(places, 1) == 0);  // the program
+    std::erase_if(names, [&](const auto& name) { return std::ranges::count(world.known, name) == 0; });
+    return names;
+  };
+  return make_identity(library_inputs(world.libraries, no_file), sampled(world.moment), nullptr, known);
 }
 
 CacheKey key(const World& world) {
@@ -108,7 +118,7 @@ const Mutation kInputs[] = {
     {"compiler's major version", [](World& w) { w.libraries[3].name = "libigc.so.2"; }},
     {"one compiler more",
      [](World& w) {
-       w.libraries.push_back({"/opt/libigc_x.so", "libigc_x.so", "0c"});
+       w.libraries.push_back({"/opt/libigc.so.9", "libigc.so.9", "0c"});
      }},
     {"two libraries exchanged",
      [](World& w) { std::swap(w.libraries[3].build_id, w.libraries[5].build_id); }},
@@ -164,6 +174,17 @@ const Mutation kOthers[] = {
      [](World& w) {
        w.libraries.push_back({"/usr/lib/libX11.so.6", "libX11.so.6", "0d"});
      }},
+    {"the application's own libclang",
+     [](World& w) {
+       w.libraries.push_back({"/opt/libclang.so.17", "libclang.so.17", "0d", {"libLLVM-17.so.1"}, 17});
+     }},
+    {"its clang and linker",
+     [](World& w) {
+       w.libraries.push_back({"/opt/libclang-cpp.so.17", "libclang-cpp.so.17", "0d"});
+       w.libraries.push_back({"/opt/liblldELF.so.17", "liblldELF.so.17", "0e"});
+       w.libraries.push_back({"/opt/libopencl-clang.so.17", "libopencl-clang.so.17", "0f"});
+       w.libraries.push_back({"/opt/libigcore.so", "libigcore.so", "10"});
+     }},
     {"HOSTNAME", [](World& w) { w.variable("HOSTNAME=node17"); }},
     {"PBS", [](World& w) { w.variable("PBS_JOBID=17"); }},
     {"PALS", [](World& w) { w.variable("PALS_RANKID=3"); }},
@@ -183,6 +204,8 @@ const Mutation kOthers[] = {
     {"KILN_CACHE_DIR", [](World& w) { w.variable("KILN_CACHE_DIR=/scratch"); }},
     {"KILN_DEVICE", [](World& w) { w.variable("KILN_DEVICE=cpu"); }},
     {"KILN_CPU_THREADS", [](World& w) { w.variable("KILN_CPU_THREADS=1"); }},
+    {"a variable that only looks like a debug key", [](World& w) { debug_key(w, "ApiToken=secret"); }},
+    {"the same with prefix", [](World& w) { debug_key(w, "NEO_ApiToken=secret"); }},
     {"debug key behind a closed gate", [](World& w) { w.variable("ForceLargeGrfCompilationMode=1"); }},
     {"the gate is shut", [](World& w) { w.variable("NEOReadDebugKeys=0"); }},
     {"dump that is off", [](World& w) { w.variable("IGC_ShaderDumpEnable=0"); }},
@@ -237,6 +260,53 @@ TEST_CASE("behind an open gate only debug keys count") {
   CHECK(key(open) == key(make_world()));
   open.variable("UseBindlessMode=1");
   CHECK(key(open) != key(make_world()));
+}
+
+TEST_CASE("values that are no numbers stand by their digest") {
+  World world = make_world();
+  for (const char* variable : {"IGC_A=1", "IGC_B=-0x1F", "IGC_C=", "IGC_D=-cl-opt-disable", "IGC_E=0x",
+                               "IGC_F=123456789012345678901", "NEOReadDebugKeys=1", "UseBindlessMode=hunter2",
+                               "NEO_ForceLargeGrfCompilationMode=1"})
+    world.variable(variable);
+  const Manifest fields = identity_of(world).fields;
+  const auto value = [&](const char* name) { return *fields.find(std::string("env.") + name); };
+  CHECK(value("IGC_A") == "1");
+  CHECK(value("IGC_B") == "-0x1F");
+  CHECK(value("IGC_C").empty());
+  CHECK(value("IGC_D") == "sha256:" + digest(bytes("-cl-opt-disable")));
+  CHECK(value("IGC_E").starts_with("sha256:"));
+  CHECK(value("IGC_F").starts_with("sha256:"));
+  CHECK(value("NEO_ForceLargeGrfCompilationMode") == "1");
+  CHECK(encode(fields).find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("an encoded identity tells what differs") {
+  World world = make_world();
+  const Identity identity = identity_of(world);
+  CHECK(first_difference(identity, encode(identity)).empty());
+  world.libraries[3].build_id = "ff";
+  CHECK(first_difference(identity, encode(identity_of(world))) == "library.libigc.so.1 differs");
+  world.variable("IGC_A=1");
+  CHECK(first_difference(identity, encode(identity_of(world))) == "env.IGC_A is there");
+  CHECK(!first_difference(identity, "").empty());
+  world = make_world();
+  world.libraries[0].kiln = true;  // linked into the program, which the helper is not
+  CHECK(first_difference(identity_of(world), encode(identity)).empty());
+}
+
+TEST_CASE("names are found in the constants of the libraries asked, and nowhere else") {
+  static constexpr const char* kText = "KilnTestsNameInConstants";
+  CHECK(kText[0] == 'K');
+  Dl_info self{}, library{};
+  REQUIRE(dladdr(&kText, &self) != 0);
+  REQUIRE(dladdr(reinterpret_cast<const void*>(&names_in), &library) != 0);
+  const auto place = [](const Dl_info& info) { return reinterpret_cast<std::uintptr_t>(info.dli_fbase); };
+  const std::vector<std::string> names{std::string("KilnTestsName") + "InConstants",
+                                       std::string("KilnTestsName") + "Elsewhere"};
+  const std::uintptr_t program[] = {place(self)}, kiln[] = {place(library)};
+  CHECK(names_in(program, names) == std::vector{names[0]});
+  CHECK(names_in(kiln, names).empty());
+  CHECK(names_in({}, names).empty());
 }
 
 TEST_CASE("fields keep their boundaries") {
@@ -337,14 +407,16 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
   with_file.variable("NEO_FP64_EMULATION=1");
   with_file.moment.driver_files = {settings("neo.config", "A=1")};
   with_file.moment.compiler_files = {{"Options.txt", "/somewhere/Options.txt", {}, "belongs to another"}};
-  const Identity plain = make_identity(cpu, sampled(make_world().moment)),
-                 beside = make_identity(cpu, sampled(with_file.moment));
+  const Identity plain = make_identity(cpu, sampled(make_world().moment), nullptr, {}),
+                 beside = make_identity(cpu, sampled(with_file.moment), nullptr, {});
   CHECK(beside.usable());
   CHECK(beside.warnings.empty());
   CHECK(beside.fields == plain.fields);
   with_file.variable("KILN_CPU_FAULT=build");
-  CHECK(!make_identity(cpu, sampled(with_file.moment)).bypass.empty());
-  CHECK(!make_identity(library_inputs(make_world().libraries, no_file), sampled(with_file.moment)).usable());
+  CHECK(!make_identity(cpu, sampled(with_file.moment), nullptr, {}).bypass.empty());
+  CHECK(
+      !make_identity(library_inputs(make_world().libraries, no_file), sampled(with_file.moment), nullptr, {})
+           .usable());
 
   mapped.back().driver = false;
   mapped.push_back({"/lib/libze_loader.so.1", "libze_loader.so.1", "21", {}, 21, false, true});
@@ -367,7 +439,7 @@ TEST_CASE("what the compiler reads late must not have changed") {
     detail::LoadMoment later = world.moment;
     change(later);
     later = sampled(later);
-    return make_identity(libraries, sampled(world.moment), &later).unknown;
+    return make_identity(libraries, sampled(world.moment), &later, {}).unknown;
   };
   using Moment = detail::LoadMoment;
   CHECK(unknown([](Moment&) {}).empty());
