@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   if (!file) return fail(file.error());
   const kiln::ModuleInput input{kiln::ModuleFormat::spirv, file->bytes};
   const auto build = kiln::build_module(device->driver, device->context.get(), device->device, {&input, 1});
-  if (build.code != ZE_RESULT_SUCCESS) return fail(kiln::Error(build.code, "zeModuleCreate"));
+  if (build.code() != ZE_RESULT_SUCCESS) return fail(kiln::Error(build.code(), "zeModuleCreate"));
   const auto binary = build.module->native_binary();
   if (!binary) return fail(binary.error());
   std::FILE* out = std::fopen(argv[3], "wb");

@@ -74,9 +74,17 @@ class ModuleRef : public Ref<ze_module_handle_t> {
 };
 KILN_HANDLE_CHECKS(ModuleRef);
 
-/// The outcome of a build.
+/// The outcome of a build: a module, or the code of what refused it. There is no success without a module.
 struct ModuleBuild {
-  ze_result_t code = ZE_RESULT_SUCCESS;
+  ModuleBuild() = default;  ///< not built
+  explicit ModuleBuild(Module made) : module(std::move(made)) {}
+  /// Refused, with the reason for the log; where the code is no refusal: UNKNOWN.
+  ModuleBuild(ze_result_t code, std::string reason)
+      : log(std::move(reason)), refusal_(code == ZE_RESULT_SUCCESS ? ZE_RESULT_ERROR_UNKNOWN : code) {}
+
+  /// SUCCESS as long as the module is there.
+  [[nodiscard]] ze_result_t code() const { return module ? ZE_RESULT_SUCCESS : refusal_; }
+
   Module module;           ///< empty when the build failed
   std::string log;         ///< the driver's build log, also after success
   std::string last_error;  ///< the driver's last-error description when this build changed it
@@ -84,10 +92,13 @@ struct ModuleBuild {
   /// ModuleRef::native_binary(). Good for a cache: the same driver takes it as a native input.
   std::vector<std::byte> native;
   /// Where that process had other libraries, variables or files that shape code than this one had when it
-  /// loaded the driver: false. Then the result is good, but not what a cache would expect.
-  bool same_compiler = true;
+  /// loaded the driver: which. Then the result is good, but not what a cache would expect.
+  std::string other_compiler;
   bool compiled = false;       ///< from SPIR-V, be it that inside a native binary for another device
   bool compiler_died = false;  ///< the compiler's process ended over these inputs; it would do so again
+
+ private:
+  ze_result_t refusal_ = ZE_RESULT_ERROR_UNINITIALIZED;
 };
 
 }  // namespace kiln

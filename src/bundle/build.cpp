@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::uint32_t kKilnVendor = 0xffff;  // the PCI number that no vendor has
 
-ModuleBuild refused(ze_result_t code, std::string log) {
-  ModuleBuild build;
-  build.code = code;
-  build.log = std::move(log);
-  return build;
-}
-
 /// Kiln's own driver looks at what it reads, and compiles in a process of its own.
 bool guards_itself(DeviceRef device) {
   const auto properties = device.properties();
@@ -50,8 +43,8 @@ class Builder {
   ModuleBuild from_spirv(std::span<const ModuleInput> inputs) const {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (const std::string why = refuse(inputs[i].code, inputs.size() > 1); !why.empty())
-        return refused(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-                       inputs.size() > 1 ? "input " + std::to_string(i + 1) + ": " + why : why);
+        return ModuleBuild(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                           inputs.size() > 1 ? "input " + std::to_string(i + 1) + ": " + why : why);
     auto build = compile(inputs);
     build.compiled = true;
     return build;
@@ -60,16 +53,16 @@ class Builder {
   ModuleBuild from_native(const ModuleInput& given) const {
     const detail::NativeInput read = detail::read_native(given.code, memory_);
     ModuleInput input = given;
-    ModuleBuild build = refused(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, read.refusal);
+    ModuleBuild build(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, read.refusal);
     if (!read.code.empty()) {
       input.code = read.code;
       // What cannot be read is tried apart, and may be compiled there: what that gives is taken.
       build =
           read.unread ? compile({&input, 1}) : detail::create_module(driver_, context_, device_, {&input, 1});
       build.compiled = !build.native.empty() && !std::ranges::equal(build.native, read.code);
-      if (build.code != ZE_RESULT_SUCCESS && !read.refusal.empty()) build.log += read.refusal;
+      if (build.code() != ZE_RESULT_SUCCESS && !read.refusal.empty()) build.log += read.refusal;
     }
-    if (!may_compile(read, build.code)) return build;
+    if (!may_compile(read, build.code())) return build;
     input.format = ModuleFormat::spirv;
     input.code = read.spirv;
     if (!read.options.empty()) input.flags = read.options + " " + input.flags;
@@ -88,24 +81,26 @@ class Builder {
   }
 
   [[nodiscard]] ModuleBuild compile(std::span<const ModuleInput> inputs) const {
-    auto compiled =
-        apart_ ? detail::compile_apart(driver_, device_, inputs, options_) : std::optional<ModuleBuild>();
-    if (!compiled) {
+    auto apart = apart_ ? detail::compile_apart(driver_, device_, inputs, options_)
+                        : std::optional<detail::CompiledApart>();
+    if (!apart) {
       ModuleBuild build = detail::create_module(driver_, context_, device_, inputs);
-      build.compiler_died = guarded_ && build.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE &&
+      build.compiler_died = guarded_ && build.code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE &&
                             build.log.find(kModuleEndsCompiler) != build.log.npos;
       return build;
     }
-    if (compiled->code != ZE_RESULT_SUCCESS) return *std::move(compiled);
+    if (!*apart) return std::move(*apart).error();
+    detail::CompiledCode& compiled = **apart;
     // The compiler's own output, but what made it may have been hostile.
-    const detail::NativeInput read = detail::read_native(compiled->native, memory_);
+    const detail::NativeInput read = detail::read_native(compiled.native, memory_);
     if (read.code.empty())
-      return refused(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "what the compiler made of it: " + read.refusal);
+      return ModuleBuild(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                         "what the compiler made of it: " + read.refusal);
     const ModuleInput input{ModuleFormat::native, read.code};
     ModuleBuild build = detail::create_module(driver_, context_, device_, {&input, 1});
-    if (build.code == ZE_RESULT_SUCCESS) build.log = std::move(compiled->log);
-    build.native = std::move(compiled->native);
-    build.same_compiler = compiled->same_compiler;
+    if (build.code() == ZE_RESULT_SUCCESS) build.log = std::move(compiled.log);
+    build.native = std::move(compiled.native);
+    build.other_compiler = std::move(compiled.other_compiler);
     return build;
   }
 
@@ -128,15 +123,15 @@ class Builder {
 ModuleBuild build_module(DriverRef driver, ContextRef context, DeviceRef device,
                          std::span<const ModuleInput> inputs, const BuildOptions& options) {
   if (!driver || !context || !device)
-    return refused(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "an empty handle was given");
+    return ModuleBuild(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "an empty handle was given");
   if (inputs.empty() || std::ranges::any_of(inputs, [](const auto& each) { return each.code.empty(); }))
-    return refused(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
+    return ModuleBuild(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
   const Builder builder(driver, context, device, options);
   const bool native =
       std::ranges::any_of(inputs, [](const auto& each) { return each.format == ModuleFormat::native; });
   if (!native) return builder.from_spirv(inputs);
   if (inputs.size() == 1) return builder.from_native(inputs[0]);
-  return refused(ZE_RESULT_ERROR_INVALID_ARGUMENT, "native code cannot be linked: give SPIR-V alone");
+  return ModuleBuild(ZE_RESULT_ERROR_INVALID_ARGUMENT, "native code cannot be linked: give SPIR-V alone");
 }
 
 }  // namespace kiln

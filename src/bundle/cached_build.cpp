@@ -22,8 +22,8 @@ constexpr const char* kCompiledAgain = "the driver compiled an entry again";
 
 CompilationEnd end_of(const ModuleBuild& build) {
   if (build.compiler_died) return CompilationEnd::died;
-  const bool refused =
-      build.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || build.code == ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+  const bool refused = build.code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE ||
+                       build.code() == ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
   return refused ? CompilationEnd::failed : CompilationEnd::transient;
 }
 
@@ -35,9 +35,11 @@ Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleF
   if (result.payload.empty())
     if (auto binary = build.module->native_binary()) result.payload = *std::move(binary);
   facts = compiled_facts(result.payload, source);
-  if (result.payload.empty()) return result;  // transient: there is nothing to keep
-  result.facts = cache::encode_facts(facts);
   result.end = CompilationEnd::built;
+  if (result.payload.empty())
+    result.not_kept = "the driver gives no native binary of it";
+  else
+    result.facts = cache::encode_facts(facts);
   return result;
 }
 
@@ -121,18 +123,23 @@ class Build {
     result_ = {};
     result_.build = build_module(device_.driver, device_.context.get(), device_.device, inputs_, options_);
     Compilation compilation;
-    if (result_.build.code == ZE_RESULT_SUCCESS) {
+    if (result_.build.code() == ZE_RESULT_SUCCESS) {
       compilation = harvest(result_.build, source_, result_.facts);
     } else {
       compilation.end = end_of(result_.build);
       compilation.log = result_.build.log;
     }
-    compilation.code = result_.build.code;
-    // The key named the compiler of before.
-    if (!result_.build.same_compiler || cache::identity(api()).fields != before.fields ||
-        !cache::changed_since(before).empty())
-      compilation.end = CompilationEnd::transient;
+    compilation.code = result_.build.code();
+    if (compilation.not_kept.empty()) compilation.not_kept = why_not_kept(before);
     return compilation;
+  }
+
+  /// The key names the compiler of before. Empty: it is the one that compiled.
+  std::string why_not_kept(const cache::Identity& before) const {
+    if (!result_.build.other_compiler.empty()) return result_.build.other_compiler;
+    std::string changed = cache::first_difference(before, encode(cache::identity(api())));
+    if (!changed.empty()) changed += " after it was compiled";
+    return changed.empty() ? cache::changed_since(before) : changed;
   }
 
   [[nodiscard]] const Api& api() const { return device_.device.api(); }
@@ -144,8 +151,7 @@ class Build {
     result_ = {};
     result_.from_cache = true;
     if (answer.end != CompilationEnd::built) {
-      result_.build.code = answer.code;
-      result_.build.log = answer.log;
+      result_.build = ModuleBuild(answer.code, std::string(answer.log));
       result_.build.compiler_died = answer.end == CompilationEnd::died;
       return {};
     }
@@ -155,7 +161,7 @@ class Build {
     const ModuleInput input{ModuleFormat::native, answer.payload};
     ModuleBuild build =
         create_module(device_.driver, device_.context.get(), device_.device, std::span(&input, 1));
-    if (build.code != ZE_RESULT_SUCCESS) return "the driver refuses an entry: " + result_name(build.code);
+    if (build.code() != ZE_RESULT_SUCCESS) return "the driver refuses an entry: " + result_name(build.code());
     if (build.log.find(kRecompiled) != build.log.npos) return kCompiledAgain;
     result_.build = std::move(build);
     result_.build.log = answer.log;

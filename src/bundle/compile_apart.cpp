@@ -46,15 +46,13 @@ std::nullopt_t not_apart(const std::string& why) {
   return std::nullopt;
 }
 
-ModuleBuild failed(ze_result_t code, std::string log, bool died = false) {
-  ModuleBuild build;
-  build.code = code;
-  build.log = std::move(log);
+CompiledApart failed(ze_result_t code, std::string log, bool died = false) {
+  ModuleBuild build(code, std::move(log));
   build.compiler_died = died;
-  return build;
+  return tl::unexpected(std::move(build));
 }
 
-ModuleBuild explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
+CompiledApart explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
   std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
   if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
   // Killed from outside, or too slow: no fault of the input that would show again.
@@ -66,8 +64,8 @@ ModuleBuild explain_end(const ProcessResult& result, std::chrono::milliseconds t
 
 }  // namespace
 
-std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
-                                         std::span<const ModuleInput> inputs, const BuildOptions& options) {
+std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
+                                           std::span<const ModuleInput> inputs, const BuildOptions& options) {
   auto place = place_of(driver, device);
   if (!place) return not_apart("another process cannot find this device");
   const auto message = encode(CompileRequest{*std::move(place), {inputs.begin(), inputs.end()}});
@@ -94,15 +92,17 @@ std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
   if (!answer) return explain_end(result, options.time_limit);
   if (!result.err.empty())
     log(LogLevel::debug, "printed while a module was compiled: " + printable(result.err, "\n\t"));
-  ModuleBuild build;
-  build.code = answer->code;
-  build.log = std::move(answer->log);
-  build.last_error = std::move(answer->last_error);
-  build.native = std::move(answer->native);
-  build.same_compiler = answer->compiler == cache::digest_of(cache::identity(device.api()));
-  if (build.code == ZE_RESULT_SUCCESS && build.native.empty())
+  std::string other = cache::first_difference(cache::identity(device.api()), answer->compiler);
+  if (!other.empty()) other += " in the process that compiled";
+  if (answer->code != ZE_RESULT_SUCCESS) {
+    ModuleBuild build(answer->code, std::move(answer->log));
+    build.last_error = std::move(answer->last_error);
+    build.other_compiler = std::move(other);
+    return CompiledApart(tl::unexpected(std::move(build)));
+  }
+  if (answer->native.empty())
     return failed(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the compiler made no native binary");
-  return build;
+  return CompiledCode{std::move(answer->native), std::move(answer->log), std::move(other)};
 }
 
 }  // namespace kiln::detail

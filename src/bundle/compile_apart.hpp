@@ -11,10 +11,17 @@ namespace kiln::detail {
 /// Before the compiler starts to work, the process writes this; behind it comes the answer.
 inline constexpr std::string_view kCompilerStarts = "start\n";
 
-/// The outcome without a module, but with the native binary that one can be made of. Nothing: it cannot be
-/// done apart; why is logged, once.
-[[nodiscard]] std::optional<ModuleBuild> compile_apart(DriverRef driver, DeviceRef device,
-                                                       std::span<const ModuleInput> inputs,
-                                                       const BuildOptions& options);
+/// What a module can be made of.
+struct CompiledCode {
+  std::vector<std::byte> native;  ///< never empty
+  std::string log;
+  std::string other_compiler;  ///< as in ModuleBuild
+};
+using CompiledApart = tl::expected<CompiledCode, ModuleBuild>;
+
+/// Nothing: it cannot be done apart; why is logged, once.
+[[nodiscard]] std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
+                                                         std::span<const ModuleInput> inputs,
+                                                         const BuildOptions& options);
 
 }  // namespace kiln::detail

@@ -21,7 +21,7 @@ struct CompileAnswer {
   bool found = false;  ///< the device; else `log` says why not, and the rest is empty
   ze_result_t code = ZE_RESULT_SUCCESS;
   std::string log, last_error;
-  std::string compiler;  ///< digest_of(cache::Identity) there, after the build
+  std::string compiler;  ///< encode(cache::Identity) there, after the build
   std::vector<std::byte> native;
 };
 

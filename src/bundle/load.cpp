@@ -51,26 +51,26 @@ Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFor
     return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate",
                  explain_static_slm(*kernel, slm_per_group));
   if (build.compiler_died)
-    return Error(build.code, "zeModuleCreate", explain_dead_compiler(name, format_name(format), build.log));
+    return Error(build.code(), "zeModuleCreate", explain_dead_compiler(name, format_name(format), build.log));
   const bool silent = build.log.empty() && build.last_error.empty();
-  if (silent && build.code != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
-    const Refusal refusal = detail::survey(build.code, "zeModuleCreate", device.device);
-    if (is_lost(refusal)) return Error(build.code, "zeModuleCreate", explain_lost_device(refusal));
+  if (silent && build.code() != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
+    const Refusal refusal = detail::survey(build.code(), "zeModuleCreate", device.device);
+    if (is_lost(refusal)) return Error(build.code(), "zeModuleCreate", explain_lost_device(refusal));
     Diagnostic diagnostic = explain_silent_build(refusal, name, format_name(format));
     if (!options.constants.empty())
       diagnostic.help.insert(diagnostic.help.begin(), help_on_constants(options.constants));
-    return Error(build.code, "zeModuleCreate", std::move(diagnostic));
+    return Error(build.code(), "zeModuleCreate", std::move(diagnostic));
   }
   Diagnostic diagnostic{"K0203", "the driver cannot build `" + name + "`", {}, {}};
   diagnostic.rows = {{"format", format_name(format)},
-                     {"answer", "zeModuleCreate gave " + result_name(build.code)}};
+                     {"answer", "zeModuleCreate gave " + result_name(build.code())}};
   if (!build.log.empty()) diagnostic.rows.push_back({"build log", build.log});
   if (!build.last_error.empty()) diagnostic.rows.push_back({"driver says", build.last_error});
   diagnostic.help = {
-      build.code == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE
+      build.code() == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE
           ? "install the compiler library (libigc1 or libigc2), or ship a native binary for this device"
           : "read the build log, and check that the device has what the kernel needs"};
-  return Error(build.code, "zeModuleCreate", std::move(diagnostic));
+  return Error(build.code(), "zeModuleCreate", std::move(diagnostic));
 }
 
 /// Build options, the cache and isolation are for what is compiled; native code goes to the driver as it is.
@@ -81,7 +81,7 @@ detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput>
   detail::CachedBuild result;
   result.build =
       build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
-  if (result.build.code == ZE_RESULT_SUCCESS && result.build.compiled)
+  if (result.build.code() == ZE_RESULT_SUCCESS && result.build.compiled)
     if (const auto binary = result.build.module->native_binary())
       facts = detail::compiled_facts(*binary, facts);
   result.facts = std::move(facts);
@@ -159,9 +159,9 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
     const auto start = Clock::now();
     detail::CachedBuild built = build(device, {&input, 1}, candidate.facts, options, cache);
     bundle.build_time_ = Clock::now() - start;
-    if (built.build.code != ZE_RESULT_SUCCESS) {
+    if (built.build.code() != ZE_RESULT_SUCCESS) {
       if (candidate.by_name) continue;  // it comes again without its name
-      const std::string why = "zeModuleCreate gave " + result_name(built.build.code);
+      const std::string why = "zeModuleCreate gave " + result_name(built.build.code());
       bundle.passed_over_.push_back(
           {candidate.name(), why + (built.build.log.empty() ? "" : ": " + built.build.log)});
       // A native binary for another device is no news.
@@ -215,7 +215,7 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
     built.build =
         build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
   bundle.build_time_ = Clock::now() - start;
-  if (built.build.code != ZE_RESULT_SUCCESS)
+  if (built.build.code() != ZE_RESULT_SUCCESS)
     return tl::unexpected(build_failure(built.build, all.name, BinaryFormat::spirv, facts, device, options));
   bundle.take(std::move(built), all.name);
   return bundle;

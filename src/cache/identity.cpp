@@ -181,8 +181,6 @@ std::string encode(const Identity& identity) {
   return kiln::encode(all);
 }
 
-std::string digest_of(const Identity& identity) { return digest_of_text(encode(identity)); }
-
 std::string first_difference(const Identity& identity, std::string_view encoded) {
   const auto wanted = decode_manifest(encode(identity)), found = decode_manifest(encoded);
   if (!wanted || !found) return "everything differs";

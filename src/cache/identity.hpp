@@ -61,9 +61,6 @@ using KnownNames = std::function<std::vector<std::string>(std::span<const std::u
 /// of Kiln that is part of the program itself is no difference. Pure.
 [[nodiscard]] std::string first_difference(const Identity& identity, std::string_view encoded);
 
-/// One word for all of it. Pure.
-[[nodiscard]] std::string digest_of(const Identity& identity);
-
 /// The device and its driver. Not its name, its place or its UUID, none of which shape code.
 [[nodiscard]] Manifest device_fields(DriverRef driver, DeviceRef device, const DeviceProperties& properties);
 

@@ -120,10 +120,10 @@ Result<BakedMember> bake_cpu(Bytes spirv, const BakeFlags& flags) {
   if (!device) return tl::unexpected(device.error());
   const ModuleInput input{ModuleFormat::spirv, spirv, flags.back_end};
   const ModuleBuild build = build_module(device->driver, device->context.get(), device->device, {&input, 1});
-  if (build.code == ZE_RESULT_SUCCESS)
+  if (build.code() == ZE_RESULT_SUCCESS)
     if (auto binary = build.module->native_binary())
       return BakedMember{std::string(kCpuMember), "cpu", *std::move(binary)};
-  return tl::unexpected(cpu_failure(build.code, build.log));
+  return tl::unexpected(cpu_failure(build.code(), build.log));
 }
 
 Error cpu_failure(ze_result_t code, const std::string& log) {

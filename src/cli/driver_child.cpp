@@ -133,7 +133,7 @@ void try_module(const OpenDevice& device, const ModuleQuestion& question, int in
         question.spirv ? ModuleFormat::spirv : ModuleFormat::native, file->bytes, question.flags, {}};
     // The driver's own answer counts, not Kiln's, and this process is made to end over it.
     build = detail::create_module(device.driver, device.context.get(), device.device, {&input, 1});
-    return build.code;
+    return build.code();
   });
   if (!made) {
     calls.add_words(build.log.empty() ? build.last_error : build.log);

@@ -89,9 +89,9 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
   if (!write_all(answers, std::as_bytes(std::span(kCompilerStarts)))) _exit(1);  // nobody listens
   limit_memory();
   ModuleBuild build = create_module(selected->driver, context->get(), selected->device, request.inputs);
-  CompileAnswer answer{true, build.code, std::move(build.log), std::move(build.last_error), {}, {}};
-  answer.compiler = cache::digest_of(cache::identity(**api));
-  if (build.code != ZE_RESULT_SUCCESS) return answer;
+  CompileAnswer answer{true, build.code(), std::move(build.log), std::move(build.last_error), {}, {}};
+  answer.compiler = cache::encode(cache::identity(**api));
+  if (build.code() != ZE_RESULT_SUCCESS) return answer;
   auto native = build.module->native_binary();
   if (native)
     answer.native = *std::move(native);

@@ -49,13 +49,6 @@ bool starts_as_spirv(std::span<const std::byte> code) {
   return header[0] == kMagic && header[1] >> 16 == kMajorVersion;
 }
 
-ModuleBuild not_built(ze_result_t code, std::string log) {
-  ModuleBuild build;
-  build.code = code;
-  build.log = std::move(log);
-  return build;
-}
-
 /// Specialization constants as Level Zero takes them: the value's first bytes count, so an integer of 64
 /// bits serves every type.
 class Constants {
@@ -87,9 +80,10 @@ bool links_programs(DriverRef driver) {
 
 ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRef device,
                                   std::span<const ModuleInput> inputs) {
-  if (!context || !device) return not_built(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "an empty handle was given");
+  if (!context || !device)
+    return ModuleBuild(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "an empty handle was given");
   if (&context.api() != &device.api())
-    return not_built(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the context is of another driver than the device");
+    return ModuleBuild(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the context is of another driver than the device");
   std::vector<Constants> constants;
   std::vector<std::size_t> sizes;
   std::vector<const std::uint8_t*> codes;
@@ -97,16 +91,16 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   std::vector<const ze_module_constants_t*> lists;
   constants.reserve(inputs.size());
   for (const ModuleInput& input : inputs) {
-    if (input.code.empty()) return not_built(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
+    if (input.code.empty()) return ModuleBuild(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
     if (input.format == ModuleFormat::spirv && !starts_as_spirv(input.code))
-      return not_built(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "this is no SPIR-V of version 1");
+      return ModuleBuild(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "this is no SPIR-V of version 1");
     constants.emplace_back(input.constants);
     sizes.push_back(input.code.size());
     codes.push_back(reinterpret_cast<const std::uint8_t*>(input.code.data()));
     flags.push_back(input.flags.c_str());
     lists.push_back(constants.back().get());
   }
-  if (inputs.empty()) return not_built(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
+  if (inputs.empty()) return ModuleBuild(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
   auto description = make<ze_module_desc_t>();
   description.format =
       inputs[0].format == ModuleFormat::spirv ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE;
@@ -117,11 +111,11 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   auto program = make<ze_module_program_exp_desc_t>();
   if (inputs.size() > 1) {
     if (std::ranges::any_of(inputs, [](const auto& each) { return each.format != ModuleFormat::spirv; }))
-      return not_built(ZE_RESULT_ERROR_INVALID_ARGUMENT, "native code cannot be linked: give SPIR-V alone");
+      return ModuleBuild(ZE_RESULT_ERROR_INVALID_ARGUMENT, "native code cannot be linked: give SPIR-V alone");
     if (!links_programs(driver))
-      return not_built(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                       "this driver does not link several inputs (" ZE_MODULE_PROGRAM_EXP_NAME
-                       "): link them before, with spirv-link");
+      return ModuleBuild(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                         "this driver does not link several inputs (" ZE_MODULE_PROGRAM_EXP_NAME
+                         "): link them before, with spirv-link");
     program.count = static_cast<std::uint32_t>(inputs.size());
     program.inputSizes = sizes.data();
     program.pInputModules = codes.data();
@@ -132,14 +126,18 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   const std::string before = driver.last_error_description();
   ze_module_build_log_handle_t log = nullptr;
   ze_module_handle_t handle = nullptr;
-  ModuleBuild build;
   const Api& api = context.api();
-  build.code = api.zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
-  build.log = build.code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log({log, api});
-  if (build.code == ZE_RESULT_SUCCESS)
-    build.module = Module::adopt(handle, api);
-  else if (std::string after = driver.last_error_description(); after != before)
-    build.last_error = std::move(after);
+  const ze_result_t code = api.zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
+  const bool made = code == ZE_RESULT_SUCCESS && handle;
+  std::string text = code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log({log, api});
+  if (!made) {
+    ModuleBuild build(code, std::move(text));
+    if (std::string after = driver.last_error_description(); after != before)
+      build.last_error = std::move(after);
+    return build;
+  }
+  ModuleBuild build(Module::adopt(handle, api));
+  build.log = std::move(text);
   return build;
 }
 

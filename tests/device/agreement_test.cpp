@@ -58,7 +58,7 @@ TEST_CASE("limits by product are the driver's own") {
   for (const char* flags : {"", "-ze-opt-large-register-file"}) {
     CAPTURE(flags);
     const ModuleBuild module = build(ModuleFormat::spirv, test_kernel("limits.spv").bytes, flags);
-    REQUIRE(module.code == ZE_RESULT_SUCCESS);
+    REQUIRE(module.code() == ZE_RESULT_SUCCESS);
     const auto facts = read_zebin(need(module.module->native_binary()));
     if (!facts) continue;  // before zebin
     for (const KernelFacts& kernel : facts->kernels) {

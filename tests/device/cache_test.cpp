@@ -123,7 +123,7 @@ TEST_CASE("a failure of the build is refused again without the compiler, with th
   // remembered.
   const bool cpu = device().kind == DeviceKind::cpu;
   const KernelFile file = test_kernel(cpu ? "link_main.spv" : "over_static.spv");
-  const ze_result_t code = build(ModuleFormat::spirv, file.bytes).code;
+  const ze_result_t code = build(ModuleFormat::spirv, file.bytes).code();
   const bool remembered =
       code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || code == ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
   const auto refusal = [&] {

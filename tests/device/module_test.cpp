@@ -17,7 +17,7 @@ TEST_CASE("SPIR-V is built, and says which kernels it has") {
   const KernelFile file = test_kernel("limits.spv");
   const ModuleBuild built = build(ModuleFormat::spirv, file.bytes);
   INFO(built.log);
-  REQUIRE(built.code == ZE_RESULT_SUCCESS);
+  REQUIRE(built.code() == ZE_RESULT_SUCCESS);
   const auto names = need(built.module->kernel_names());
   CHECK(std::ranges::count(names, "fixed_group") == 1);
   CHECK(!built.module->kernel("nothing"));
@@ -44,7 +44,7 @@ TEST_CASE("what a module's native binary says agrees with the driver's propertie
 TEST_CASE("a native binary is taken as it is, and says so") {
   const KernelFile source = test_kernel("limits.spv");
   const ModuleBuild built = build(ModuleFormat::spirv, source.bytes);
-  REQUIRE(built.code == ZE_RESULT_SUCCESS);
+  REQUIRE(built.code() == ZE_RESULT_SUCCESS);
   const KernelFile native{"limits.bin", need(built.module->native_binary())};
   if (identify(native.bytes) != BinaryFormat::elf) {
     MESSAGE("this driver still writes patch tokens; the native samples cover its zebins");
@@ -141,7 +141,7 @@ TEST_CASE("a fat binary that Kiln wrote: drivers take it whole, a bundle the mem
   CHECK((bundle.member() == "generic_ir") == !native);
   CHECK(bundle.target().empty() == !native);
   if (device().kind == DeviceKind::capture)
-    CHECK(build(ModuleFormat::native, *written).code == ZE_RESULT_SUCCESS);
+    CHECK(build(ModuleFormat::native, *written).code() == ZE_RESULT_SUCCESS);
 
   // One member that cannot be read does not spoil the others.
   const std::vector<std::byte> junk(16, std::byte{1});
@@ -155,19 +155,19 @@ TEST_CASE("a fat binary that Kiln wrote: drivers take it whole, a bundle the mem
 TEST_CASE("damaged native binaries of the CPU device are refused, never run") {
   if (device().kind != DeviceKind::cpu) return;
   const ModuleBuild built = build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);
-  REQUIRE(built.code == ZE_RESULT_SUCCESS);
+  REQUIRE(built.code() == ZE_RESULT_SUCCESS);
   const auto good = need(built.module->native_binary());
-  REQUIRE(build(ModuleFormat::native, good).code == ZE_RESULT_SUCCESS);
+  REQUIRE(build(ModuleFormat::native, good).code() == ZE_RESULT_SUCCESS);
   std::mt19937 random(7);
   for (int i = 0; i < 300; ++i) {
     auto bad = good;
     bad[random() % bad.size()] ^= static_cast<std::byte>(1u << random() % 8);
     const ModuleBuild result = build(ModuleFormat::native, bad);
-    REQUIRE(result.code == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    REQUIRE(result.code() == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     REQUIRE(!result.log.empty());
   }
   for (std::size_t size = 0; size < good.size(); size += good.size() / 97 + 1)
-    REQUIRE(build(ModuleFormat::native, std::span(good).first(size)).code != ZE_RESULT_SUCCESS);
+    REQUIRE(build(ModuleFormat::native, std::span(good).first(size)).code() != ZE_RESULT_SUCCESS);
 }
 
 TEST_CASE("damaged SPIR-V is refused or built, never a crash") {
@@ -203,17 +203,17 @@ TEST_CASE("several inputs are linked, and their constants specialized, or refuse
   const ModuleBuild linked = build_all(inputs);
   INFO(linked.log);
   if (device().kind == DeviceKind::cpu) {
-    CHECK(linked.code == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    CHECK(linked.code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     CHECK(!linked.log.empty());
   } else {
-    REQUIRE(linked.code == ZE_RESULT_SUCCESS);
+    REQUIRE(linked.code() == ZE_RESULT_SUCCESS);
     CHECK(linked.module->kernel("doubled"));
   }
   const std::array<ModuleInput, 2> mixed{inputs[0], ModuleInput{ModuleFormat::native, part.bytes}};
-  CHECK(build_all(mixed).code == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(build_all(mixed).code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   const std::array<ModuleInput, 2> damaged{inputs[0],
                                            ModuleInput{ModuleFormat::spirv, std::span(part.bytes).first(60)}};
-  CHECK(build_all(damaged).code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  CHECK(build_all(damaged).code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
   CHECK(build_all(damaged).log.starts_with("input 2: "));
 }
 

@@ -129,9 +129,9 @@ TEST_CASE("empty handles come back") {
   CHECK(DriverRef().last_error_description().empty());
   const auto code = test_kernel("limits.spv");
   const ModuleInput input{ModuleFormat::spirv, code.bytes};
-  CHECK(build_module({}, context(), {}, {&input, 1}).code == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-  CHECK(build_module(device().driver, {}, here, {&input, 1}).code == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-  CHECK(build_module(device().driver, context(), here, {}).code == ZE_RESULT_ERROR_INVALID_SIZE);
+  CHECK(build_module({}, context(), {}, {&input, 1}).code() == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  CHECK(build_module(device().driver, {}, here, {&input, 1}).code() == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+  CHECK(build_module(device().driver, context(), here, {}).code() == ZE_RESULT_ERROR_INVALID_SIZE);
 
   const CommandList list = immediate_list();
   const HostBuffer buffer = need(context().allocate_shared(here, 64));
@@ -235,10 +235,10 @@ TEST_CASE("what is no SPIR-V comes back") {
   const KernelFile good = test_kernel("limits.spv");
   for (const std::size_t size : {0, 1, 4, 19, 21}) {
     CAPTURE(size);
-    CHECK(build(ModuleFormat::spirv, std::span(good.bytes).first(size)).code != ZE_RESULT_SUCCESS);
+    CHECK(build(ModuleFormat::spirv, std::span(good.bytes).first(size)).code() != ZE_RESULT_SUCCESS);
   }
-  CHECK(build(ModuleFormat::spirv, std::vector<std::byte>(4096, std::byte{'x'})).code != ZE_RESULT_SUCCESS);
-  CHECK(build(ModuleFormat::native, {}).code != ZE_RESULT_SUCCESS);
+  CHECK(build(ModuleFormat::spirv, std::vector<std::byte>(4096, std::byte{'x'})).code() != ZE_RESULT_SUCCESS);
+  CHECK(build(ModuleFormat::native, {}).code() != ZE_RESULT_SUCCESS);
 }
 
 TEST_CASE("SPIR-V with program-scope variables that no memory holds never reaches the compiler") {
@@ -285,15 +285,15 @@ TEST_CASE("damaged native code comes back, and so do the kernels of what the dri
       KernelFile bad = file;
       bad.bytes[first + random() % (bad.bytes.size() - first)] ^= static_cast<std::byte>(1u << random() % 8);
       const ModuleBuild built = build(ModuleFormat::native, bad.bytes);
-      refused += built.code != ZE_RESULT_SUCCESS;
-      if (built.code != ZE_RESULT_SUCCESS) continue;
+      refused += built.code() != ZE_RESULT_SUCCESS;
+      if (built.code() != ZE_RESULT_SUCCESS) continue;
       for (const std::string& name : need(built.module->kernel_names())) {
         const auto kernel = built.module->kernel(name.c_str());
         if (kernel) CHECK(kernel->get().properties());
       }
     }
     for (std::size_t size = 0; size < file.bytes.size(); size += file.bytes.size() / 29 + 1)
-      CHECK(build(ModuleFormat::native, std::span(file.bytes).first(size)).code != ZE_RESULT_SUCCESS);
+      CHECK(build(ModuleFormat::native, std::span(file.bytes).first(size)).code() != ZE_RESULT_SUCCESS);
   }
   CHECK(refused > 0);
   MESSAGE(files.size() << " files, " << times << " flips each, refused " << refused);
@@ -314,9 +314,9 @@ TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process
       KernelFile bad = file;
       bad.bytes[random() % bad.bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
       const ModuleBuild built = build(ModuleFormat::spirv, bad.bytes);
-      refused += built.code != ZE_RESULT_SUCCESS;
+      refused += built.code() != ZE_RESULT_SUCCESS;
       died += built.compiler_died;
-      CHECK(static_cast<bool>(built.module) == (built.code == ZE_RESULT_SUCCESS));
+      CHECK(static_cast<bool>(built.module) == (built.code() == ZE_RESULT_SUCCESS));
       if (built.compiler_died) CHECK(!built.log.empty());
     }
   CHECK(refused > 0);
@@ -335,14 +335,14 @@ TEST_CASE("the compiler's process: what it says at its end, and doing without it
     return build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);
   };
   const ModuleBuild crashed = with("echo start; echo last words >&2; kill -SEGV $$");
-  CHECK(crashed.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  CHECK(crashed.code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
   CHECK(crashed.compiler_died);
   CHECK(crashed.log.find("SIGSEGV") != std::string::npos);
   CHECK(crashed.log.find("last words") != std::string::npos);
   CHECK(code_of(Bundle::load(device(), {sample_kernel("saxpy.spv")})) == "K0227");
   CHECK(with("echo start; exit 3").compiler_died);
   const ModuleBuild killed = with("echo start; kill -KILL $$");
-  CHECK(killed.code == ZE_RESULT_ERROR_NOT_AVAILABLE);
+  CHECK(killed.code() == ZE_RESULT_ERROR_NOT_AVAILABLE);
   CHECK_FALSE(killed.compiler_died);
   CHECK(with("echo start; echo kiln-compile answer; head -c 1000 /dev/urandom").compiler_died);
   // One that never starts to compile is as good as none: this process does it.

@@ -147,7 +147,7 @@ Examiner::Made Examiner::make(const ModulePlan& plan, bool native) const {
   const ModuleInput input{
       native ? ModuleFormat::native : ModuleFormat::spirv, made.file.bytes, flags(plan), {}};
   made.build = detail::create_module(device.driver, device.context.get(), device.device, {&input, 1});
-  made.answer = result_name(made.build.code);
+  made.answer = result_name(made.build.code());
   return made;
 }
 

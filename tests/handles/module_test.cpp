@@ -62,7 +62,7 @@ TEST_CASE("module builds") {
   SUBCASE("the log comes back after success and is destroyed") {
     stub.build_log = "warning: something";
     const ModuleBuild result = build();
-    CHECK(result.code == ZE_RESULT_SUCCESS);
+    CHECK(result.code() == ZE_RESULT_SUCCESS);
     CHECK(result.module);
     CHECK(result.log == "warning: something");
     CHECK(result.last_error.empty());
@@ -73,7 +73,7 @@ TEST_CASE("module builds") {
     stub.build_log = "error: no";
     stub.fail(Call::zeModuleCreate, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     const ModuleBuild result = build();
-    CHECK(result.code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    CHECK(result.code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     CHECK_FALSE(result.module);
     CHECK(result.log == "error: no");
     CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 1);
@@ -101,7 +101,7 @@ TEST_CASE("module builds") {
              code.first(0)}) {
       const ModuleInput input{ModuleFormat::spirv, bad};
       const ModuleBuild result = detail::create_module(stub.driver, context, stub.device, {&input, 1});
-      CHECK(result.code != ZE_RESULT_SUCCESS);
+      CHECK(result.code() != ZE_RESULT_SUCCESS);
       CHECK_FALSE(result.log.empty());
     }
     CHECK(stub.calls(Call::zeModuleCreate) == 0);
