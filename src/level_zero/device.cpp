@@ -154,6 +154,7 @@ Result<std::vector<std::string>> DriverRef::extensions() const {
   KILN_TRY(KILN_CALL(zeDriverGetExtensionProperties, *this, &count, nullptr));
   std::vector<ze_driver_extension_properties_t> items(count);
   if (count) KILN_TRY(KILN_CALL(zeDriverGetExtensionProperties, *this, &count, items.data()));
+  items.resize(count);
   std::vector<std::string> names;
   for (const auto& item : items) names.push_back(bounded(item.name));
   return names;

@@ -155,6 +155,7 @@ Result<std::vector<std::string>> ModuleRef::kernel_names() const {
   KILN_TRY(KILN_CALL(zeModuleGetKernelNames, *this, &count, nullptr));
   std::vector<const char*> names(count);
   KILN_TRY(KILN_CALL(zeModuleGetKernelNames, *this, &count, names.data()));
+  names.resize(count);
   return std::vector<std::string>(names.begin(), names.end());
 }
 
@@ -163,6 +164,7 @@ Result<std::vector<std::byte>> ModuleRef::native_binary() const {
   KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, *this, &size, nullptr));
   std::vector<std::byte> binary(size);
   KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, *this, &size, reinterpret_cast<std::uint8_t*>(binary.data())));
+  binary.resize(size);
   return binary;
 }
 

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "cache/maintenance.hpp"
 #include "cache/store.hpp"
@@ -139,6 +141,17 @@ class LogLines {
   std::mutex mutex_;
   std::vector<std::string> lines_;
 };
+
+/// Returns when that thread of this process waits for something.
+inline void until_asleep(const std::atomic<pid_t>& thread) {
+  for (;; std::this_thread::yield()) {
+    if (thread == 0) continue;
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    if (const auto end = text.rfind(") "); end != text.npos && text[end + 2] == 'S') return;
+  }
+}
 
 /// `ulimit -f`, in bytes.
 class FileSizeLimit {

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <future>
 #include <latch>
 #include <stdexcept>
@@ -20,17 +19,6 @@ using cache::KeyLocks;
 using cache::Store;
 
 namespace {
-
-/// Returns when that thread of this process waits for something.
-void until_asleep(const std::atomic<pid_t>& thread) {
-  for (;; std::this_thread::yield()) {
-    if (thread == 0) continue;
-    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-    std::string text;
-    std::getline(file, text);
-    if (const auto end = text.rfind(") "); end != text.npos && text[end + 2] == 'S') return;
-  }
-}
 
 /// Two threads ask a store for number 1. The first one's compilation ends as `end` does, once the second one
 /// waits for it; the second one's is fine.

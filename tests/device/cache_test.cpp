@@ -207,6 +207,28 @@ TEST_CASE("linked modules are kept too, each order and each list of files for it
   CHECK(turned->origin() == BinaryOrigin::jit);
 }
 
+TEST_CASE("what a compiler with other settings than this process's made is not stored, and told once") {
+  if (device().kind == DeviceKind::cpu) return;  // which compiles in a process of its own
+  const TestFolder scratch;
+  const auto script = scratch.path() / "compiler";
+  std::ofstream(script) << "#!/bin/sh\nIGC_ForceOCLSIMDWidth=16 exec " KILN_TEST_COMPILER "\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  setenv("KILN_COMPILER", script.c_str(), 1);
+  Cache cache = open_cache(scratch);
+  LogLines lines;
+  for (const std::size_t told : {1, 0}) {
+    const auto bundle = Bundle::load(device(), {sample_kernel("saxpy.spv")}, {}, &cache);
+    REQUIRE(bundle);
+    CHECK(bundle->origin() == BinaryOrigin::jit);
+    const auto all = lines.take();
+    REQUIRE(all.size() == told);
+    if (told) CHECK(all[0].find("env.IGC_ForceOCLSIMDWidth is there in the process") != std::string::npos);
+  }
+  CHECK(cache.counts().stored == 0);
+  unsetenv("KILN_COMPILER");
+  CHECK(load(scratch, sample_kernel("saxpy.spv")).counts.stored == 1);
+}
+
 TEST_CASE("without a cache folder all is compiled, and runs") {
   CacheOptions options;
   options.folder = "/proc/no/such/folder";

@@ -317,3 +317,65 @@ TEST_CASE("a failed creation gives the driver's code and the call, and owns noth
   check_failure(Call::zeKernelCreate,
                 [&] { return ModuleRef(stub.new_handle<ze_module_handle_t>()).kernel("k"); });
 }
+
+TEST_CASE("descriptors arrive as they were asked for") {
+  StubDriver stub;
+  const ContextRef context{stub.new_handle<ze_context_handle_t>()};
+  const DeviceRef device{stub.device};
+  const auto pool = EventPoolRef::create(context, 7, {.host_visible = true, .timestamps = true});
+  REQUIRE(pool);
+  const auto asked = stub.last<ze_event_pool_desc_t>();
+  CHECK(asked.count == 7);
+  CHECK(asked.flags == (ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP));
+  REQUIRE(EventPoolRef::create(context, 1, {.host_visible = false}));
+  CHECK(stub.last<ze_event_pool_desc_t>().flags == 0);
+  // What a kernel wrote is there for the host that waited, and the other way round.
+  REQUIRE(pool->get().event(5));
+  const auto event = stub.last<ze_event_desc_t>();
+  CHECK(event.index == 5);
+  CHECK(event.signal == ZE_EVENT_SCOPE_FLAG_HOST);
+  CHECK(event.wait == ZE_EVENT_SCOPE_FLAG_HOST);
+  stub.queue_groups.resize(4, stub.queue_groups[0]);
+  REQUIRE(CommandListRef::create(context, device, 3));
+  CHECK(stub.last<ze_command_list_desc_t>().commandQueueGroupOrdinal == 3);
+  REQUIRE(CommandListRef::create_immediate(context, device, {.synchronous = true}));
+  CHECK(stub.last<ze_command_queue_desc_t>().mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  REQUIRE(CommandListRef::create_immediate(context, device));
+  CHECK(stub.last<ze_command_queue_desc_t>().mode == ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+}
+
+TEST_CASE("the fake driver complains of structs that a driver would misread") {
+  StubDriver stub;
+  const Api& api = DeviceRef(stub.device).api();
+  auto event = make<ze_event_desc_t>();
+  ze_event_handle_t handle = nullptr;
+  const auto complaints = [&] {
+    (void)api.zeEventCreate(stub.new_handle<ze_event_pool_handle_t>(), &event, &handle);
+    return std::exchange(stub.complaints, {}).size();
+  };
+  CHECK(complaints() == 0);
+  event.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+  CHECK(complaints() == 1);
+  event = make<ze_event_desc_t>();
+  auto other = make<ze_fence_desc_t>();
+  event.pNext = &other;
+  CHECK(complaints() == 1);
+  std::uint32_t count = 2;
+  ze_command_queue_group_properties_t groups[2] = {make<ze_command_queue_group_properties_t>(), {}};
+  (void)api.zeDeviceGetCommandQueueGroupProperties(stub.device, &count, groups);
+  CHECK(std::exchange(stub.complaints, {}).size() == 1);
+}
+
+TEST_CASE("a list that is shorter when it is asked for the second time") {
+  StubDriver stub;
+  const DeviceRef device{stub.device};
+  const ModuleRef module{stub.new_handle<ze_module_handle_t>()};
+  stub.kernel_names = {"one", "two"};
+  stub.native_binary.assign(10, std::byte{1});
+  stub.vanishing = 1;
+  CHECK(module.kernel_names().value() == std::vector<std::string>{"one"});
+  CHECK(module.native_binary().value().size() == 9);
+  CHECK(DriverRef(stub.driver).devices().value().empty());
+  CHECK(drivers(device.api()).value().empty());
+  CHECK(device.queue_groups().value().empty());
+}

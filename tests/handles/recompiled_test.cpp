@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Cached binaries that the driver compiles again and says so, which no driver at hand does: against the fake
-// one.
+// Cached binaries that the driver compiles again and says so, which no driver at hand does, and results that
+// are not kept: against the fake one.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <latch>
+#include <thread>
 
 #include "cache/fixture.hpp"
 #include "kiln/bundle.hpp"
@@ -51,6 +56,13 @@ class Program {
     counts.stored -= before.stored;
     return {bundle->origin(), counts, log.take(), stub_.module_formats};
   }
+
+  /// What any thread may call.
+  Result<Bundle> try_load() {
+    const fs::path file = fs::path(KILN_TEST_SPIRV) / "slm_table.spv";
+    return Bundle::load(device_, {{"slm_table.spv", read_file(file)}}, {"", Isolation::never}, &cache_);
+  }
+  [[nodiscard]] CacheCounts counts() const { return cache_.counts(); }
 
   /// The payload of the one entry.
   Bytes kept() {
@@ -129,5 +141,68 @@ TEST_CASE("other warnings are no reason to compile") {
   stub.native_binary = bytes_of("code");
   stub.native_build_log = "warning: unused [-Wunused]\n";
   CHECK(program.load().origin == BinaryOrigin::jit);
+  CHECK(program.load().origin == BinaryOrigin::cache);
+}
+
+TEST_CASE("two threads that build the same, with a result that may not be stored: two modules") {
+  StubDriver stub;
+  Program program(stub);
+  std::vector<ze_result_t> first_build{ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY};
+  for (const ze_result_t code : first_build) {
+    CAPTURE(code);  // without a native binary, or a failure of the moment
+    if (code != ZE_RESULT_SUCCESS) stub.fail(Call::zeModuleCreate, code);
+    std::atomic<pid_t> waiting = 0;
+    std::atomic<bool> is_first = true;
+    std::latch begun(1);
+    stub.on_build = [&] {
+      if (!is_first.exchange(false)) return;
+      begun.count_down();
+      until_asleep(waiting);
+    };
+    std::vector<Result<Bundle>> loaded;
+    loaded.emplace_back(tl::unexpected(Error(ZE_RESULT_NOT_READY, "")));
+    loaded.emplace_back(tl::unexpected(Error(ZE_RESULT_NOT_READY, "")));
+    std::thread leader([&] { loaded[0] = program.try_load(); });
+    begun.wait();
+    std::thread other([&] {
+      waiting = gettid();
+      loaded[1] = program.try_load();
+    });
+    leader.join();
+    other.join();
+    CHECK(loaded[0].has_value() == (code == ZE_RESULT_SUCCESS));
+    if (!loaded[0]) CHECK(loaded[0].error().code() == code);
+    REQUIRE(loaded[1]);
+    CHECK(loaded[1]->module());
+    CHECK(loaded[1]->origin() == BinaryOrigin::jit);
+    CHECK(loaded[1]->kernel("strided"));
+    stub.on_build = nullptr;
+  }
+  CHECK(program.counts().stored == 0);
+}
+
+TEST_CASE("what another compiler than the key's may have made is not stored, and told once") {
+  StubDriver stub;
+  Program program(stub);
+  stub.native_binary = bytes_of("code");
+  const auto check_not_stored = [&](const char* why) {
+    CAPTURE(why);
+    const Loaded loaded = program.load();
+    CHECK(loaded.origin == BinaryOrigin::jit);
+    CHECK(loaded.counts.stored == 0);
+    REQUIRE(loaded.lines.size() == 1);
+    CHECK(loaded.lines[0].find(why) != std::string::npos);
+  };
+  stub.on_build = [] { setenv("IGC_ForceOCLSIMDWidth", "16", 1); };
+  check_not_stored("env.IGC_ForceOCLSIMDWidth");
+  CHECK(program.load().lines.empty());
+  unsetenv("IGC_ForceOCLSIMDWidth");
+  void* front_end = nullptr;
+  stub.on_build = [&] { front_end = dlopen(KILN_TEST_FRONT_END, RTLD_NOW); };
+  check_not_stored("library.libigdfcl.so");
+  REQUIRE(front_end);
+  dlclose(front_end);
+  stub.on_build = nullptr;
+  CHECK(program.load().counts.stored == 1);
   CHECK(program.load().origin == BinaryOrigin::cache);
 }

@@ -4,10 +4,11 @@
 #include "support/stub_driver.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <span>
 #include <utility>
-
-#include "kiln/structures.hpp"
 
 namespace kiln::test {
 namespace {
@@ -29,7 +30,8 @@ ze_result_t fill(std::uint32_t* count, T* out, const std::vector<T>& items) {
     *count = static_cast<std::uint32_t>(items.size());
     return ZE_RESULT_SUCCESS;
   }
-  *count = std::min(*count, static_cast<std::uint32_t>(items.size()));
+  const std::size_t gone = std::min<std::size_t>(StubDriver::current().vanishing, items.size());
+  *count = std::min(*count, static_cast<std::uint32_t>(items.size() - gone));
   std::copy_n(items.begin(), *count, out);
   return ZE_RESULT_SUCCESS;
 }
@@ -193,8 +195,9 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleBuildLogGetString>, AnyAr
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleGetNativeBinary>, AnyArgument, std::size_t* size,
                    std::uint8_t* out) {
+  const std::size_t gone = out ? std::min<std::size_t>(stub.vanishing, stub.native_binary.size()) : 0;
+  *size = std::min(out ? *size : SIZE_MAX, stub.native_binary.size() - gone);
   if (out) std::copy_n(reinterpret_cast<const std::uint8_t*>(stub.native_binary.data()), *size, out);
-  *size = stub.native_binary.size();
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleGetKernelNames>, AnyArgument, std::uint32_t* count,
@@ -282,6 +285,54 @@ void on_failure(StubDriver& stub, ze_context_handle_t, ze_device_handle_t,
   give_log(stub, description, log);
 }
 
+// ---- what every call is given
+
+struct Link {  // as all structs begin
+  ze_structure_type_t type;
+  const Link* next;
+};
+
+bool is_known_extension(ze_structure_type_t type) {
+  static const ze_structure_type_t kKnown[] = {
+      StructureType<abi::DeviceIpVersion>::value, StructureType<abi::DeviceUsableMemory>::value,
+      StructureType<abi::KernelMaxGroupSize>::value, StructureType<ze_module_program_exp_desc_t>::value,
+      StructureType<ze_relaxed_allocation_limits_exp_desc_t>::value};
+  return std::ranges::find(kKnown, type) != std::end(kKnown);
+}
+
+template <class T>
+void look_at(StubDriver& stub, Call call, const T& given) {
+  if constexpr (requires {
+                  given->stype;
+                  given->pNext;
+                }) {
+    using Struct = std::remove_cvref_t<decltype(*given)>;
+    if (!given) return;
+    const auto complain = [&](const char* what, ze_structure_type_t type) {
+      stub.complaints.push_back(std::string(name_of(call)) + ": " + what + " " + std::to_string(type));
+    };
+    if (given->stype != StructureType<Struct>::value) complain("wrong stype", given->stype);
+    SentStruct sent{call, given->stype, {}, {}};
+    for (auto* link = static_cast<const Link*>(given->pNext); link; link = link->next) {
+      if (!is_known_extension(link->type)) complain("unknown struct at pNext", link->type);
+      sent.chain.push_back(link->type);
+    }
+    if (!stub.recording) return;
+    const auto bytes = std::as_bytes(std::span(given, 1));
+    sent.bytes.assign(bytes.begin(), bytes.end());
+    stub.structs.push_back(std::move(sent));
+  }
+}
+/// A list of structs, all of which must be ready.
+template <class Handle, class T>
+void look_at_all(StubDriver& stub, Call call, Handle, std::uint32_t* count, T* items) {
+  for (std::uint32_t i = 0; items && i < *count; ++i) look_at(stub, call, items + i);
+}
+template <class... A>
+void look_at_all(StubDriver& stub, Call call, A... a) {
+  (look_at(stub, call, a), ...);
+}
+
 // ---- the table
 
 template <Call C, class Function>
@@ -290,6 +341,9 @@ template <Call C, class... A>
 struct Entry<C, ze_result_t(ZE_APICALL*)(A...)> {
   static ze_result_t ZE_APICALL call(A... a) {
     StubDriver& stub = StubDriver::current();
+    if (C == Call::zeModuleCreate && stub.on_build) stub.on_build();
+    const std::lock_guard lock(stub.mutex);
+    look_at_all(stub, C, a...);
     if (const ze_result_t code = stub.enter(C); code != ZE_RESULT_SUCCESS) {
       on_failure(stub, a...);
       return code;
@@ -344,6 +398,8 @@ StubDriver::StubDriver(Optional optional) {
 }
 
 StubDriver::~StubDriver() {
+  for (const std::string& complaint : complaints) std::fprintf(stderr, "%s\n", complaint.c_str());
+  if (!complaints.empty()) std::abort();
   load_table(Api{});
   the_stub = nullptr;
 }
@@ -384,6 +440,7 @@ void StubDriver::forget() {
   launches.clear();
   destroyed.clear();
   module_formats.clear();
+  structs.clear();
   timeouts.clear();
 }
 

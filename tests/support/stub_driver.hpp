@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "kiln/api.hpp"
+#include "kiln/structures.hpp"
 
 namespace kiln::test {
 
@@ -59,13 +62,23 @@ struct SentLaunch {
   std::vector<const void*> wait;
 };
 
+/// A struct that a call was given, as it was when the call came.
+struct SentStruct {
+  Call call;
+  ze_structure_type_t type{};
+  std::vector<std::byte> bytes;
+  std::vector<ze_structure_type_t> chain;  // types of what hangs at pNext
+};
+
 struct Destroyed {
   Call call;
   const void* handle = nullptr;
   friend bool operator==(const Destroyed&, const Destroyed&) = default;
 };
 
-/// What the fake answers, and what it was sent. One at a time; constructing it fills Kiln's dispatch table.
+/// What the fake answers, and what it was sent. A struct whose `stype` is not that of its type, or with one
+/// that no driver knows at pNext, is a complaint; one that is left when the stub goes ends the test. One at a
+/// time; constructing it fills Kiln's dispatch table.
 class StubDriver {
  public:
   enum class Optional : bool { absent, present };
@@ -85,6 +98,15 @@ class StubDriver {
   [[nodiscard]] std::size_t all_calls() const { return all_calls_; }
   /// Forgets counts and records, not answers and pending failures.
   void forget();
+
+  /// The struct of that type that a call was given last; all zero when none was, or nothing is recorded.
+  template <class T>
+  [[nodiscard]] T last() const {
+    T result{};
+    for (const SentStruct& each : structs)
+      if (each.type == StructureType<T>::value) std::memcpy(&result, each.bytes.data(), sizeof result);
+    return result;
+  }
 
   /// A handle that no other call has returned.
   template <class Handle>
@@ -112,6 +134,8 @@ class StubDriver {
   ze_kernel_timestamp_result_t timestamps{};
   bool signalled = true;
   std::uint32_t cooperative_groups = 4;  // what zeKernelSuggestMaxCooperativeGroupCount gives
+  std::uint32_t vanishing = 0;           // items that are gone when a list is asked for the second time
+  std::function<void()> on_build;        // called by zeModuleCreate before it begins
   bool recording = true;                 // false: only counts, which allocates nothing
 
   // Records.
@@ -121,11 +145,14 @@ class StubDriver {
   std::vector<SentLaunch> launches;
   std::vector<Destroyed> destroyed;
   std::vector<ze_module_format_t> module_formats;
+  std::vector<SentStruct> structs;
+  std::vector<std::string> complaints;
   std::vector<std::uint64_t> timeouts;
 
   // For the entry points themselves.
   [[nodiscard]] ze_result_t enter(Call call);
   std::string open_log;  // of the last build
+  std::mutex mutex;      // held by each
   [[nodiscard]] static StubDriver& current();
 
  private:
