@@ -24,9 +24,12 @@ struct QueueOptions {
   bool synchronous = false;  ///< each submission returns when it is done
 };
 
-/// A command list. One thread at a time; creation is thread-safe. Errors: K0218 no memory for it, K0224 no
-/// such queue group; of appends and submissions K0220, K0221; K0222 for empty handles and null pointers,
-/// K0226 for a fill; else the driver's.
+/// A command list. Commands start in the order of the appends and may end in any other: what one leaves in
+/// memory the next one sees only behind a barrier or an event (specification, "Execution Barriers"). That
+/// holds for `signal` too. Lists of synchronous queues are in order. The CPU device shows a missing barrier
+/// with KILN_CPU_ORDER=shuffle. One thread at a time; creation is thread-safe. Errors: K0218 no memory for
+/// it, K0224 no such queue group; of appends and submissions K0220, K0221; K0222 for empty handles and null
+/// pointers, K0226 for a fill; else the driver's.
 class CommandListRef : public Ref<ze_command_list_handle_t> {
  public:
   using Ref::Ref;
@@ -37,6 +40,7 @@ class CommandListRef : public Ref<ze_command_list_handle_t> {
   [[nodiscard]] Result<void> close() const;
   [[nodiscard]] Result<void> reset() const;
 
+  /// All before it end before anything behind it starts.
   [[nodiscard]] Result<void> barrier(Sync = {}) const;
   [[nodiscard]] Result<void> copy(void* to, const void* from, std::size_t bytes, Sync = {}) const;
   /// Copies `from` into `to`. Error: UNSUPPORTED_SIZE (K0206) when it does not fit, before the driver hears
@@ -45,6 +49,7 @@ class CommandListRef : public Ref<ze_command_list_handle_t> {
   /// `pattern`, whose size is a power of two, is repeated over `bytes`; the last one may be cut.
   [[nodiscard]] Result<void> fill(void* to, std::span<const std::byte> pattern, std::size_t bytes,
                                   Sync = {}) const;
+  /// Not behind what is still running: a barrier's `signal` is.
   [[nodiscard]] Result<void> signal(EventRef) const;
   [[nodiscard]] Result<void> wait(std::span<const EventRef>) const;
   [[nodiscard]] Result<void> reset_event(EventRef) const;

@@ -33,6 +33,8 @@ inline constexpr std::uint32_t kRelaxedLimitsMaxSize = 1;  // the only flag, EXP
 inline constexpr std::uint32_t kDdiHandlesSupported = 1;
 inline constexpr std::uint32_t kInitDriverTypeGpu = 1;
 inline constexpr std::uint32_t kEventPoolMappedTimestamp = 8;
+inline constexpr std::uint32_t kQueueInOrder = 2;  // of immediate lists
+inline constexpr std::uint32_t kListInOrder = 8;
 // All flags of a queue (in order, copy offload hint), a list (also cloneable) and a pool up to 1.17.
 inline constexpr std::uint32_t kQueueFlags = 0x7;
 inline constexpr std::uint32_t kListFlags = 0x3f;

@@ -97,13 +97,14 @@ ze_result_t command_list_append_launch_multiple_kernels_indirect(
     if (const auto result = check_launch(list, *object<Kernel>(kernels[i])); result != ZE_RESULT_SUCCESS)
       return result;
   }
-  // The first command waits, the last one signals; those between are kept in order by the list.
+  // The first command waits, the last one signals; those between are kept in order.
   if (count == 0) return command_list_append_barrier(list, signal, wait_count, waits);
   for (std::uint32_t i = 0; i < count; ++i) {
     const bool last = i + 1 == count;
     const Links links{last ? signal : nullptr, i == 0 ? wait_count : 0, waits};
     const auto result = append(list, links, [&](Command& command) {
       capture(command.launch, *object<Kernel>(kernels[i]));
+      command.barrier = i != 0;
       command.launch.indirect = groups + i;
       command.launch.indirect_limit = count_in_memory;
       command.launch.indirect_index = i;

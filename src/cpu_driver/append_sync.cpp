@@ -10,13 +10,14 @@
 namespace kiln::cpu {
 namespace {
 constexpr auto kNothing = [](Command&) {};
-}
 
-// Commands of one list run in order, so that a barrier only has its events to wait for and to signal.
+constexpr auto kBarrier = [](Command& command) { command.barrier = true; };
+}  // namespace
+
 ze_result_t command_list_append_barrier(ze_command_list_handle_t list, ze_event_handle_t signal,
                                         std::uint32_t wait_count, ze_event_handle_t* waits) {
   KILN_NEED_HANDLE(list);
-  return append(list, {signal, wait_count, waits}, kNothing);
+  return append(list, {signal, wait_count, waits}, kBarrier);
 }
 
 ze_result_t command_list_append_memory_ranges_barrier(ze_command_list_handle_t list, std::uint32_t,
@@ -26,7 +27,7 @@ ze_result_t command_list_append_memory_ranges_barrier(ze_command_list_handle_t l
   KILN_NEED_HANDLE(list);
   KILN_NEED_POINTER(sizes);
   KILN_NEED_POINTER(ranges);
-  return append(list, {signal, wait_count, waits}, kNothing);
+  return append(list, {signal, wait_count, waits}, kBarrier);
 }
 
 ze_result_t command_list_append_signal_event(ze_command_list_handle_t list, ze_event_handle_t event) {

@@ -36,8 +36,9 @@ struct Launch {
 struct Command {
   std::vector<EventRef> waits;
   EventRef signal;
-  bool counts = false;  ///< the signal is of a counter-based event: each run of the command signals it anew
-  Launch launch;        ///< runs when launch.kernel is set
+  bool counts = false;   ///< the signal is of a counter-based event: each run of the command signals it anew
+  bool barrier = false;  ///< runs behind all before it, and before all behind it
+  Launch launch;         ///< runs when launch.kernel is set
   std::function<ze_result_t(Stream&)> action;  ///< else this, when set
   Command* next = nullptr;
 
@@ -45,6 +46,7 @@ struct Command {
     waits.clear();
     signal.reset();
     counts = false;
+    barrier = false;
     launch.program.reset();
     launch.kernel = nullptr;
     launch.cooperative = false;

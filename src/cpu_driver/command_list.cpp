@@ -4,6 +4,7 @@
 
 #include "api.hpp"
 #include "device.hpp"
+#include "order.hpp"
 
 namespace kiln::cpu {
 
@@ -30,11 +31,18 @@ void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recordin
       if (recorded.counts) recorded.signal->reset();
   command.action = [recordings = std::move(recordings)](Stream& stream) {
     ze_result_t first_failure = ZE_RESULT_SUCCESS;
+    const auto note = [&](ze_result_t result) {
+      if (first_failure == ZE_RESULT_SUCCESS) first_failure = result;
+      return !(stream.stopping() && result == ZE_RESULT_ERROR_DEVICE_LOST);
+    };
     for (const auto& recording : recordings)
-      for (const Command& recorded : *recording) {
-        const ze_result_t result = stream.run(recorded);
-        if (stream.stopping() && result == ZE_RESULT_ERROR_DEVICE_LOST) return result;
-        if (first_failure == ZE_RESULT_SUCCESS) first_failure = result;
+      if (order().shuffle && !recording->in_order) {
+        std::vector<const Command*> commands;
+        for (const Command& recorded : *recording) commands.push_back(&recorded);
+        if (const auto result = stream.run_unordered(commands, {}); !note(result)) return result;
+      } else {
+        for (const Command& recorded : *recording)
+          if (const auto result = stream.run(recorded); !note(result)) return result;
       }
     return first_failure;
   };
@@ -64,7 +72,7 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
     auto created = std::make_unique<CommandList>(context, device);
     created->ordinal = desc->commandQueueGroupOrdinal;
     created->flags = desc->flags;
-    created->recording = std::make_shared<Recording>();
+    created->recording = std::make_shared<Recording>((desc->flags & abi::kListInOrder) != 0);
     *list = handle(created.release());
     return ZE_RESULT_SUCCESS;
   });
@@ -85,7 +93,8 @@ ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device
     created->priority = desc->priority;
     created->ordinal = desc->ordinal;
     created->stream =
-        std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc->priority);
+        std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc->priority,
+                                 order().shuffle && !(desc->flags & abi::kQueueInOrder));
     *list = handle(created.release());
     return ZE_RESULT_SUCCESS;
   });
@@ -109,7 +118,7 @@ ze_result_t command_list_reset(ze_command_list_handle_t handle) {
   CommandList& list = *object<CommandList>(handle);
   if (list.immediate()) return ZE_RESULT_SUCCESS;
   return guarded([&] {
-    list.recording = std::make_shared<Recording>();
+    list.recording = std::make_shared<Recording>(list.recording->in_order);
     list.closed = false;
     return ZE_RESULT_SUCCESS;
   });

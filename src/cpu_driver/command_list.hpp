@@ -18,7 +18,10 @@ namespace kiln::cpu {
 
 /// The commands of a regular list. Queues that run it share it, so that a list may be reset or destroyed
 /// early.
-using Recording = std::deque<Command>;
+struct Recording : std::deque<Command> {
+  explicit Recording(bool in_order) : in_order(in_order) {}
+  const bool in_order;  ///< the list's flag: each command behind the one before it
+};
 
 /// Belongs to one thread at a time, as the specification says of command lists.
 class CommandList : public Object {

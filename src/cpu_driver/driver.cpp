@@ -16,6 +16,7 @@
 #include "device.hpp"
 #include "fault.hpp"
 #include "last_error.hpp"
+#include "order.hpp"
 #include "program.hpp"
 #include "setting.hpp"
 
@@ -103,6 +104,14 @@ bool choose_faults() {
   return parsed.has_value();
 }
 
+bool choose_order() {
+  const std::string_view wanted = setting("KILN_CPU_ORDER");
+  const auto parsed = parse_order(wanted);
+  if (parsed) set_order(*parsed);
+  if (!parsed) refuse_setting("KILN_CPU_ORDER", wanted, "shuffle or shuffle:SEED");
+  return parsed.has_value();
+}
+
 }  // namespace
 
 Driver* driver() { return the_driver.load(std::memory_order_acquire); }
@@ -125,7 +134,7 @@ ze_result_t initialize() {
     if (driver()) return ZE_RESULT_SUCCESS;
     const Profile* profile = chosen_profile();
     const auto shape = chosen_shape();
-    if (!profile || !shape || !choose_faults()) return ZE_RESULT_ERROR_UNINITIALIZED;
+    if (!profile || !shape || !choose_faults() || !choose_order()) return ZE_RESULT_ERROR_UNINITIALIZED;
     // Never destroyed: the application's threads and static destructors may still hold handles at exit.
     auto* driver = new Driver;
     driver->as_gpu = shape->as_gpu;

@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "fault.hpp"
 #include "last_error.hpp"
+#include "order.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -163,6 +164,7 @@ ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeou
   const EventRef held = object<Event>(event)->state;
   EventState& state = *held;
   if (device_state() != ZE_RESULT_SUCCESS) return device_state();
+  Held::release();
   if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;
 }
@@ -179,6 +181,7 @@ ze_result_t event_host_reset(ze_event_handle_t event) {
 ze_result_t event_query_kernel_timestamp(ze_event_handle_t event, ze_kernel_timestamp_result_t* result) {
   KILN_NEED_HANDLE(event);
   KILN_NEED_POINTER(result);
+  Held::release();
   const EventState& state = *object<Event>(event)->state;
   if (!state.signalled()) return ZE_RESULT_NOT_READY;
   *result = kernel_timestamp(state);
@@ -189,6 +192,7 @@ ze_result_t event_query_timestamps_exp(ze_event_handle_t event, ze_device_handle
                                        std::uint32_t* count, ze_kernel_timestamp_result_t* timestamps) {
   KILN_NEED_HANDLE(event);
   KILN_NEED_HANDLE(device);
+  Held::release();
   const EventState& state = *object<Event>(event)->state;
   if (timestamps && !state.signalled()) return ZE_RESULT_NOT_READY;
   return enumerate(1, count, timestamps, [&](std::uint32_t i) { timestamps[i] = kernel_timestamp(state); });
@@ -198,6 +202,7 @@ ze_result_t event_query_kernel_timestamps_ext(ze_event_handle_t event_handle, ze
                                               std::uint32_t* count, abi::KernelTimestampResults* results) {
   KILN_NEED_HANDLE(event_handle);
   KILN_NEED_HANDLE(device);
+  Held::release();
   const Event& event = *object<Event>(event_handle);
   if (results && !event.state->signalled()) return ZE_RESULT_NOT_READY;
   return enumerate(1, count, results, [&](std::uint32_t i) {

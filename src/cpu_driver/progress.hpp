@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "clock.hpp"
+#include "order.hpp"
 
 namespace kiln::cpu {
 
@@ -40,6 +41,7 @@ class Progress {
   /// Blocks until that many commands are completed; false: the deadline came first.
   bool wait(std::uint64_t count, Clock::time_point deadline) {
     if (completed() >= count) return true;
+    Held::release();
     std::unique_lock lock(mutex_);
     const auto ready = [&] { return completed() >= count; };
     if (deadline == Clock::time_point::max()) {

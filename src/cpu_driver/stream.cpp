@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,8 +45,11 @@ std::vector<std::shared_ptr<Progress>> all_progress() {
   return registry().streams;
 }
 
-Stream::Stream(bool synchronous, ze_command_queue_priority_t priority)
-    : synchronous_(synchronous), priority_(priority), progress_(std::make_shared<Progress>()) {
+Stream::Stream(bool synchronous, ze_command_queue_priority_t priority, bool shuffled)
+    : synchronous_(synchronous),
+      shuffled_(shuffled),
+      priority_(priority),
+      progress_(std::make_shared<Progress>()) {
   const std::lock_guard lock(registry().mutex);
   registry().streams.push_back(progress_);
 }
@@ -58,6 +62,7 @@ Stream::~Stream() {
     waiting_for = waiting_for_;
   }
   arrived_.notify_all();
+  Held::release();
   if (waiting_for) waiting_for->wake();
   if (thread_.joinable()) thread_.join();
   progress_->complete_all();
@@ -100,6 +105,7 @@ ze_result_t Stream::submit(Command* command) {
   {
     const std::lock_guard lock(mutex_);
     if (!thread_.joinable()) thread_ = std::thread(&Stream::work, this);
+    if (shuffled_ && !first_) held_since_ = Held::now();
     progress_->add_submitted();
     (last_ ? last_->next : first_) = command;
     last_ = command;
@@ -121,6 +127,7 @@ void Stream::work() {
   // The thread's own (0 means that on Linux). Raising needs a right that most processes lack; then it stays.
   if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW) setpriority(PRIO_PROCESS, 0, kNiceLow);
   if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH) setpriority(PRIO_PROCESS, 0, kNiceHigh);
+  if (shuffled_) return work_unordered();
   for (;;) {
     Command* command = nullptr;
     {
@@ -133,13 +140,7 @@ void Stream::work() {
     }
     set_last_error({});
     const ze_result_t result = run(*command);
-    if (result != ZE_RESULT_SUCCESS) {
-      const std::lock_guard lock(mutex_);
-      if (failure_ == ZE_RESULT_SUCCESS) {
-        failure_ = result;
-        failure_text_ = last_error();
-      }
-    }
+    note(result);
     give_back(command);
     if (result == ZE_RESULT_ERROR_DEVICE_LOST && stopping()) return;
     progress_->add_completed();
@@ -147,8 +148,52 @@ void Stream::work() {
   }
 }
 
+void Stream::note(ze_result_t result) {
+  if (result == ZE_RESULT_SUCCESS) return;
+  const std::lock_guard lock(mutex_);
+  if (failure_ != ZE_RESULT_SUCCESS) return;
+  failure_ = result;
+  failure_text_ = last_error();
+}
+
+void Stream::work_unordered() {
+  std::vector<const Command*> commands;
+  for (;;) {
+    Held::Moment since = 0;
+    {
+      std::unique_lock lock(mutex_);
+      arrived_.wait(lock, [this] { return first_ || stop_.load(std::memory_order_relaxed); });
+      if (!first_) return;
+      since = held_since_;
+    }
+    if (!stopping()) Held::wait_since(since);
+    Command* chain = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      chain = std::exchange(first_, nullptr);
+      last_ = nullptr;
+    }
+    commands.clear();
+    for (const Command* each = chain; each; each = each->next) commands.push_back(each);
+    // Memory that was freed waits for a number of commands, so these are counted in the order of their
+    // appends.
+    std::vector<bool> ended(commands.size());
+    std::size_t counted = 0;
+    set_last_error({});
+    const ze_result_t result = run_unordered(commands, [&](std::size_t index) {
+      ended[index] = true;
+      for (; counted < ended.size() && ended[counted]; ++counted) progress_->add_completed();
+    });
+    note(result);
+    while (chain) give_back(std::exchange(chain, chain->next));
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST && stopping()) return;
+    if (progress_->idle()) usm().collect();
+  }
+}
+
 bool Stream::wait_for(const EventRef& event) {
   if (event->signalled()) return true;
+  Held::release();  // another list may hold what signals it
   {
     const std::lock_guard lock(mutex_);
     waiting_for_ = event;  // from here on the destructor wakes us
@@ -162,6 +207,36 @@ bool Stream::wait_for(const EventRef& event) {
 ze_result_t Stream::run(const Command& command) {
   for (const EventRef& event : command.waits)
     if (!wait_for(event)) return ZE_RESULT_ERROR_DEVICE_LOST;
+  return run_started(command);
+}
+
+ze_result_t Stream::run_unordered(std::span<const Command* const> commands, const Done& done) {
+  ze_result_t first_failure = ZE_RESULT_SUCCESS;
+  std::vector<std::size_t> started;  // and not yet run
+  const auto starts = [&](const Command& command) {
+    if (started.empty()) return true;  // when it has waited
+    return !command.barrier &&
+           std::ranges::all_of(command.waits, [](const EventRef& event) { return event->signalled(); });
+  };
+  for (std::size_t next = 0; next < commands.size() || !started.empty();) {
+    while (next < commands.size() && starts(*commands[next])) {
+      const Command& command = *commands[next];
+      for (const EventRef& event : command.waits)
+        if (!wait_for(event)) return ZE_RESULT_ERROR_DEVICE_LOST;
+      started.push_back(next++);
+      if (command.barrier) break;
+    }
+    const auto place = started.begin() + static_cast<std::ptrdiff_t>(shuffle_.pick(started.size()));
+    const std::size_t index = *place;
+    started.erase(place);
+    const ze_result_t result = run_started(*commands[index]);
+    if (first_failure == ZE_RESULT_SUCCESS) first_failure = result;
+    if (done) done(index);
+  }
+  return first_failure;
+}
+
+ze_result_t Stream::run_started(const Command& command) {
   const std::uint64_t start = now_ns();
   const ze_result_t result = guarded([&] { return perform(command); });
   if (command.signal && !faults().event)

@@ -5,22 +5,27 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "command.hpp"
+#include "order.hpp"
 #include "progress.hpp"
 
 namespace kiln::cpu {
 
-/// Commands run one after another, on a thread of the stream's own that starts with the first command, or,
-/// when synchronous, on the submitting thread. Thread-safe.
+/// Commands run one after another, when shuffled in another order than they came in, on a thread of the
+/// stream's own that starts with the first command, or, when synchronous, on the submitting thread.
+/// Thread-safe.
 class Stream {
  public:
-  explicit Stream(bool synchronous, ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL);
+  explicit Stream(bool synchronous, ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+                  bool shuffled = false);
   /// Lets submitted work finish, but gives up on events that nobody has signalled and on all that comes
   /// after.
   ~Stream();
@@ -42,14 +47,24 @@ class Stream {
   /// Runs one command on the calling thread, which is the stream's: waits, does, signals.
   /// DEVICE_LOST when the stream is being destroyed while the command waits.
   [[nodiscard]] ze_result_t run(const Command& command);
+
+  /// Runs commands of one list on the calling thread, which is the stream's: they start as they stand, each
+  /// when its events are signalled, and of those that have started any may end first. `done` hears of each
+  /// one that ended. The first failure; DEVICE_LOST at once when the stream is being destroyed while a
+  /// command waits.
+  using Done = std::function<void(std::size_t)>;
+  [[nodiscard]] ze_result_t run_unordered(std::span<const Command* const> commands, const Done& done);
   [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
 
  private:
   void work();
+  void work_unordered();
+  void note(ze_result_t result);
+  [[nodiscard]] ze_result_t run_started(const Command& command);
   [[nodiscard]] ze_result_t perform(const Command& command);
   bool wait_for(const EventRef& event);
 
-  const bool synchronous_;
+  const bool synchronous_, shuffled_;
   const ze_command_queue_priority_t priority_;
   std::shared_ptr<Progress> progress_;
   std::mutex mutex_;  // guards what follows, up to the blank line
@@ -57,10 +72,12 @@ class Stream {
   Command* first_ = nullptr;
   Command* last_ = nullptr;
   Command* spare_ = nullptr;
+  Held::Moment held_since_ = 0;  // shuffled: when first_ arrived
   EventRef waiting_for_;
   std::thread thread_;
   std::string failure_text_;  // the last error's text for failure_
 
+  Shuffle shuffle_;
   std::mutex run_mutex_;  // synchronous: one command at a time
   std::atomic<bool> stop_ = false;
   std::atomic<ze_result_t> failure_ = ZE_RESULT_SUCCESS;

@@ -18,6 +18,8 @@
 #include "fixture.hpp"
 #include "processes.hpp"
 
+std::string order_of_commands();  // shuffle_test.cpp
+
 namespace {
 
 struct Built {
@@ -52,6 +54,38 @@ int refuse_unknown_profile(const char* driver) {
   if (api.DriverGet(&count, nullptr) != ZE_RESULT_ERROR_UNINITIALIZED) return 1;
   setenv("KILN_CPU_PROFILE", "lnl", 1);
   return api.Init(0) == ZE_RESULT_SUCCESS ? 0 : 1;
+}
+
+// The order in which a process with that KILN_CPU_ORDER runs eight commands of a list, then of another one.
+std::string order_with(const char* seed) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("KILN_CPU_ORDER", seed, 1);
+    const std::string order = order_of_commands() + order_of_commands();
+    _exit(write(ends[1], order.data(), order.size()) == static_cast<ssize_t>(order.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string order(64, 0);
+  const ssize_t got = read(ends[0], order.data(), order.size());
+  order.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return order;
+}
+
+// The same seed gives the same order, another one another; each list has its own.
+int compare_seeds(const char* driver) {
+  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
+  const std::string one = order_with("shuffle:1"), again = order_with("shuffle:1"),
+                    two = order_with("shuffle:2");
+  const bool right = one.size() == 16 && one == again && one != two && one.substr(0, 8) != one.substr(8) &&
+                     order_with("shuffle") == "7654321076543210" && order_with("") == "0123456701234567" &&
+                     order_with("shuffle:").empty() && order_with("shuffle:x").empty() &&
+                     order_with("shuffled").empty();
+  if (!right) std::printf("%s %s %s\n", one.c_str(), again.c_str(), two.c_str());
+  return right ? 0 : 1;
 }
 
 // What a variable says reaches a terminal in ASCII only, whatever it is.
@@ -178,9 +212,11 @@ int main(int argc, char** argv) {
     return load_straight(driver).empty() && api.Init(0) == ZE_RESULT_ERROR_UNINITIALIZED ? 0 : 1;
   std::string missing =
       "usage: "
-      "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|setuid|processes|overrun|"
+      "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|shuffle|shuffle-seeds|setuid|"
+      "processes|overrun|"
       "three-gpus|nonsense, with KILN_CPU_DRIVER naming the driver's library";
-  if (way == "straight" && driver) missing = load_straight(driver);
+  if (way == "shuffle-seeds" && driver) return compare_seeds(driver);
+  if ((way == "straight" || way == "shuffle") && driver) missing = load_straight(driver);
   if (way == "loader") missing = load_through_loader();
   if (!missing.empty()) {
     std::fprintf(stderr, "%s\n", missing.c_str());
@@ -188,5 +224,6 @@ int main(int argc, char** argv) {
   }
   doctest::Context context(argc - 1, argv + 1);
   if (way == "loader") context.addFilter("test-case-exclude", "straight:*");
+  context.addFilter(way == "shuffle" ? "test-case" : "test-case-exclude", "shuffle:*");
   return context.run();
 }
