@@ -4,6 +4,7 @@
 
 #include "api.hpp"
 #include "device.hpp"
+#include "last_error.hpp"
 #include "order.hpp"
 
 namespace kiln::cpu {
@@ -23,6 +24,15 @@ void connect(Command& command, const Links& links) {
   Event& event = *object<Event>(links.signal);
   command.signal = begin_append(event);
   command.counts = event.counter_based.has_value();
+}
+
+ze_result_t stop_for_good(Stream& stream) {
+  constexpr std::uint64_t kPatience = 10'000'000'000;  // ns
+  if (stream.stop(kPatience)) return ZE_RESULT_SUCCESS;
+  set_last_error(
+      "a kernel of the command list or queue has run for 10 seconds since it was to be destroyed; it "
+      "stays, and may be destroyed when the kernel has ended");
+  return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
 }
 
 void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings) {
@@ -66,7 +76,9 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
   KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(desc);
   KILN_NEED_POINTER(list);
-  if (desc->flags & ~abi::kListFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  // The conformance suite asks for the value that ends the enumeration, and Intel's drivers look at no flags.
+  if (desc->flags != ZE_COMMAND_LIST_FLAG_FORCE_UINT32 && (desc->flags & ~abi::kListFlags))
+    return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (desc->commandQueueGroupOrdinal >= kQueueGroups) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
     auto created = std::make_unique<CommandList>(context, device);
@@ -102,6 +114,9 @@ ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device
 
 ze_result_t command_list_destroy(ze_command_list_handle_t list) {
   KILN_NEED_HANDLE(list);
+  if (object<CommandList>(list)->immediate())
+    if (const auto result = stop_for_good(*object<CommandList>(list)->stream); result != ZE_RESULT_SUCCESS)
+      return result;
   delete object<CommandList>(list);
   return ZE_RESULT_SUCCESS;
 }

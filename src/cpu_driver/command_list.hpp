@@ -89,6 +89,10 @@ ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& f
   });
 }
 
+/// HANDLE_OBJECT_IN_USE, with a text, when a kernel on the stream does not end for a while; else SUCCESS, and
+/// the stream may be destroyed.
+[[nodiscard]] ze_result_t stop_for_good(Stream& stream);
+
 /// Fills a command that runs recorded lists one after another; to be submitted at once.
 void fill_with_recordings(Command& command, std::vector<std::shared_ptr<Recording>> recordings);
 

@@ -53,6 +53,8 @@ ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t
 
 ze_result_t command_queue_destroy(ze_command_queue_handle_t queue) {
   KILN_NEED_HANDLE(queue);
+  if (const auto result = stop_for_good(object<CommandQueue>(queue)->stream); result != ZE_RESULT_SUCCESS)
+    return result;
   delete object<CommandQueue>(queue);
   return ZE_RESULT_SUCCESS;
 }

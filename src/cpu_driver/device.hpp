@@ -18,7 +18,6 @@ class Device : public Object {
   const Profile* profile = nullptr;
   std::uint64_t total_memory = 0;    ///< bytes the host has
   std::uint64_t max_allocation = 0;  ///< bytes: the smaller of the profile's and the host's
-  std::uint32_t workers = 1;         ///< work-groups that run at the same time
 };
 
 class Driver : public Object {

@@ -126,7 +126,8 @@ ze_result_t device_get_command_queue_group_properties(ze_device_handle_t device,
     if (i != kCopyGroup)
       properties[i].flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
                              ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-    properties[i].maxMemoryFillPatternSize = std::numeric_limits<std::size_t>::max();
+    // As Intel's copy engines; programs try each size up to it.
+    properties[i].maxMemoryFillPatternSize = i == kCopyGroup ? 16 : std::numeric_limits<std::size_t>::max();
     properties[i].numQueues = 1;
   });
 }
@@ -183,7 +184,10 @@ ze_result_t device_get_external_memory_properties(ze_device_handle_t device,
                                                   ze_device_external_memory_properties_t* properties) {
   KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(properties);
-  properties->memoryAllocationImportTypes = properties->memoryAllocationExportTypes = 0;
+  // The descriptor is of a file without a name: it can be mapped, and given to
+  // zeMemGetIpcHandleFromFileDescriptorExp.
+  properties->memoryAllocationImportTypes = 0;
+  properties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
   properties->imageImportTypes = properties->imageExportTypes = 0;
   return ZE_RESULT_SUCCESS;
 }

@@ -147,7 +147,6 @@ ze_result_t initialize() {
       device.max_allocation = profile->max_allocation == 0
                                   ? device.total_memory
                                   : std::min(profile->max_allocation, device.total_memory);
-      device.workers = worker_count();
     }
     the_driver.store(driver, std::memory_order_release);
     return ZE_RESULT_SUCCESS;

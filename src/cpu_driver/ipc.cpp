@@ -7,6 +7,7 @@
 #include "event.hpp"
 #include "last_error.hpp"
 #include "usm.hpp"
+#include "virtual_memory.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -20,6 +21,15 @@ ze_result_t not_found() {
   return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+/// Of an allocation, of a mapped range, or of a physical memory whose handle stands for a pointer (1.15).
+ze_result_t share_memory(const void* pointer, SharedHandle& handle) {
+  if (const auto physical = share_physical(pointer)) {
+    handle = *physical;
+    return ZE_RESULT_SUCCESS;
+  }
+  return usm().share(pointer, handle);
+}
+
 }  // namespace
 
 ze_result_t mem_get_ipc_handle(ze_context_handle_t context, const void* pointer, ze_ipc_mem_handle_t* to) {
@@ -28,7 +38,7 @@ ze_result_t mem_get_ipc_handle(ze_context_handle_t context, const void* pointer,
   KILN_NEED_POINTER(to);
   return guarded([&] {
     SharedHandle shared;
-    const ze_result_t result = usm().share(pointer, shared);
+    const ze_result_t result = share_memory(pointer, shared);
     if (result == ZE_RESULT_SUCCESS) write_handle(shared, *to);
     if (result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
       set_last_error(
@@ -60,7 +70,7 @@ ze_result_t mem_open_ipc_handle(ze_context_handle_t context, ze_device_handle_t 
     const SharedHandle shared = read_handle(from);
     const Descriptor file = open_shared(shared, SharedKind::memory);
     if (!file) return not_found();
-    Mapping mapping = map_shared(file, shared.bytes);
+    Mapping mapping = map_shared(file, shared.bytes, shared.offset);
     if (!mapping) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     void* base = mapping.get();
     usm().import(std::move(mapping), shared.bytes, object<Device>(device));
@@ -80,7 +90,10 @@ ze_result_t mem_close_ipc_handle(ze_context_handle_t context, const void* pointe
 
 ze_result_t mem_put_ipc_handle(ze_context_handle_t context, ze_ipc_mem_handle_t handle) {
   KILN_NEED_HANDLE(context);
-  return usm().unshare(read_handle(handle)) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  // The descriptor of physical memory is its own and stays.
+  const SharedHandle shared = read_handle(handle);
+  return usm().unshare(shared) || is_file_of(shared.fd, shared) ? ZE_RESULT_SUCCESS
+                                                                : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 ze_result_t mem_get_ipc_handle_from_file_descriptor_exp(ze_context_handle_t context, std::uint64_t descriptor,

@@ -109,6 +109,6 @@ ze_result_t Kernel::check_launch() const {
 }
 
 // Each worker of the executor runs one work-group at a time.
-std::uint32_t max_cooperative_groups() { return device().workers; }
+std::uint32_t max_cooperative_groups() { return running_workers(); }
 
 }  // namespace kiln::cpu

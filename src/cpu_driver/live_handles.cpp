@@ -90,6 +90,8 @@ void leave_live(const void* object) {
   generation.fetch_add(1);
 }
 
+bool is_live(const void* object, HandleKind kind) { return find(object) == kind; }
+
 ze_result_t check_live(const void* handle, HandleKind kind, const char* name) {
   if (!handle) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
   const std::uint64_t now = generation.load();

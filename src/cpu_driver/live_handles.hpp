@@ -28,6 +28,9 @@ enum class HandleKind : std::uint8_t {
 void enter_live(const void* object, HandleKind kind);
 void leave_live(const void* object);
 
+/// Thread-safe.
+[[nodiscard]] bool is_live(const void* object, HandleKind kind);
+
 /// SUCCESS when it is alive and of that kind; INVALID_NULL_HANDLE; else INVALID_ARGUMENT, and the last error
 /// of this thread says what it is. `name` is that of the parameter. Thread-safe.
 [[nodiscard]] ze_result_t check_live(const void* handle, HandleKind kind, const char* name);

@@ -15,6 +15,8 @@ constexpr std::size_t kDefaultAlignment = 4096;  // bytes: a page, as Intel's dr
 constexpr std::size_t kMaxAlignment = std::size_t{1} << 31;
 constexpr std::uint32_t kDeviceFlags = 0x7;
 constexpr std::uint32_t kHostFlags = 0xf;
+constexpr std::uint32_t kExportTypes =
+    ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
 
 struct Request {
   std::size_t size;
@@ -106,6 +108,14 @@ ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const void* po
   properties->id = allocation ? allocation->id : 0;
   properties->pageSize = allocation ? kDefaultAlignment : 0;
   const bool on_device = allocation && allocation->type != ZE_MEMORY_TYPE_HOST;
+  if (auto* exported = find_chained<ze_external_memory_export_fd_t>(
+          properties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD)) {
+    if (exported->flags & ~kExportTypes) return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    SharedHandle shared;
+    const auto result = guarded([&] { return usm().share(pointer, shared); });
+    if (result != ZE_RESULT_SUCCESS) return result;
+    exported->fd = shared.fd;
+  }
   // Shared memory that was not made for a device counts as the first one's.
   Device* owner = allocation && allocation->device ? allocation->device : &device();
   if (device_handle) *device_handle = on_device ? handle(owner) : nullptr;

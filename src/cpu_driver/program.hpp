@@ -105,6 +105,9 @@ enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory, deadlock };
 /// Workers of the process-wide thread pool: one a core, or KILN_CPU_THREADS, at most 1024.
 [[nodiscard]] std::uint32_t worker_count();
 
+/// As many of them as the system let start; starts them.
+[[nodiscard]] std::uint32_t running_workers();
+
 /// Runs all work-groups over the pool and returns when the last one is done. printf output goes to stdout.
 /// A group whose work-items wait for each other in vain ends the launch with `deadlock`; stderr and `report`
 /// then say who waits where. Thread-safe; concurrent calls share the pool.

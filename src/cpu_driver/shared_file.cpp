@@ -17,7 +17,8 @@ constexpr std::uint32_t kMagic = 0x4e4c494b;  // "KILN"
 
 bool is_it(const struct stat& status, const SharedHandle& handle) {
   return S_ISREG(status.st_mode) && status.st_dev == handle.device && status.st_ino == handle.inode &&
-         static_cast<std::uint64_t>(status.st_size) >= handle.bytes;
+         handle.offset <= static_cast<std::uint64_t>(status.st_size) &&
+         static_cast<std::uint64_t>(status.st_size) - handle.offset >= handle.bytes;
 }
 
 }  // namespace
@@ -45,8 +46,9 @@ Descriptor make_shared_file(std::size_t bytes) {
   return grown ? std::move(file) : Descriptor();
 }
 
-Mapping map_shared(const Descriptor& file, std::size_t bytes) {
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
+Mapping map_shared(const Descriptor& file, std::size_t bytes, std::uint64_t offset) {
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(),
+                    static_cast<off_t>(offset));
   return base == MAP_FAILED ? Mapping() : Mapping(base, bytes);
 }
 

@@ -54,8 +54,8 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// The whole file, readable and writable; empty when it cannot be mapped.
-[[nodiscard]] Mapping map_shared(const Descriptor& file, std::size_t bytes);
+/// A part of the file, readable and writable; empty when it cannot be mapped.
+[[nodiscard]] Mapping map_shared(const Descriptor& file, std::size_t bytes, std::uint64_t offset = 0);
 
 enum class SharedKind : std::uint32_t { memory = 1, event_pool, event };
 
@@ -68,8 +68,9 @@ struct SharedHandle {
   std::int32_t process = 0;             ///< that made it; 0: not known
   std::uint64_t device = 0, inode = 0;  ///< of the file
   std::uint64_t bytes = 0;
-  std::uint32_t count = 0;  ///< of events
-  std::uint32_t flags = 0;  ///< of the events' pool
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint32_t count = 0;   ///< of events
+  std::uint32_t flags = 0;   ///< of the events' pool
 };
 static_assert(sizeof(SharedHandle) <= 64);
 

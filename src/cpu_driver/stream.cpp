@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "fault.hpp"
@@ -54,7 +55,7 @@ Stream::Stream(bool synchronous, ze_command_queue_priority_t priority, bool shuf
   registry().streams.push_back(progress_);
 }
 
-Stream::~Stream() {
+bool Stream::stop(std::uint64_t timeout_ns) {
   EventRef waiting_for;
   {
     const std::lock_guard lock(mutex_);
@@ -64,6 +65,16 @@ Stream::~Stream() {
   arrived_.notify_all();
   Held::release();
   if (waiting_for) waiting_for->wake();
+  std::unique_lock lock(mutex_);
+  const auto ended = [this] { return ended_ || !thread_.joinable(); };
+  const auto deadline = deadline_after(timeout_ns);
+  if (deadline != Clock::time_point::max()) return over_.wait_until(lock, deadline, ended);
+  over_.wait(lock, ended);
+  return true;
+}
+
+Stream::~Stream() {
+  (void)stop(UINT64_MAX);
   if (thread_.joinable()) thread_.join();
   progress_->complete_all();
   delete_chain(first_);
@@ -90,21 +101,51 @@ void Stream::give_back(Command* command) {
   command->next = std::exchange(spare_, command);
 }
 
-ze_result_t Stream::submit(Command* command) {
-  if (synchronous_) {
-    progress_->add_submitted();
-    ze_result_t result;
-    {
-      const std::lock_guard lock(run_mutex_);
-      result = run(*command);
-    }
-    give_back(command);
-    progress_->add_completed();
-    return result;
-  }
+ze_result_t Stream::run_here(Command* command) {
+  progress_->add_submitted();
+  ze_result_t result;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(run_mutex_);
+    result = run(*command);
+  }
+  give_back(command);
+  progress_->add_completed();
+  return result;
+}
+
+// Without a thread of its own a stream still does what need not wait for anything.
+ze_result_t Stream::run_without_thread(Command* command) {
+  if (std::ranges::all_of(command->waits, [](const EventRef& event) { return event->signalled(); }))
+    return run_here(command);
+  give_back(command);
+  set_last_error(
+      "no thread could be started for the command list or queue, and the command waits for an event");
+  return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+bool Stream::start_thread() {
+  try {
     if (!thread_.joinable()) thread_ = std::thread(&Stream::work, this);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+ze_result_t Stream::submit(Command* command) {
+  if (synchronous_) return run_here(command);
+  {
+    std::unique_lock lock(mutex_);
+    if (stopping()) {
+      lock.unlock();
+      give_back(command);
+      set_last_error("the command list or queue was destroyed while a kernel ran that does not end");
+      return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    if (!start_thread()) {
+      lock.unlock();
+      return run_without_thread(command);
+    }
     if (shuffled_ && !first_) held_since_ = Held::now();
     progress_->add_submitted();
     (last_ ? last_->next : first_) = command;
@@ -124,6 +165,13 @@ ze_result_t Stream::synchronize(std::uint64_t timeout_ns) {
 }
 
 void Stream::work() {
+  work_until_stopped();
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  over_.notify_all();
+}
+
+void Stream::work_until_stopped() {
   // The thread's own (0 means that on Linux). Raising needs a right that most processes lack; then it stays.
   if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW) setpriority(PRIO_PROCESS, 0, kNiceLow);
   if (priority_ == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH) setpriority(PRIO_PROCESS, 0, kNiceHigh);

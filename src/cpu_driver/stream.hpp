@@ -32,6 +32,10 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  /// Lets submitted work finish, as the destructor does, for so long (ns). False: a kernel still runs, and
+  /// the stream must stay; it takes no more commands.
+  [[nodiscard]] bool stop(std::uint64_t timeout_ns);
+
   /// An empty command to fill and submit, or to give back.
   [[nodiscard]] Command* acquire();
   void give_back(Command* command);
@@ -58,9 +62,13 @@ class Stream {
 
  private:
   void work();
+  void work_until_stopped();
   void work_unordered();
   void note(ze_result_t result);
   [[nodiscard]] ze_result_t run_started(const Command& command);
+  [[nodiscard]] ze_result_t run_here(Command* command);
+  [[nodiscard]] ze_result_t run_without_thread(Command* command);
+  [[nodiscard]] bool start_thread();  ///< under the lock
   [[nodiscard]] ze_result_t perform(const Command& command);
   bool wait_for(const EventRef& event);
 
@@ -69,6 +77,8 @@ class Stream {
   std::shared_ptr<Progress> progress_;
   std::mutex mutex_;  // guards what follows, up to the blank line
   std::condition_variable arrived_;
+  std::condition_variable over_;
+  bool ended_ = false;  ///< the thread has done its last command
   Command* first_ = nullptr;
   Command* last_ = nullptr;
   Command* spare_ = nullptr;

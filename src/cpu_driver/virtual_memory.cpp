@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // zeVirtualMem* and zePhysicalMem*: reserved addresses, and files without a name that are mapped there.
+#include "virtual_memory.hpp"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,9 +21,13 @@ class PhysicalMemory : public Object {
  public:
   using Handle = ze_physical_mem_handle_t;
   PhysicalMemory(Descriptor file, std::size_t size, Device* device, std::uint64_t id)
-      : Object(HandleKind::physical_memory), file(std::move(file)), size(size), device(device), id(id) {}
+      : Object(HandleKind::physical_memory),
+        file(std::make_shared<const Descriptor>(std::move(file))),
+        size(size),
+        device(device),
+        id(id) {}
   ~PhysicalMemory() { usm().uncount(size); }
-  const Descriptor file;
+  const std::shared_ptr<const Descriptor> file;
   const std::size_t size;
   Device* const device;  ///< null: the host's
   const std::uint64_t id;
@@ -32,6 +38,8 @@ struct Mapped {
   ze_memory_access_attribute_t access = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
   ze_memory_type_t type = ZE_MEMORY_TYPE_DEVICE;
   Device* device = nullptr;
+  std::shared_ptr<const Descriptor> file;
+  std::size_t offset = 0;  ///< in the file
 };
 
 struct Reservation {
@@ -105,6 +113,24 @@ ze_result_t unknown_range(const char* what) {
 
 }  // namespace
 
+std::optional<SharedHandle> share_physical(const void* pointer) {
+  if (is_live(pointer, HandleKind::physical_memory)) {
+    const auto& memory = *static_cast<const PhysicalMemory*>(pointer);
+    return shared_handle(memory.file->get(), SharedKind::memory, memory.size);
+  }
+  const std::lock_guard lock(reservations().mutex);
+  const Reservation* reservation = find_reservation(pointer, 1);
+  if (!reservation) return std::nullopt;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = reservation->mapped.upper_bound(address);
+  if (after == reservation->mapped.begin()) return std::nullopt;
+  const auto& [base, mapped] = *std::prev(after);
+  if (address - base >= mapped.size) return std::nullopt;
+  auto handle = shared_handle(mapped.file->get(), SharedKind::memory, mapped.size);
+  if (handle) handle->offset = mapped.offset;
+  return handle;
+}
+
 ze_result_t virtual_mem_reserve(ze_context_handle_t context, const void* start, std::size_t size,
                                 void** pointer) {
   KILN_NEED_HANDLE(context);
@@ -135,12 +161,11 @@ ze_result_t virtual_mem_free(ze_context_handle_t context, const void* pointer, s
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t virtual_mem_query_page_size(ze_context_handle_t context, ze_device_handle_t device,
-                                        std::size_t size, std::size_t* page) {
+ze_result_t virtual_mem_query_page_size(ze_context_handle_t context, ze_device_handle_t device, std::size_t,
+                                        std::size_t* page) {
   KILN_NEED_HANDLE(context);
   KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(page);
-  if (size == 0) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
   *page = page_bytes();
   return ZE_RESULT_SUCCESS;
 }
@@ -163,9 +188,10 @@ ze_result_t virtual_mem_map(ze_context_handle_t context, const void* pointer, st
     if (!reservation) return unknown_range("the range was not reserved with zeVirtualMemReserve");
     if (overlaps(*reservation, address, size)) return unknown_range("the range is mapped already");
     Mapped& mapped = reservation->mapped[address];
-    mapped = {size, access, memory.device ? ZE_MEMORY_TYPE_DEVICE : ZE_MEMORY_TYPE_HOST, memory.device};
+    mapped = {size,          access,      memory.device ? ZE_MEMORY_TYPE_DEVICE : ZE_MEMORY_TYPE_HOST,
+              memory.device, memory.file, offset};
     if (mmap(const_cast<void*>(pointer), size, protection(access), MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-             memory.file.get(), static_cast<off_t>(offset)) == MAP_FAILED) {
+             memory.file->get(), static_cast<off_t>(offset)) == MAP_FAILED) {
       reservation->mapped.erase(address);
       return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -179,14 +205,19 @@ ze_result_t virtual_mem_unmap(ze_context_handle_t context, const void* pointer, 
   if (const auto result = check_range(pointer, size); result != ZE_RESULT_SUCCESS) return result;
   const std::lock_guard lock(reservations().mutex);
   Reservation* reservation = find_reservation(pointer, size);
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto found = reservation ? reservation->mapped.find(address) : decltype(reservation->mapped.end())();
-  if (!reservation || found == reservation->mapped.end() || found->second.size != size)
-    return unknown_range("nothing is mapped there with that size");
-  usm().forget(const_cast<void*>(pointer));
+  const auto first = reinterpret_cast<std::uintptr_t>(pointer);
+  if (!reservation) return unknown_range("the range was not reserved with zeVirtualMemReserve");
+  // Whole mappings, one or several.
+  auto& mapped = reservation->mapped;
+  const auto begin = mapped.lower_bound(first), end = mapped.lower_bound(first + size);
+  if (begin == end ||
+      (begin != mapped.begin() && std::prev(begin)->first + std::prev(begin)->second.size > first) ||
+      std::prev(end)->first + std::prev(end)->second.size > first + size)
+    return unknown_range("no whole mappings lie in the range");
+  for (auto one = begin; one != end; ++one) usm().forget(reinterpret_cast<void*>(one->first));
   mmap(const_cast<void*>(pointer), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
        -1, 0);
-  reservation->mapped.erase(found);
+  mapped.erase(begin, end);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -141,6 +141,7 @@ TEST_CASE("there are no sub-devices, images or samplers, and a queue for everyth
   CHECK(api.DeviceGetCommandQueueGroupProperties(f.device, &count, groups) == ZE_RESULT_SUCCESS);
   CHECK((groups[0].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0);
   CHECK(groups[1].flags == ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+  CHECK(groups[1].maxMemoryFillPatternSize == 16);
   auto image = make<ze_image_desc_t>(ZE_STRUCTURE_TYPE_IMAGE_DESC);
   image.width = 4;
   ze_image_handle_t image_handle = nullptr;

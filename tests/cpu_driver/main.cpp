@@ -207,13 +207,15 @@ int main(int argc, char** argv) {
   if (way == "as-another-user" && driver) return start_as_another_user(driver);
   if (way == "processes" && driver) return share_between_processes(driver);
   if (way == "overrun" && driver) return overrun(driver);
+  if (way == "few-threads" && driver) return few_threads(driver);
+  if (way == "endless" && driver) return endless(driver);
   if (way == "three-gpus" && driver) return three_gpus(driver);
   if (way == "nonsense" && driver)
     return load_straight(driver).empty() && api.Init(0) == ZE_RESULT_ERROR_UNINITIALIZED ? 0 : 1;
   std::string missing =
       "usage: "
       "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|shuffle|shuffle-seeds|setuid|"
-      "processes|overrun|"
+      "processes|overrun|few-threads|endless|"
       "three-gpus|nonsense, with KILN_CPU_DRIVER naming the driver's library";
   if (way == "shuffle-seeds" && driver) return compare_seeds(driver);
   if ((way == "straight" || way == "shuffle") && driver) missing = load_straight(driver);

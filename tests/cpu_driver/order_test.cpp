@@ -355,6 +355,9 @@ TEST_CASE("straight: every flag that the specification has is taken, and no othe
   list_desc.flags = kListFlags;
   REQUIRE(api.CommandListCreate(f.context, f.device, &list_desc, &list) == ZE_RESULT_SUCCESS);
   CHECK(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
+  list_desc.flags = ZE_COMMAND_LIST_FLAG_FORCE_UINT32;
+  REQUIRE(api.CommandListCreate(f.context, f.device, &list_desc, &list) == ZE_RESULT_SUCCESS);
+  CHECK(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
   list_desc.flags = kListFlags + 1;
   CHECK(api.CommandListCreate(f.context, f.device, &list_desc, &list) == ZE_RESULT_ERROR_INVALID_ENUMERATION);
   // Host visible, between processes, kernel timestamps, mapped timestamps.

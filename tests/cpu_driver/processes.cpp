@@ -2,6 +2,7 @@
 // Checks that need processes or settings of their own.
 #include "processes.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -212,6 +213,100 @@ int overrun(const char* driver) {
   NEED(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 #endif
   return 0;
+}
+
+namespace {
+
+ze_kernel_handle_t load_kernel(const Device& d, const char* name) {
+  const auto bytes = read_file("kernels.spv");
+  auto desc = make<ze_module_desc_t>(ZE_STRUCTURE_TYPE_MODULE_DESC);
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = bytes.size();
+  desc.pInputModule = bytes.data();
+  ze_module_handle_t module = nullptr;
+  ze_kernel_handle_t kernel = nullptr;
+  auto kernel_desc = make<ze_kernel_desc_t>(ZE_STRUCTURE_TYPE_KERNEL_DESC);
+  kernel_desc.pKernelName = name;
+  if (api.ModuleCreate(d.context, d.device, &desc, &module, nullptr) != ZE_RESULT_SUCCESS) return nullptr;
+  return api.KernelCreate(module, &kernel_desc, &kernel) == ZE_RESULT_SUCCESS ? kernel : nullptr;
+}
+
+std::uint32_t* allocate_words(const Device& d, std::size_t words) {
+  const auto device_desc = make<ze_device_mem_alloc_desc_t>(ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC);
+  void* pointer = nullptr;
+  if (api.MemAllocDevice(d.context, &device_desc, words * 4, 0, d.device, &pointer) != ZE_RESULT_SUCCESS)
+    return nullptr;
+  std::memset(pointer, 0, words * 4);
+  return static_cast<std::uint32_t*>(pointer);
+}
+
+bool set_arguments(ze_kernel_handle_t kernel, std::uint32_t* data, std::uint32_t value) {
+  return api.KernelSetArgumentValue(kernel, 0, sizeof data, &data) == ZE_RESULT_SUCCESS &&
+         api.KernelSetArgumentValue(kernel, 1, sizeof value, &value) == ZE_RESULT_SUCCESS;
+}
+
+// Bytes of address space that this process takes now.
+std::size_t address_space() {
+  std::size_t pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+  if (file != nullptr) std::fclose(file);
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A launch of 4,096 groups with so many bytes of address space left, of which each thread's stack takes 8
+// MiB.
+int launch_within(const char* driver, std::size_t left) {
+  NEED(load_straight(driver).empty());
+  Device d;
+  NEED(d.open());
+  const auto kernel = load_kernel(d, "add");
+  std::uint32_t* data = allocate_words(d, 4096);
+  NEED(kernel && data && set_arguments(kernel, data, 3));
+  const auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  ze_command_list_handle_t list = nullptr;
+  NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &list) == ZE_RESULT_SUCCESS);
+  const rlimit limit{address_space() + left, address_space() + left};
+  NEED(setrlimit(RLIMIT_AS, &limit) == 0);
+  const ze_group_count_t groups{4096, 1, 1};
+  NEED(api.CommandListAppendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
+  for (std::size_t i = 0; i < 4096; ++i) NEED(data[i] == 3);
+  std::uint32_t count = 0;
+  NEED(api.KernelSuggestMaxCooperativeGroupCount(kernel, &count) == ZE_RESULT_SUCCESS);
+  NEED(count >= 1 && count < 512);
+  return 0;
+}
+
+}  // namespace
+
+int few_threads(const char* driver) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::puts("skipped: the sanitizer's runtime takes all address space that a limit would leave");
+  return driver ? 77 : 1;
+#else
+  NEED(in_child([](const char* name) { return launch_within(name, std::size_t{200} << 20); }, driver) == 0);
+  NEED(in_child([](const char* name) { return launch_within(name, std::size_t{4} << 20); }, driver) == 0);
+  return 0;
+#endif
+}
+
+int endless(const char* driver) {
+  NEED(load_straight(driver).empty());
+  Device d;
+  NEED(d.open());
+  const auto kernel = load_kernel(d, "slow");
+  std::uint32_t* data = allocate_words(d, 64);
+  NEED(kernel && data && set_arguments(kernel, data, UINT32_MAX));
+  const auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  ze_command_list_handle_t list = nullptr;
+  NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &list) == ZE_RESULT_SUCCESS);
+  const ze_group_count_t groups{64, 1, 1};
+  NEED(api.CommandListAppendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListDestroy(list) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+  NEED(api.CommandListAppendBarrier(list, nullptr, 0, nullptr) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+  std::fflush(nullptr);
+  _exit(0);  // with the kernel still running
 }
 
 int three_gpus(const char* driver) {

@@ -9,5 +9,11 @@ int share_between_processes(const char* driver);
 /// process.
 int overrun(const char* driver);
 
+/// Kernels run on as many threads as the system lets start, and on the calling one when there is none.
+int few_threads(const char* driver);
+
+/// A list whose kernel does not end is not destroyed, and says so.
+int endless(const char* driver);
+
 /// Three devices that say they are GPUs.
 int three_gpus(const char* driver);

@@ -47,6 +47,13 @@ TEST_CASE("kernels run on mapped memory, and one physical memory shows at two ad
   REQUIRE(api.CommandListAppendLaunchKernel(f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS), kernel, &one,
                                             nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
   CHECK(first[3] == 42);
+  // A range of it can be shared as an allocation can.
+  ze_ipc_mem_handle_t shared{};
+  void* third = nullptr;
+  REQUIRE(api.MemGetIpcHandle(f.context, second, &shared) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemOpenIpcHandle(f.context, f.device, shared, 0, &third) == ZE_RESULT_SUCCESS);
+  CHECK(static_cast<std::uint32_t*>(third)[3] == 42);
+  CHECK(api.MemCloseIpcHandle(f.context, third) == ZE_RESULT_SUCCESS);
   CHECK(api.VirtualMemUnmap(f.context, second, 2 * page) == ZE_RESULT_SUCCESS);
   CHECK(api.KernelSetArgumentValue(kernel, 0, sizeof argument, &argument) ==
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -82,7 +89,11 @@ TEST_CASE("access attributes are those that were set, and mistakes come back") {
   CHECK(api.VirtualMemGetAccessAttribute(f.context, base, page, &access, &size) == ZE_RESULT_SUCCESS);
   CHECK(access == kReadWrite);
   CHECK(size == page);
-  CHECK(api.VirtualMemUnmap(f.context, base, 2 * page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.VirtualMemUnmap(f.context, static_cast<char*>(base) + page, page) ==
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  REQUIRE(api.VirtualMemMap(f.context, static_cast<char*>(base) + page, page, physical.handle, 0,
+                            kReadWrite) == ZE_RESULT_SUCCESS);
+  CHECK(api.VirtualMemUnmap(f.context, base, 2 * page) == ZE_RESULT_SUCCESS);  // both at once
   CHECK(api.VirtualMemFree(f.context, base, page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.VirtualMemFree(f.context, base, 2 * page) == ZE_RESULT_SUCCESS);
   CHECK(api.VirtualMemFree(f.context, base, 2 * page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -5,7 +5,9 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 #include "cpu_driver/program.hpp"
 
@@ -24,6 +26,8 @@ std::uint32_t worker_count() {
   return std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
 }
 
+std::uint32_t running_workers() { return ThreadPool::instance().thread_count(); }
+
 ThreadPool& ThreadPool::instance() {
   // Never destroyed: an application may launch until its very end, and pool threads would have to be joined
   // in static destructors, after the runtime they need.
@@ -32,9 +36,19 @@ ThreadPool& ThreadPool::instance() {
 }
 
 ThreadPool::ThreadPool(unsigned threads) {
-  for (unsigned i = 1; i < threads; ++i) {
-    threads_.emplace_back([this] { serve(); });
-    pthread_setname_np(threads_.back().native_handle(), "kiln-cpu");
+  threads_.reserve(threads - 1);
+  try {
+    for (unsigned i = 1; i < threads; ++i) {
+      threads_.emplace_back([this] { serve(); });
+      pthread_setname_np(threads_.back().native_handle(), "kiln-cpu");
+    }
+  } catch (const std::system_error& error) {
+    // A container's limit of processes, or no memory for a stack: the thread that launches is always there.
+    std::fprintf(
+        stderr,
+        "kiln cpu driver: no more than %u of %u worker threads could be started (%s); kernels run on "
+        "those, KILN_CPU_THREADS=%u asks for no more\n",
+        thread_count(), threads, error.what(), thread_count());
   }
 }
 
