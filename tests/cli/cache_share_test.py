@@ -23,6 +23,7 @@ class Share(CacheCase):
     def test_round_trip(self):
         first, second, failed = self.write(native_entry('1'), native_entry('2', facts_of=MATMUL), entry('3', kind=2))
         self.assertEqual(self.ask('export', self.archive)['exported'], 2)
+        self.assertEqual(os.stat(self.archive).st_mode & 0o777, 0o600)  # it names variables and libraries
         members = pathlib.Path(self.archive).read_bytes()
         self.assertIn(self.file_of(first).read_bytes(), members)
         done = self.ask('import', self.archive, '--folder', self.other)
