@@ -19,7 +19,9 @@ enum class ArgumentKind : std::uint8_t {
   value,           ///< passed by value: `ArgumentFacts::size` bytes are copied
   global_pointer,  ///< pointer to global or constant memory: 8 bytes, a USM address
   local_pointer,   ///< `__local` pointer: no value, the launch gives a size in bytes
-  other,           ///< image, sampler and the like
+  other,           ///< nobody says what
+  image,           ///< a ze_image_handle_t
+  sampler,         ///< a ze_sampler_handle_t
 };
 
 struct ArgumentFacts {

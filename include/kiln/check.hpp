@@ -27,7 +27,7 @@ struct LocalMemory {
 struct LaunchArgument {
   ArgumentKind kind = ArgumentKind::value;
   std::uint64_t size = 0;      ///< bytes of the value, or bytes of SLM
-  const void* data = nullptr;  ///< the value; null for SLM
+  const void* data = nullptr;  ///< the value, or the place of a handle; null for SLM and null pointers
 };
 
 struct LaunchShape {

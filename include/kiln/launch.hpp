@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -48,16 +49,33 @@ struct Launch {
 
 namespace detail {
 
+template <class T, class... Others>
+inline constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
+
+/// Objects of Level Zero that are pointers to C++, and that no kernel takes.
+template <class T>
+inline constexpr bool kIsForeignHandle =
+    kIsOneOf<T, ze_driver_handle_t, ze_device_handle_t, ze_context_handle_t, ze_command_queue_handle_t,
+             ze_command_list_handle_t, ze_fence_handle_t, ze_event_pool_handle_t, ze_event_handle_t,
+             ze_module_handle_t, ze_kernel_handle_t>;
+
 /// Maps a C++ argument to what the kernel receives. Values must be trivially copyable.
 template <class T>
 LaunchArgument launch_argument(const T& value) {
   if constexpr (std::is_same_v<T, LocalMemory>) {
     return {ArgumentKind::local_pointer, value.bytes, nullptr};
+  } else if constexpr (std::is_same_v<T, ze_image_handle_t>) {
+    return {ArgumentKind::image, sizeof value, &value};
+  } else if constexpr (std::is_same_v<T, ze_sampler_handle_t>) {
+    return {ArgumentKind::sampler, sizeof value, &value};
   } else if constexpr (std::is_pointer_v<T>) {
     static_assert(!std::is_function_v<std::remove_pointer_t<T>>, "a device cannot call a host function");
-    return {ArgumentKind::global_pointer, sizeof(void*), &value};
+    static_assert(!kIsForeignHandle<T>, "of Level Zero's objects a kernel takes images and samplers alone");
+    return {ArgumentKind::global_pointer, sizeof(void*), value ? &value : nullptr};  // as value_of()
   } else {
     static_assert(std::is_trivially_copyable_v<T>, "a kernel argument must be trivially copyable");
+    static_assert(
+        !requires { typename T::Handle; }, "a kernel takes no handles but images and samplers");
     return {ArgumentKind::value, sizeof(T), &value};
   }
 }
@@ -85,6 +103,20 @@ decltype(auto) pass(const T& value) {
 }  // namespace detail
 
 namespace detail {
+/// What `data` points to, of a pointer or an object; null where there is no data.
+[[nodiscard]] inline const void* pointer_of(const LaunchArgument& argument) {
+  const void* pointer = nullptr;
+  if (argument.data) std::memcpy(&pointer, argument.data, sizeof pointer);
+  return pointer;
+}
+/// What zeKernelSetArgumentValue gets. Driver 22.43 refuses the address of a null pointer, and takes none in
+/// its place; 26.27 takes both.
+[[nodiscard]] inline const void* value_of(const LaunchArgument& argument) {
+  return argument.kind == ArgumentKind::global_pointer && !pointer_of(argument) ? nullptr : argument.data;
+}
+/// K0121 for the first image or sampler without a handle, which drivers 22.43 and 26.27 follow.
+[[nodiscard]] Result<void> refuse_null_objects(const CheckedKernel& kernel,
+                                               std::span<const LaunchArgument> arguments);
 /// The driver's answer: the first call that failed, in static storage, and its code.
 struct Sent {
   ze_result_t code = ZE_RESULT_SUCCESS;
@@ -92,26 +124,32 @@ struct Sent {
 };
 /// Sends what was found to fit. Small enough for two registers, so that a good launch makes no Result on the
 /// way.
-[[nodiscard]] Sent send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
+[[nodiscard]] Sent send_launch(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
                                std::span<const LaunchArgument> arguments);
 /// Says why it was not sent.
 [[nodiscard]] Error explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
                                    const Launch& launch, std::span<const LaunchArgument> arguments);
+/// Why the driver refused it. Without a group count: what max_cooperative_groups() asked.
+[[nodiscard]] Error explain_refused(Sent sent, const CheckedKernel& kernel, const LaunchShape& shape,
+                                    std::span<const LaunchArgument> arguments);
+/// Sets arguments and group size.
+[[nodiscard]] Sent set_up(KernelRef kernel, const Extent& group_size,
+                          std::span<const LaunchArgument> arguments);
 /// K0112 for the first of the arguments that is too large; 0 bytes: no buffer.
 [[nodiscard]] Error refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes);
 }  // namespace detail
 
 /// Checks the launch, sets arguments and group size, and appends it. On a refusal the driver has heard
-/// nothing. No allocation unless it fails. Errors: check_launch's with a diagnostic (K0101 to K0108), or the
-/// driver's with what is known around it (K0219, K0220); K0222 for an empty list or event. Thread rules of
-/// the command list and the kernel apply.
+/// nothing. No allocation unless it fails, or waits for more than 16 events. Errors: check_launch's with a
+/// diagnostic (K0101 to K0108), K0121, or the driver's with what is known around it (K0219, K0220, K0229);
+/// K0222 for an empty list or event, K0228. Thread rules of the command list and the kernel apply.
 [[nodiscard]] Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
                                        std::span<const LaunchArgument> arguments);
 
-/// launch_with() for typed arguments: trivially copyable values, buffers, raw device pointers,
-/// LocalMemory{bytes}. A Buffer of more than 4 GiB for a kernel that is not built for it is refused (K0112:
-/// UNSUPPORTED_SIZE), since the kernel would read and write the wrong places; of raw pointers the size is not
-/// known, so they pass.
+/// launch_with() for typed arguments: trivially copyable values, buffers, raw device pointers (null too),
+/// LocalMemory{bytes}, and the handles of images and samplers, which must not be null (K0121). A Buffer of
+/// more than 4 GiB for a kernel that is not built for it is refused (K0112: UNSUPPORTED_SIZE), since the
+/// kernel would read and write the wrong places; of raw pointers the size is not known, so they pass.
 template <class... Arguments>
 [[nodiscard]] Result<void> launch(CommandListRef list, const CheckedKernel& kernel, const Launch& what,
                                   const Arguments&... arguments) {
@@ -125,7 +163,7 @@ template <class... Arguments>
     const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
     if (!kernel.gate().admits(what.groups, what.group_size, all)) [[unlikely]]
       return launch_with(list, kernel, what, all);
-    const detail::Sent sent = detail::send_launch(list, kernel.kernel(), what, all);
+    const detail::Sent sent = detail::send_launch(list, kernel, what, all);
     if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
       return {};
     return tl::unexpected(detail::explain_unsent(sent, list, kernel, what, all));

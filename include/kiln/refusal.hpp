@@ -55,6 +55,18 @@ struct Refusal {
                                         const LaunchLimits& limits, const LaunchShape& shape,
                                         std::span<const LaunchArgument> arguments);
 
+/// zeKernelSetArgumentValue of a pointer that lies in no allocation of the driver: K0229.
+[[nodiscard]] Diagnostic explain_pointer(const Refusal& refusal, const KernelFacts& kernel, std::size_t index,
+                                         const void* address);
+
+/// A list that takes no such launch: K0122. Driver 22.43 has cooperative and ordinary launches on regular
+/// lists of their own alone, and answers INVALID_ARGUMENT.
+[[nodiscard]] Diagnostic explain_list_kind(const Refusal& refusal, const KernelFacts& kernel,
+                                           bool cooperative);
+
+/// A null image or sampler as an argument: K0121, before the driver hears of it.
+[[nodiscard]] Diagnostic explain_null_object(const KernelFacts& kernel, std::size_t index, ArgumentKind kind);
+
 /// A submission, or an append to an immediate list, that ran out of memory: K0221, or K0220.
 [[nodiscard]] std::optional<Diagnostic> explain_submission(const Refusal& refusal);
 

@@ -330,6 +330,10 @@ class Walker {
     if (const auto name = names_.find(id); name != names_.end()) facts.name = name->second;
     const Id type_id = parameter_types_.at(id);
     const Words w = type(type_id);
+    if (op(w) == spv::OpTypeImage || op(w) == spv::OpTypeSampler) {
+      facts.kind = op(w) == spv::OpTypeImage ? ArgumentKind::image : ArgumentKind::sampler;
+      return facts;
+    }
     if (op(w) != spv::OpTypePointer) {
       const Layout value = layout(type_id);
       facts.kind = value.size ? ArgumentKind::value : ArgumentKind::other;

@@ -152,7 +152,7 @@ void add_argument(KernelFacts& kernel, const YAML::Node& entry, Budget& budget) 
     argument.local_alignment =
         std::bit_ceil(std::min(number<std::uint32_t>(entry, "slm_alignment", 16), 1u << 31));
   } else if (const std::string space = text(entry, "addrspace"); space == "image" || space == "sampler") {
-    argument.kind = ArgumentKind::other;
+    argument.kind = space == "image" ? ArgumentKind::image : ArgumentKind::sampler;
   } else {
     argument.kind = ArgumentKind::global_pointer;
     argument.size = 8;
@@ -168,9 +168,11 @@ void add_source_arguments(KernelFacts& kernel, const YAML::Node& arguments, Budg
     const std::string type = text(entry, "type_name");  // such as 'float*;8': type and size in bytes
     const std::string space = text(entry, "address_qualifier");
     const std::string access = text(entry, "access_qualifier");
-    const bool opaque = (access != "NONE" && !access.empty()) || type.starts_with("sampler_t");
-    if (opaque) continue;
-    if (space == "__local") {
+    if (type.starts_with("sampler_t")) {
+      argument.kind = ArgumentKind::sampler;
+    } else if (access != "NONE" && !access.empty()) {
+      if (type.starts_with("image")) argument.kind = ArgumentKind::image;  // else a pipe
+    } else if (space == "__local") {
       argument.kind = ArgumentKind::local_pointer;
     } else if (space == "__global" || space == "__constant") {
       argument.kind = ArgumentKind::global_pointer;

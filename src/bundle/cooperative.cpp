@@ -53,15 +53,20 @@ Error too_many(const CheckedKernel& kernel, const Extent& groups, std::uint64_t 
 
 Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& checked, const Extent& group_size,
                                              std::span<const LaunchArgument> arguments) {
-  KILN_TRY(check_shape(checked, {{}, group_size}, arguments, "zeKernelSuggestMaxCooperativeGroupCount"));
+  constexpr const char* kSuggest = "zeKernelSuggestMaxCooperativeGroupCount";
+  const LaunchShape shape{{}, group_size};
+  KILN_TRY(check_shape(checked, shape, arguments, kSuggest));
+  KILN_TRY(detail::refuse_null_objects(checked, arguments));
   const KernelRef kernel = checked.kernel();
-  std::uint32_t index = 0;
-  for (const LaunchArgument& argument : arguments)
-    KILN_TRY(kernel.set_argument(index++, argument.size, argument.data));
-  KILN_TRY(kernel.set_group_size(group_size));
   std::uint32_t suggested = 0;
-  KILN_TRY(KILN_CALL(zeKernelSuggestMaxCooperativeGroupCount, kernel, &suggested));
-  return std::min<std::uint64_t>(suggested, room(checked, group_size, arguments));
+  detail::Sent sent = detail::set_up(kernel, group_size, arguments);
+  if (sent.code == ZE_RESULT_SUCCESS)
+    sent = {kernel.api().zeKernelSuggestMaxCooperativeGroupCount(kernel.raw(), &suggested), kSuggest};
+  if (sent.code != ZE_RESULT_SUCCESS)
+    return tl::unexpected(detail::explain_refused(sent, checked, shape, arguments));
+  // On dg2 and tgllp driver 26.27 suggests 1 for everything, and takes more all the same.
+  const std::uint64_t most = room(checked, group_size, arguments);
+  return suggested == 1 && most != UINT64_MAX ? most : std::min<std::uint64_t>(suggested, most);
 }
 
 Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
@@ -71,9 +76,13 @@ Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& k
   KILN_TRY(most);
   if (total(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
   const ze_group_count_t count{launch.groups.x, launch.groups.y, launch.groups.z};
-  return KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list, kernel.kernel(), &count,
-                   detail::Optional{launch.sync.signal}, static_cast<std::uint32_t>(launch.sync.wait.size()),
-                   detail::Handles(launch.sync.wait));
+  auto result =
+      KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list, kernel.kernel(), &count,
+                detail::Optional{launch.sync.signal}, static_cast<std::uint32_t>(launch.sync.wait.size()),
+                detail::Handles(launch.sync.wait));
+  if (result || result.error().diagnostic()) return result;
+  return tl::unexpected(detail::explain_refused({result.error().code(), kAppend}, kernel,
+                                                {launch.groups, launch.group_size}, arguments));
 }
 
 }  // namespace kiln

@@ -2,8 +2,11 @@
 // The launch path: check, then arguments, group size and append.
 #include "kiln/launch.hpp"
 
+#include <string_view>
+
 #include "check/kernel_facts.hpp"
 #include "kiln/refusal.hpp"
+#include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
 
@@ -62,10 +65,73 @@ namespace {
       Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", std::move(diagnostic)));
 }
 
-bool are_of_one_driver(KernelRef kernel, CommandListRef list, EventRef signal,
-                       const detail::Handles<ze_event_handle_t>& events) {
+constexpr const char* kAppend = "zeCommandListAppendLaunchKernel";
+constexpr const char* kAppendCooperative = "zeCommandListAppendLaunchCooperativeKernel";
+constexpr const char* kSetArgument = "zeKernelSetArgumentValue";
+constexpr const char* kSetGroupSize = "zeKernelSetGroupSize";
+
+bool are_of_one_driver(KernelRef kernel, CommandListRef list, EventRef signal) {
   const Api& api = kernel.api();
-  return &list.api() == &api && (!signal || &signal.api() == &api) && events.is_of(api);
+  return &list.api() == &api && (!signal || &signal.api() == &api);
+}
+
+/// Straight through the table: a Result for each call would cost more than the check.
+template <class ValueOf>
+[[gnu::always_inline]] inline detail::Sent send(CommandListRef list, KernelRef kernel, const Launch& launch,
+                                                std::span<const LaunchArgument> arguments, ValueOf value_of,
+                                                ze_event_handle_t* events) {
+  const Api& ze = kernel.api();
+  std::uint32_t index = 0;
+  for (const LaunchArgument& argument : arguments)
+    if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size,
+                                                      value_of(argument))) [[unlikely]]
+      return {code, kSetArgument};
+  const Extent &size = launch.group_size, &groups = launch.groups;
+  if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
+    return {code, kSetGroupSize};
+  const ze_group_count_t count{groups.x, groups.y, groups.z};
+  const auto waits = static_cast<std::uint32_t>(launch.sync.wait.size());
+  return {ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, launch.sync.signal.raw(),
+                                             waits, events),
+          kAppend};
+}
+
+template <class ValueOf>
+[[gnu::noinline]] detail::Sent send_behind_events(CommandListRef list, KernelRef kernel, const Launch& launch,
+                                                  std::span<const LaunchArgument> arguments,
+                                                  ValueOf value_of) {
+  const detail::Handles events(launch.sync.wait);
+  if (events.has_empty()) return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
+  if (!events.is_of(kernel.api())) return {ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend};
+  return send(list, kernel, launch, arguments, value_of, events.data());
+}
+
+template <class ValueOf>
+[[gnu::always_inline]] inline detail::Sent send_checked(CommandListRef list, const CheckedKernel& checked,
+                                                        const Launch& launch,
+                                                        std::span<const LaunchArgument> arguments,
+                                                        ValueOf value_of) {
+  const KernelRef kernel = checked.kernel();
+  if (!list || !are_of_one_driver(kernel, list, launch.sync.signal)) [[unlikely]]
+    return {list ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
+  if (!launch.sync.wait.empty()) return send_behind_events(list, kernel, launch, arguments, value_of);
+  return send(list, kernel, launch, arguments, value_of, nullptr);
+}
+
+/// The first pointer that lies in no allocation of the driver; how many there are: none.
+std::size_t stray_pointer(DriverRef driver, std::span<const LaunchArgument> arguments) {
+  const auto context = ContextRef::create(driver);
+  if (!context) return arguments.size();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_pointer = arguments[i].kind == ArgumentKind::global_pointer;
+    const void* const address = is_pointer ? detail::pointer_of(arguments[i]) : nullptr;
+    if (!address) continue;
+    auto properties = make<ze_memory_allocation_properties_t>();
+    const ze_result_t code =
+        driver.api().zeMemGetAllocProperties(context->get().raw(), address, &properties, nullptr);
+    if (code != ZE_RESULT_SUCCESS || properties.type == ZE_MEMORY_TYPE_UNKNOWN) return i;
+  }
+  return arguments.size();
 }
 
 }  // namespace
@@ -80,37 +146,52 @@ Error detail::explain_unsent(Sent sent, CommandListRef list, const CheckedKernel
                              const Launch& launch, std::span<const LaunchArgument> arguments) {
   const Handles events(launch.sync.wait);
   if (!list || events.has_empty()) return empty_handle(sent.call);
-  if (!are_of_one_driver(kernel.kernel(), list, launch.sync.signal, events)) return foreign_handle(sent.call);
+  if (!are_of_one_driver(kernel.kernel(), list, launch.sync.signal) || !events.is_of(list.api()))
+    return foreign_handle(sent.call);
+  return explain_refused(sent, kernel, {launch.groups, launch.group_size}, arguments);
+}
+
+Error detail::explain_refused(Sent sent, const CheckedKernel& kernel, const LaunchShape& shape,
+                              std::span<const LaunchArgument> arguments) {
   const KernelHome& home = kernel.home();
   Refusal refusal = survey(sent.code, sent.call, home.device);
   refusal.driver_text = home.driver.last_error_description();
+  if (sent.call == kSetArgument && sent.code == ZE_RESULT_ERROR_INVALID_ARGUMENT)
+    if (const std::size_t stray = stray_pointer(home.driver, arguments); stray < arguments.size())
+      return Error(sent.code, sent.call,
+                   explain_pointer(refusal, kernel.facts(), stray, pointer_of(arguments[stray])));
+  const bool cooperative = std::string_view(sent.call) == kAppendCooperative;
+  if (sent.code == ZE_RESULT_ERROR_INVALID_ARGUMENT && (cooperative || sent.call == kAppend) &&
+      !is_lost(refusal))
+    return Error(sent.code, sent.call, explain_list_kind(refusal, kernel.facts(), cooperative));
   return Error(sent.code, sent.call,
-               explain_launch(refusal, kernel.facts(), kernel.limits(), {launch.groups, launch.group_size},
-                              arguments));
+               explain_launch(refusal, kernel.facts(), kernel.limits(), shape, arguments));
 }
 
-detail::Sent detail::send_launch(CommandListRef list, KernelRef kernel, const Launch& launch,
-                                 std::span<const LaunchArgument> arguments) {
-  constexpr const char* kAppend = "zeCommandListAppendLaunchKernel";
-  const Handles events(launch.sync.wait);
-  if (!list || events.has_empty()) [[unlikely]]
-    return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
+detail::Sent detail::set_up(KernelRef kernel, const Extent& size, std::span<const LaunchArgument> arguments) {
   const Api& ze = kernel.api();
-  if (!are_of_one_driver(kernel, list, launch.sync.signal, events)) [[unlikely]]
-    return {ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend};
-  // Straight through the table: a Result for each call would cost more than the check.
-  std::uint32_t index = 0;
-  for (const LaunchArgument& argument : arguments)
-    if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size, argument.data))
-        [[unlikely]]
-      return {code, "zeKernelSetArgumentValue"};
-  const Extent &size = launch.group_size, &groups = launch.groups;
-  if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
-    return {code, "zeKernelSetGroupSize"};
-  const ze_group_count_t count{groups.x, groups.y, groups.z};
-  return {ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, launch.sync.signal.raw(),
-                                             events.size(), events.data()),
-          kAppend};
+  for (std::uint32_t i = 0; i < arguments.size(); ++i)
+    if (const auto code =
+            ze.zeKernelSetArgumentValue(kernel.raw(), i, arguments[i].size, value_of(arguments[i])))
+      return {code, kSetArgument};
+  return {ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z), kSetGroupSize};
+}
+
+detail::Sent detail::send_launch(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
+                                 std::span<const LaunchArgument> arguments) {
+  return send_checked(list, kernel, launch, arguments, [](const LaunchArgument& each) { return each.data; });
+}
+
+Result<void> detail::refuse_null_objects(const CheckedKernel& kernel,
+                                         std::span<const LaunchArgument> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool object =
+        arguments[i].kind == ArgumentKind::image || arguments[i].kind == ArgumentKind::sampler;
+    if (object && !pointer_of(arguments[i]))
+      return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kSetArgument,
+                                  explain_null_object(kernel.facts(), i, arguments[i].kind)));
+  }
+  return {};
 }
 
 Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
@@ -125,8 +206,9 @@ Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const
         return refuse(detail::explain_cooperative_only(kernel.facts(), Severity::error));
     }
     if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
+    KILN_TRY(detail::refuse_null_objects(kernel, arguments));
   }
-  const detail::Sent sent = detail::send_launch(list, kernel.kernel(), launch, arguments);
+  const detail::Sent sent = send_checked(list, kernel, launch, arguments, detail::value_of);
   if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
     return {};
   return tl::unexpected(detail::explain_unsent(sent, list, kernel, launch, arguments));

@@ -22,7 +22,7 @@ concept Number = std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t
 template <class Codec, class Facts>
 void argument_fields(Codec& codec, Facts& facts) {
   auto& [kind, size, local_alignment, name] = facts;
-  codec.choice(kind, ArgumentKind::other);
+  codec.choice(kind, ArgumentKind::sampler);
   codec.number(size);
   codec.alignment(local_alignment);
   codec.text(name);

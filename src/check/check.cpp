@@ -126,7 +126,8 @@ LaunchGate::LaunchGate(const KernelFacts& kernel, const LaunchLimits& limits) {
   bool dynamic = false;
   for (const ArgumentFacts& argument : kernel.arguments) {
     const bool local = argument.kind == ArgumentKind::local_pointer;
-    if (argument.kind == ArgumentKind::other || (!local && argument.size == 0)) return;  // takes the long way
+    const bool plain = argument.kind == ArgumentKind::value || argument.kind == ArgumentKind::global_pointer;
+    if (!local && (!plain || argument.size == 0)) return;  // takes the long way
     slots_.push_back({argument.kind, local ? std::max(argument.local_alignment, 1u) - 1 : argument.size});
     dynamic |= local;
   }

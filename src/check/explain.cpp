@@ -32,8 +32,12 @@ const char* kind_name(ArgumentKind kind) {
       return "a device pointer or buffer";
     case ArgumentKind::local_pointer:
       return "LocalMemory";
+    case ArgumentKind::image:
+      return "an image (ze_image_handle_t)";
+    case ArgumentKind::sampler:
+      return "a sampler (ze_sampler_handle_t)";
     case ArgumentKind::other:
-      return "an image or sampler";
+      return "something that nobody knows";
   }
   return "?";
 }

@@ -38,7 +38,8 @@ KernelQuestion question_of(const KernelFacts& kernel, const CheckRequest& reques
     const bool local = argument.kind == ArgumentKind::local_pointer;
     const std::uint64_t bytes = local ? wanted.local_bytes[i] : argument.size;
     // Images and samplers have no null; a size of 0 is one that nobody knows, and stays unset.
-    if (argument.kind != ArgumentKind::other && bytes != 0)
+    const bool is_object = argument.kind == ArgumentKind::image || argument.kind == ArgumentKind::sampler;
+    if (argument.kind != ArgumentKind::other && !is_object && bytes != 0)
       question.arguments.push_back({static_cast<std::uint32_t>(i), argument.kind, bytes});
   }
   return question;

@@ -84,9 +84,13 @@ class KernelCalls {
 
 ze_result_t code_of(const Result<void>& result) { return result ? ZE_RESULT_SUCCESS : result.error().code(); }
 
-ze_result_t set_argument(KernelRef kernel, const ArgumentQuestion& argument) {
+/// As a launch of the library gives them: pointers are those of a buffer.
+ze_result_t set_argument(KernelRef kernel, const ArgumentQuestion& argument, const Buffer& buffer) {
   static constexpr std::array<std::byte, kLargestValue> kZeros{};
-  if (argument.kind != ArgumentKind::value)  // no value: bytes of SLM, or a null pointer
+  void* const address = buffer.data();
+  if (argument.kind == ArgumentKind::global_pointer)
+    return code_of(kernel.set_argument(argument.index, sizeof address, address ? &address : nullptr));
+  if (argument.kind == ArgumentKind::local_pointer)
     return code_of(kernel.set_argument(argument.index, argument.bytes, nullptr));
   if (argument.bytes > kLargestValue) return ZE_RESULT_SUCCESS;  // no kernel has that: left as it is
   return code_of(kernel.set_argument(argument.index, argument.bytes, kZeros.data()));
@@ -102,8 +106,11 @@ void try_kernel(const OpenDevice& device, ModuleRef module, const KernelQuestion
     return ZE_RESULT_SUCCESS;
   });
   if (question.launch) {
+    constexpr std::size_t kAnySize = 4096;  // bytes; nothing is executed
+    auto allocated = device.context.get().allocate_device(device.device, kAnySize);
+    const Buffer buffer = allocated ? *std::move(allocated) : Buffer();
     for (const ArgumentQuestion& argument : question.arguments)
-      calls.make("zeKernelSetArgumentValue", [&] { return set_argument(kernel.get(), argument); });
+      calls.make("zeKernelSetArgumentValue", [&] { return set_argument(kernel.get(), argument, buffer); });
     calls.make("zeKernelSetGroupSize",
                [&] { return code_of(kernel.get().set_group_size(question.group_size)); });
     CommandList list;

@@ -33,6 +33,10 @@ const char* kind_text(ArgumentKind kind) {
       return "global pointer";
     case ArgumentKind::local_pointer:
       return "local pointer";
+    case ArgumentKind::image:
+      return "image";
+    case ArgumentKind::sampler:
+      return "sampler";
     case ArgumentKind::other:
       break;
   }

@@ -60,6 +60,8 @@ ze_result_t Kernel::set_argument(std::uint32_t index, std::size_t size, const vo
       break;
     }
     case ArgumentKind::other:
+    case ArgumentKind::image:
+    case ArgumentKind::sampler:
       return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   }
   if (!states_[index].set) {

@@ -85,6 +85,74 @@ TEST_CASE("a cooperative launch has no more groups than run at the same time") {
   CHECK(refused.error().diagnostic()->code == "K0101");
 }
 
+TEST_CASE("on a list with launches of the other kind the driver's refusal is explained") {
+  Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
+  const CheckedKernel& kernel = *need(bundle.kernel("saxpy"));
+  const HostBuffer buffer = need(context().allocate_shared(device().device, 64 * 4));
+  const auto group = need(device().device.compute_queue_group());
+  void* const address = buffer.data();
+  const float factor = 1;
+  const std::uint32_t n = 64;
+  const LaunchArgument arguments[] = {{ArgumentKind::value, 4, &factor},
+                                      {ArgumentKind::global_pointer, 8, &address},
+                                      {ArgumentKind::global_pointer, 8, &address},
+                                      {ArgumentKind::value, 4, &n}};
+  const Launch shape{{1}, {64}};
+  for (const bool cooperative_first : {false, true}) {
+    const CommandList list = need(CommandListRef::create(context(), device().device, group));
+    for (const bool second : {false, true}) {
+      const auto answer = cooperative_first != second
+                              ? launch_cooperative_with(list.get(), kernel, shape, arguments)
+                              : launch_with(list.get(), kernel, shape, arguments);
+      if (answer) continue;
+      CHECK(second);  // driver 22.43
+      REQUIRE(answer.error().diagnostic());
+      CHECK(answer.error().diagnostic()->code == "K0122");
+    }
+  }
+  const CommandList list = immediate_list();  // takes both
+  need(launch_with(list.get(), kernel, shape, arguments));
+  need(launch_cooperative_with(list.get(), kernel, {{2}, {32}}, arguments));
+  need(launch_with(list.get(), kernel, shape, arguments));
+  finish(list.get());
+}
+
+TEST_CASE("null pointers are taken, and pointers to other memory named") {
+  Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
+  const CheckedKernel& kernel = *need(bundle.kernel("saxpy"));
+  const CommandList list = immediate_list();
+  const Launch shape{{1}, {64}};
+  const float* null = nullptr;
+  const Buffer empty;
+  need(launch(list.get(), kernel, shape, 2.0f, nullptr, null, 0u));
+  need(launch(list.get(), kernel, shape, 2.0f, empty, empty, 0u));
+  void* const place = nullptr;
+  const float factor = 1;
+  const std::uint32_t n = 0;
+  const LaunchArgument untyped[] = {{ArgumentKind::value, 4, &factor},
+                                    {ArgumentKind::global_pointer, 8, &place},
+                                    {ArgumentKind::global_pointer, 8, nullptr},
+                                    {ArgumentKind::value, 4, &n}};
+  need(launch_with(list.get(), kernel, shape, untyped));
+  CHECK(need(max_cooperative_groups(kernel, {64}, untyped)) > 0);
+  finish(list.get());
+
+  void* freed = nullptr;
+  {
+    const Buffer buffer = need(context().allocate_device(device().device, 4096));
+    freed = buffer.data();
+  }
+  std::array<float, 64> on_host{};
+  for (void* const stray : {freed, static_cast<void*>(on_host.data())}) {
+    const auto refused = launch(list.get(), kernel, shape, 2.0f, stray, stray, 0u);
+    if (refused) continue;  // a driver that lets kernels use all memory of the host
+    REQUIRE(refused.error().diagnostic());
+    CHECK(refused.error().diagnostic()->code == "K0229");
+    CHECK(refused.error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  }
+  finish(list.get());
+}
+
 TEST_CASE("a required group is launched as required") {
   Bundle bundle = need(Bundle::load(device(), {test_kernel("limits.spv")}));
   HostBuffer out = need(context().allocate_shared(device().device, 2 * 3 * 64 * 4));

@@ -30,6 +30,8 @@ inline void mistake(Context& context, CommandListRef list, const CheckedKernel& 
   (void)context->allocate_device(DeviceRef(), 64)
       ->span<float>();                      // MISTAKE: host access to memory of the device
   (void)launch(list, kernel, {}, context);  // MISTAKE: an owner as a kernel argument
+  (void)launch(list, kernel, {}, list);     // MISTAKE: a handle that no kernel takes
+  (void)launch(list, kernel, {}, handle);   // MISTAKE: the same, raw
 #endif
   (void)handle;
 }

@@ -242,6 +242,8 @@ TEST_CASE_FIXTURE(Fixture, "K0219, K0220: launches that the driver refuses") {
   stub.last_error.clear();
   check_diagnostic("K0219", ZE_RESULT_ERROR_INVALID_ARGUMENT,
                    send(Call::zeKernelSetArgumentValue, ZE_RESULT_ERROR_INVALID_ARGUMENT), "argument");
+  check_diagnostic("K0122", ZE_RESULT_ERROR_INVALID_ARGUMENT, send(append, ZE_RESULT_ERROR_INVALID_ARGUMENT),
+                   "ordinary");
   check_diagnostic("K0220", kLost, send(append, kLost));
   stub.device_status = kLost;  // what an immediate list calls lack of memory
   check_diagnostic("K0220", kNoDeviceMemory, send(append, kNoDeviceMemory), "memory");
@@ -298,6 +300,33 @@ TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228: what never reaches the driver")
   CHECK(stub.all_calls() == 0);
   CHECK(list.fill(to, std::span(bytes, 4), 63));
   CHECK(list.fill(to, std::span(bytes, 4), 64));
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0121, K0122, K0229: arguments and lists that do not go with a launch") {
+  KernelFacts facts;
+  facts.name = "blur";
+  facts.arguments_known = true;
+  facts.arguments = {{ArgumentKind::image, 0, 16, "in"}, {ArgumentKind::global_pointer, 8, 16, "out"}};
+  const auto kernel = CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), facts, device.compute,
+                                            {stub.driver, stub.device});
+  REQUIRE(kernel);
+  const auto image = stub.new_handle<ze_image_handle_t>();
+  void* const host = reinterpret_cast<void*>(0x5550);
+  const Launch shape{{1}, {16}};
+  check_diagnostic("K0121", ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                   launch(list, *kernel, shape, ze_image_handle_t{}, host));
+  stub.fail(Call::zeKernelSetArgumentValue, ZE_RESULT_ERROR_INVALID_ARGUMENT, 2);
+  check_diagnostic("K0229", ZE_RESULT_ERROR_INVALID_ARGUMENT, launch(list, *kernel, shape, image, host));
+  const LaunchArgument arguments[] = {{ArgumentKind::image, 8, &image},
+                                      {ArgumentKind::global_pointer, 8, &host}};
+  stub.fail(Call::zeCommandListAppendLaunchCooperativeKernel, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  check_diagnostic("K0122", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   launch_cooperative_with(list, *kernel, shape, arguments));
+  stub.fail(Call::zeKernelSetGroupSize, ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
+  const auto refused = max_cooperative_groups(*kernel, {16}, arguments);
+  REQUIRE_FALSE(refused);
+  REQUIRE(refused.error().diagnostic());
+  CHECK(refused.error().diagnostic()->code == "K0219");
 }
 
 TEST_CASE_FIXTURE(Fixture, "K0112: buffers above 4 GiB") {

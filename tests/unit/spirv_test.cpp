@@ -335,7 +335,7 @@ TEST_CASE("sizes of values follow OpenCL C") {
   for (const ArgumentFacts& argument : facts->kernels[0].arguments) sizes.push_back(argument.size);
   CHECK(sizes == std::vector<std::uint32_t>{1, 8, 2, 4, 16, 128, 24, 0});
   CHECK(facts->kernels[0].arguments[6].kind == ArgumentKind::value);
-  CHECK(facts->kernels[0].arguments[7].kind == ArgumentKind::other);
+  CHECK(facts->kernels[0].arguments[7].kind == ArgumentKind::sampler);
 }
 
 TEST_CASE("types that contain themselves end") {
