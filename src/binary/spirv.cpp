@@ -8,6 +8,7 @@
 #include <spirv/unified1/spirv.hpp>
 #include <unordered_map>
 
+#include "binary/spirv_operands.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln {
@@ -47,51 +48,6 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
 std::string literal_string(Words words) {
   const auto* text = reinterpret_cast<const char*>(words.data());
   return {text, strnlen(text, words.size_bytes())};
-}
-
-/// The operands that are ids and may name a variable; literals must not be mistaken for ids.
-/// Source: SPIR-V specification 3.42 (instructions).
-Words id_operands(spv::Op op, Words words) {
-  const auto slice = [&](std::size_t first, std::size_t count) {
-    first = std::min(first, words.size());
-    return words.subspan(first, std::min(count, words.size() - first));
-  };
-  switch (op) {
-    case spv::OpLoad:
-      return slice(3, 1);
-    case spv::OpStore:
-      return slice(1, 2);
-    case spv::OpCopyMemory:
-      return slice(1, 2);
-    case spv::OpCopyMemorySized:
-      return slice(1, 3);
-    case spv::OpCompositeExtract:
-      return slice(3, 1);
-    case spv::OpCompositeInsert:
-    case spv::OpVectorShuffle:
-      return slice(3, 2);
-    case spv::OpExtInst:
-      return slice(5, words.size());
-    case spv::OpLifetimeStart:
-    case spv::OpLifetimeStop:
-      return slice(1, 1);
-    case spv::OpSpecConstantOp:
-      return slice(4, words.size());
-    case spv::OpSwitch:
-    case spv::OpBranchConditional:
-    case spv::OpBranch:
-    case spv::OpLabel:
-    case spv::OpLoopMerge:
-    case spv::OpSelectionMerge:
-    case spv::OpLine:
-    case spv::OpConstant:
-    case spv::OpSpecConstant:
-      return {};
-    case spv::OpReturnValue:
-      return slice(1, 1);
-    default:
-      return slice(3, words.size());  // result type, result id, then ids
-  }
 }
 
 class Walker {
@@ -209,7 +165,7 @@ class Walker {
   /// Notes which workgroup variables an instruction touches; constant expressions pass theirs on.
   void uses(spv::Op op, Words w) {
     if (!current_ && op != spv::OpSpecConstantOp) return;
-    for (const Id id : id_operands(op, w)) {
+    for (const Id id : detail::id_operands(op, w)) {
       Id variable = id;
       if (const auto alias = aliases_.find(id); alias != aliases_.end()) variable = alias->second;
       if (!workgroup_variables_.contains(variable)) continue;

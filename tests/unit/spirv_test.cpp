@@ -294,6 +294,44 @@ TEST_CASE("static SLM is summed through calls, with alignment, once a variable")
   CHECK(facts->find("k1")->static_slm == 100);
 }
 
+TEST_CASE("SLM is found wherever an instruction names it, and not where a literal has its number") {
+  const auto slm_with = [](std::uint32_t opcode, std::initializer_list<std::uint32_t> operands) {
+    SpirvBuilder builder = module_start();
+    add_types(builder)
+        .op(spv::OpConstant, {2, 20, 25})
+        .op(spv::OpTypeArray, {21, 2, 20})  // uint[25]: 100 bytes
+        .op(spv::OpTypePointer, {22, spv::StorageClassWorkgroup, 21})
+        .op(spv::OpVariable, {22, 8, spv::StorageClassWorkgroup})
+        .op(spv::OpFunction, {1, 100, 0, 4})
+        .op(spv::OpLabel, {900})
+        .op(opcode, operands)
+        .op(spv::OpReturn, {})
+        .op(spv::OpFunctionEnd, {});
+    const auto facts = read_spirv(builder.bytes());
+    REQUIRE(facts);
+    return facts->kernels.at(0).static_slm;
+  };
+  // Without a result the pointer is the first operand, behind result type and result id else.
+  CHECK(slm_with(spv::OpAtomicStore, {8, 20, 20, 20}) == 100);
+  CHECK(slm_with(spv::OpAtomicFlagClear, {8, 20, 20}) == 100);
+  CHECK(slm_with(spv::OpSubgroupBlockWriteINTEL, {8, 20}) == 100);
+  CHECK(slm_with(spv::OpCooperativeMatrixStoreNV, {8, 20, 20, 20}) == 100);
+  CHECK(slm_with(spv::OpCopyMemorySized, {20, 8, 20}) == 100);
+  CHECK(slm_with(spv::OpStore, {20, 8}) == 100);
+  CHECK(slm_with(spv::OpReturnValue, {8}) == 100);
+  CHECK(slm_with(spv::OpAtomicIAdd, {2, 901, 8, 20, 20, 20}) == 100);
+  CHECK(slm_with(spv::OpAtomicFlagTestAndSet, {2, 901, 8, 20, 20}) == 100);
+  CHECK(slm_with(spv::OpGroupAsyncCopy, {2, 901, 20, 8, 20, 20, 20, 20}) == 100);
+  CHECK(slm_with(spv::OpGroupIAdd, {2, 901, 20, 0, 8}) == 100);
+  CHECK(slm_with(0x0fff, {20, 8}) == 100);  // which no headers know
+
+  CHECK(slm_with(spv::OpGenericCastToPtrExplicit, {3, 901, 20, 8}) == 0);
+  CHECK(slm_with(spv::OpGroupIAdd, {2, 901, 20, 8, 20}) == 0);
+  CHECK(slm_with(spv::OpStore, {20, 20, 8}) == 0);
+  CHECK(slm_with(spv::OpLoad, {2, 901, 20, 8}) == 0);
+  CHECK(slm_with(spv::OpLifetimeStart, {20, 8}) == 0);
+}
+
 TEST_CASE("execution modes become required sizes") {
   SpirvBuilder builder = module_start();
   builder.op(spv::OpExecutionMode, {100, spv::ExecutionModeLocalSize, 16, 4, 2})

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Which words of a SPIR-V instruction are ids.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <spirv/unified1/spirv.hpp>
+
+namespace kiln::detail {
+
+/// The operands that are ids and may name a variable; literals must not be mistaken for ids.
+/// Pure. Source: SPIR-V specification 3.42 (instructions).
+[[nodiscard]] std::span<const std::uint32_t> id_operands(spv::Op op, std::span<const std::uint32_t> words);
+
+/// Does it have a type and a result, which then are its first words? Unknown instructions have neither. Pure.
+struct ResultWords {
+  bool type = false, id = false;
+};
+[[nodiscard]] ResultWords result_words(spv::Op op);
+
+}  // namespace kiln::detail
