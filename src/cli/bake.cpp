@@ -3,9 +3,9 @@
 #include "cli/bake.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/check_request.hpp"
+#include "cli/output.hpp"
 #include "cli/parallel.hpp"
 #include "cli/table.hpp"
 
@@ -166,9 +166,9 @@ ordered_json manifest(const Baked& baked, const BakeOptions& options, std::size_
 }
 
 void print_text(const Baked& baked, const BakeOptions& options, std::size_t bytes) {
-  std::printf("%s: %zu bytes, kernels", options.output.c_str(), bytes);
-  for (const BakedKernel& each : baked.kernels) std::printf(" %s", each.name.c_str());
-  std::printf("\n");
+  say("%s: %zu bytes, kernels", options.output.c_str(), bytes);
+  for (const BakedKernel& each : baked.kernels) say(" %s", each.name.c_str());
+  say("\n");
   std::vector<std::vector<std::string>> rows{{"MEMBER", "FOR", "BYTES"}};
   for (const BakedMember& each : baked.members)
     rows.push_back({each.name, each.target.empty() ? "any other device (SPIR-V)" : each.target,
@@ -182,7 +182,7 @@ int bake(const BakeOptions& options) {
   const auto fail = [&](const std::vector<Error>& errors) {
     ordered_json list = ordered_json::array();
     for (const Error& error : errors) {
-      std::fputs(error.text().c_str(), stderr);
+      complain("%s", error.text().c_str());
       list.push_back(to_json(error));
     }
     if (options.json) print({{"bundle", nullptr}, {"errors", list}});

@@ -3,11 +3,11 @@
 #include "cli/cache_entries.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "cache/facts.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 #include "cli/parallel.hpp"
 
 namespace kiln::cli {
@@ -148,7 +148,7 @@ std::chrono::sys_seconds now() {
 }
 
 int fail(const CacheCommand& command, const Error& error) {
-  std::fputs(error.text().c_str(), stderr);
+  complain("%s", error.text().c_str());
   if (command.json) print({{"error", to_json(error)}});
   return exit_code(error);
 }

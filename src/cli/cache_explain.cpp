@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache explain`: all that an entry says, or why there is none for a file.
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 #include "cli/cache_compare.hpp"
 #include "cli/cache_inputs.hpp"
 #include "cli/cache_lookup.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 #include "diagnose/printable.hpp"
 
@@ -56,27 +56,27 @@ void print_kernels(const ModuleFacts& facts) {
     table.push_back({kernel.name, std::to_string(kernel.arguments.size()), std::to_string(kernel.static_slm),
                      std::to_string(kernel.simd_size), std::to_string(kernel.grf_count),
                      std::to_string(kernel.spill_size)});
-  std::printf("\n");
+  say("\n");
   print_table(std::move(table), 1);
 }
 
 void print_entry(const EntrySummary& entry) {
-  std::printf("%s\n", entry.stored.key.hex().c_str());
-  std::printf("  size       %s, last used %s\n", size_text(entry.stored.size).c_str(),
-              age_text(now() - entry.stored.last_used).c_str());
+  say("%s\n", entry.stored.key.hex().c_str());
+  say("  size       %s, last used %s\n", size_text(entry.stored.size).c_str(),
+      age_text(now() - entry.stored.last_used).c_str());
   if (!entry.damage.empty()) {
-    std::printf("  %s %s\n", entry.unreadable ? "UNREADABLE" : "DAMAGED   ", entry.damage.c_str());
+    say("  %s %s\n", entry.unreadable ? "UNREADABLE" : "DAMAGED   ", entry.damage.c_str());
     return;
   }
-  std::printf("  kind       %s of %s, %s", kind_text(entry.kind), date_text(entry.created).c_str(),
-              result_name(static_cast<ze_result_t>(entry.code)).c_str());
-  if (entry.kind == cache::EntryKind::crash) std::printf(", %u attempts", entry.attempts);
-  std::printf("\n\n");
+  say("  kind       %s of %s, %s", kind_text(entry.kind), date_text(entry.created).c_str(),
+      result_name(static_cast<ze_result_t>(entry.code)).c_str());
+  if (entry.kind == cache::EntryKind::crash) say(", %u attempts", entry.attempts);
+  say("\n\n");
   std::vector<std::vector<std::string>> table{{"SHAPED BY", "VALUE"}};
   for (const ManifestField& field : entry.manifest.fields()) table.push_back({field.name, field.value});
   print_table(std::move(table), 2);
   if (entry.facts && !entry.facts->kernels.empty()) print_kernels(*entry.facts);
-  if (!entry.log.empty()) std::printf("\nlog:\n%s\n", detail::printable(entry.log, "\n\t").c_str());
+  if (!entry.log.empty()) say("\nlog:\n%s\n", detail::printable(entry.log, "\n\t").c_str());
 }
 
 int explain_key(const CacheCommand& command, const cache::Folder& folder, const cache::StoredEntry& stored) {
@@ -102,8 +102,7 @@ Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
     if (entry.damage.empty()) manifests.push_back(&entry.manifest), whole.push_back(&entry);
   const auto nearest = nearest_entry(wanted, manifests);
   if (!nearest) {
-    if (text && !lookup.unusable)
-      std::printf(entries.empty() ? "  the cache is empty\n" : "  no entry is whole\n");
+    if (text && !lookup.unusable) say(entries.empty() ? "  the cache is empty\n" : "  no entry is whole\n");
     return {};
   }
   ordered_json list = ordered_json::array();
@@ -116,10 +115,10 @@ Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
   json["nearest"] = {
       {"key", entry.stored.key.hex()}, {"same_input", nearest->same_input}, {"differences", list}};
   if (!text) return {};
-  std::printf("  nearest    %s, of %s; what differs:\n", short_key(entry.stored.key).c_str(),
-              nearest->same_input ? "the same input" : "another input");
+  say("  nearest    %s, of %s; what differs:\n", short_key(entry.stored.key).c_str(),
+      nearest->same_input ? "the same input" : "another input");
   for (const ManifestDifference& difference : nearest->differences)
-    std::printf("    %s\n", detail::printable(difference_text(difference)).c_str());
+    say("    %s\n", detail::printable(difference_text(difference)).c_str());
   return {};
 }
 
@@ -163,25 +162,25 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   json["hit"] = found.hit.has_value();
   json["manifest"] = fields_json(wanted.manifest);
   if (text)
-    std::printf("%s on %s\n  key        %s\n", detail::printable(name).c_str(),
-                device->properties.name.c_str(), key.c_str());
+    say("%s on %s\n  key        %s\n", detail::printable(name).c_str(), device->properties.name.c_str(),
+        key.c_str());
   if (text && !first.member.empty())
-    std::printf("  of member  %s%s\n", detail::printable(first.member).c_str(),
-                first.native_first ? ", unless the driver takes native code of the file" : "");
+    say("  of member  %s%s\n", detail::printable(first.member).c_str(),
+        first.native_first ? ", unless the driver takes native code of the file" : "");
   if (!asked) {
     json["unused"] = wanted.unusable;
-    if (text) std::printf("  not asked  %s\n", wanted.unusable.c_str());
+    if (text) say("  not asked  %s\n", wanted.unusable.c_str());
   } else if (found.hit) {
     json["kind"] = kind_text(found.hit->kind);
     json["folder"] = found.folder;
     if (text)
-      std::printf("  hit        %s of %s, in %s\n", kind_text(found.hit->kind),
-                  size_text(found.hit->stored.size).c_str(), detail::printable(found.folder).c_str());
+      say("  hit        %s of %s, in %s\n", kind_text(found.hit->kind),
+          size_text(found.hit->stored.size).c_str(), detail::printable(found.folder).c_str());
   } else {
     json["missed"] = found.missed;
     if (!found.damage.empty()) json["damage"] = found.damage;
     if (found.unusable) json["unusable"] = to_json(*found.unusable);
-    if (text) std::printf("  miss       %s\n", detail::printable(found.missed).c_str());
+    if (text) say("  miss       %s\n", detail::printable(found.missed).c_str());
     json["nearest"] = nullptr;
     if (found.absent)
       if (const auto told = tell_nearest(json, text, wanted.manifest, found); !told)
@@ -189,7 +188,7 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   }
   if (!text) print(json);
   if (!found.unusable) return found.hit ? kOk : kWrongAnswer;
-  if (text) std::fputs(found.unusable->text().c_str(), stderr);
+  if (text) complain("%s", found.unusable->text().c_str());
   return exit_code(*found.unusable);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache list`.
-#include <cstdio>
 
 #include "cli/cache_compare.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 
 namespace kiln::cli {
@@ -54,13 +54,12 @@ ordered_json as_json(const EntrySummary& entry) {
 }
 
 void print_unusable(std::size_t count) {
-  if (count)
-    std::printf("and %zu at places of entries that are none: `kiln cache verify` names them\n", count);
+  if (count) say("and %zu at places of entries that are none: `kiln cache verify` names them\n", count);
 }
 
 void print_entries(const std::vector<EntrySummary>& entries) {
   if (entries.empty()) {
-    std::printf("no entries\n");
+    say("no entries\n");
     return;
   }
   const auto at = now();

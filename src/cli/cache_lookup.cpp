@@ -2,9 +2,8 @@
 // Looks an entry up as the store does, and says why it is not used.
 #include "cli/cache_lookup.hpp"
 
-#include <cstdio>
-
 #include "cache/remembered.hpp"
+#include "cli/output.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -41,7 +40,7 @@ Lookup look_up(const CacheOptions& options, const CacheQuestion& question) {
     if (folder)
       lookup.folders.push_back(*std::move(folder));
     else
-      std::fputs(folder.error().text().c_str(), stderr);
+      complain("%s", folder.error().text().c_str());
   }
   auto user = existing_folder(options, cache::Access::read);
   if (user && *user) lookup.folders.push_back(**std::move(user));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache prune` and `clear`: what removes entries, whole ones too.
-#include <cstdio>
 
 #include "cache/options.hpp"
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -18,10 +18,10 @@ int report(const CacheCommand& command, const CacheOptions& options, const cache
     left += removed ? 0 : 1;
     unusable.push_back({{"name", name}, {"reason", why}, {"removed", removed}});
     if (!command.json)
-      std::printf("v1/%s  unusable: %s%s\n", name.c_str(), why.c_str(),
-                  removed  ? "; removed"
-                  : clears ? "; CANNOT BE REMOVED"
-                           : "");
+      say("v1/%s  unusable: %s%s\n", name.c_str(), why.c_str(),
+          removed  ? "; removed"
+          : clears ? "; CANNOT BE REMOVED"
+                   : "");
   }
   const int status = clears && left ? kWrongAnswer : kOk;
   if (command.json) {
@@ -34,13 +34,13 @@ int report(const CacheCommand& command, const CacheOptions& options, const cache
            {"unusable", unusable}});
     return status;
   }
-  std::printf("%llu entries removed (%s), %llu kept (%s)", static_cast<unsigned long long>(result.removed),
-              size_text(result.removed_bytes).c_str(), static_cast<unsigned long long>(result.kept),
-              size_text(result.kept_bytes).c_str());
+  say("%llu entries removed (%s), %llu kept (%s)", static_cast<unsigned long long>(result.removed),
+      size_text(result.removed_bytes).c_str(), static_cast<unsigned long long>(result.kept),
+      size_text(result.kept_bytes).c_str());
   if (result.orphans)
-    std::printf(", %llu files of dead processes removed", static_cast<unsigned long long>(result.orphans));
-  if (left) std::printf(", %zu unusable there%s", left, clears ? "" : " (`kiln cache verify --remove`)");
-  std::printf("\n");
+    say(", %llu files of dead processes removed", static_cast<unsigned long long>(result.orphans));
+  if (left) say(", %zu unusable there%s", left, clears ? "" : " (`kiln cache verify --remove`)");
+  say("\n");
   return status;
 }
 

@@ -11,6 +11,7 @@
 #include "cache/key_lock.hpp"
 #include "cli/cache_archive.hpp"
 #include "cli/cache_entries.hpp"
+#include "cli/output.hpp"
 #include "cli/whole_file.hpp"
 #include "diagnose/printable.hpp"
 
@@ -52,7 +53,7 @@ int report(const CacheCommand& command, std::FILE* out, const char* verb, std::s
   ordered_json list = ordered_json::array();
   for (const auto& [name, why] : refused) {
     list.push_back({{"name", name}, {"reason", why}});
-    if (!command.json) std::fprintf(out, "%s  refused: %s\n", detail::printable(name).c_str(), why.c_str());
+    if (!command.json) say_to(out, "%s  refused: %s\n", detail::printable(name).c_str(), why.c_str());
   }
   ordered_json answer{{"archive", command.archive}, {verb, done}};
   std::string text = std::to_string(done) + " entries " + verb;
@@ -69,7 +70,7 @@ int report(const CacheCommand& command, std::FILE* out, const char* verb, std::s
   if (command.json)
     print(answer, out);
   else
-    std::fprintf(out, "%s, %zu refused\n", text.c_str(), refused.size());
+    say_to(out, "%s, %zu refused\n", text.c_str(), refused.size());
   return refused.empty() && (!imported || !imported->imported_pruned) ? kOk : kWrongAnswer;
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "cli/cache_entries.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 #include "diagnose/printable.hpp"
 #include "level_zero/variables.hpp"
 
@@ -38,32 +38,29 @@ void print_stats(const ordered_json& stats) {
     return static_cast<unsigned long long>(stats[key].get<std::uint64_t>());
   };
   const auto text = [](const ordered_json& value) { return detail::printable(value.get<std::string>()); };
-  std::printf("folder      %s%s\n", text(stats["folder"]).c_str(), stats["exists"] ? "" : " (not there yet)");
-  if (stats.contains("unused")) std::printf("not used    %s\n", text(stats["unused"]).c_str());
+  say("folder      %s%s\n", text(stats["folder"]).c_str(), stats["exists"] ? "" : " (not there yet)");
+  if (stats.contains("unused")) say("not used    %s\n", text(stats["unused"]).c_str());
   for (const ordered_json& each : stats["bypassed"])
-    std::printf("bypassed    with %s: %s\n", each["driver"] == "intel" ? "Intel's driver" : "the CPU device",
-                text(each["reason"]).c_str());
+    say("bypassed    with %s: %s\n", each["driver"] == "intel" ? "Intel's driver" : "the CPU device",
+        text(each["reason"]).c_str());
   for (const ordered_json& each : stats["read_only"])
-    std::printf("read before %s: %s\n", text(each["folder"]).c_str(),
-                each.contains("entries")
-                    ? (std::to_string(each["entries"].get<std::uint64_t>()) + " entries").c_str()
-                    : text(each["unusable"]["message"]).c_str());
-  std::printf("entries     %llu: %llu binaries, %llu failures, %llu crashes", number("entries"),
-              number("binaries"), number("failures"), number("crashes"));
-  if (number("damaged")) std::printf(", %llu DAMAGED (`kiln cache verify`)", number("damaged"));
-  if (number("unreadable")) std::printf(", %llu UNREADABLE (`kiln cache verify`)", number("unreadable"));
+    say("read before %s: %s\n", text(each["folder"]).c_str(),
+        each.contains("entries") ? (std::to_string(each["entries"].get<std::uint64_t>()) + " entries").c_str()
+                                 : text(each["unusable"]["message"]).c_str());
+  say("entries     %llu: %llu binaries, %llu failures, %llu crashes", number("entries"), number("binaries"),
+      number("failures"), number("crashes"));
+  if (number("damaged")) say(", %llu DAMAGED (`kiln cache verify`)", number("damaged"));
+  if (number("unreadable")) say(", %llu UNREADABLE (`kiln cache verify`)", number("unreadable"));
   if (number("unusable_entries"))
-    std::printf("\nunusable    %llu at places of entries: `kiln cache verify` names them",
-                number("unusable_entries"));
-  std::printf("\nsize        %s of %s\n", size_text(number("bytes")).c_str(),
-              size_text(number("max_size")).c_str());
-  if (number("set_aside")) std::printf("set aside   %llu damaged\n", number("set_aside"));
+    say("\nunusable    %llu at places of entries: `kiln cache verify` names them",
+        number("unusable_entries"));
+  say("\nsize        %s of %s\n", size_text(number("bytes")).c_str(), size_text(number("max_size")).c_str());
+  if (number("set_aside")) say("set aside   %llu damaged\n", number("set_aside"));
   if (number("entries") == 0) return;
   const auto age = [&](const char* key) {
     return age_text(std::chrono::seconds(seconds(now()) - stats[key].get<std::int64_t>()));
   };
-  std::printf("last used   %s, the one longest unused %s\n", age("newest_use").c_str(),
-              age("oldest_use").c_str());
+  say("last used   %s, the one longest unused %s\n", age("newest_use").c_str(), age("oldest_use").c_str());
 }
 
 /// Why the folder, which is not there, could not be made: K0710.
@@ -162,7 +159,7 @@ int cache_stats(const CacheCommand& command) {
     print(stats);
   else
     print_stats(stats);
-  if (reason && !command.json) std::fputs(reason->text().c_str(), stderr);
+  if (reason && !command.json) complain("%s", reason->text().c_str());
   return reason ? exit_code(*reason) : kOk;
 }
 

@@ -2,9 +2,9 @@
 // `kiln cache verify`: reads every entry, and names what is none.
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "cli/cache_entries.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "diagnose/printable.hpp"
 
@@ -77,11 +77,11 @@ int cache_verify(const CacheCommand& command) {
     if (!kept.empty()) json["kept"] = kept;
     lists[finding.kind].push_back(std::move(json));
     if (!command.json)
-      std::printf("%s  %s: %s%s%s\n", finding.name.c_str(), kKinds[finding.kind], finding.why.c_str(),
-                  removed        ? "; removed"
-                  : kept.empty() ? ""
-                                 : "; NOT REMOVED: ",
-                  kept.c_str());
+      say("%s  %s: %s%s%s\n", finding.name.c_str(), kKinds[finding.kind], finding.why.c_str(),
+          removed        ? "; removed"
+          : kept.empty() ? ""
+                         : "; NOT REMOVED: ",
+          kept.c_str());
   }
   if (command.json)
     print({{"folder", options->folder.string()},
@@ -90,9 +90,8 @@ int cache_verify(const CacheCommand& command) {
            {"unreadable", lists[Finding::unreadable]},
            {"unusable", lists[Finding::unusable]}});
   else
-    std::printf("%zu entries read, %zu damaged, %zu unreadable, %zu unusable\n", count,
-                lists[Finding::damaged].size(), lists[Finding::unreadable].size(),
-                lists[Finding::unusable].size());
+    say("%zu entries read, %zu damaged, %zu unreadable, %zu unusable\n", count,
+        lists[Finding::damaged].size(), lists[Finding::unreadable].size(), lists[Finding::unusable].size());
   return findings->empty() ? kOk : kWrongAnswer;
 }
 

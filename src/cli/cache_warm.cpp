@@ -3,12 +3,12 @@
 // them.
 #include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "cli/cache_inputs.hpp"
 #include "cli/cache_lookup.hpp"
 #include "cli/cache_units.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "diagnose/printable.hpp"
 
@@ -56,7 +56,8 @@ int cache_warm(const CacheCommand& command) {
     status = exit_code(error);
     const std::string text = error.text();
     if (text == std::exchange(said, text)) return;  // one reason for many files
-    std::fprintf(stderr, "%s%s", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", text.c_str());
+    if (isatty(STDERR_FILENO) == 1) clear_progress();
+    complain("%s", text.c_str());
   };
   const std::size_t inputs = command.link ? command.files.size() : 1;  // of a module
   Progress progress(command.files.size() / inputs);
@@ -91,7 +92,7 @@ int cache_warm(const CacheCommand& command) {
       json["outcome"] = "failed";
       tell(json, bundle.error());
     }
-    if (!command.json) std::printf("%s: %s\n", shown.c_str(), json["outcome"].get<std::string>().c_str());
+    if (!command.json) say("%s: %s\n", shown.c_str(), json["outcome"].get<std::string>().c_str());
     modules.push_back(std::move(json));
   }
   if (command.json)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `kiln check`: does each kernel of these files fit each target? A matrix, and a reason for each no.
-#include <cstdio>
 
 #include "cli/check_driver.hpp"
+#include "cli/output.hpp"
 
 namespace kiln::cli {
 
@@ -11,7 +11,7 @@ int check(const CheckOptions& options) {
   ordered_json errors = ordered_json::array();
   const auto report = [&](const Error& error) {
     errors.push_back(to_json(error));
-    std::fprintf(stderr, "%s", error.text().c_str());
+    complain("%s", error.text().c_str());
     if (code == kOk) code = exit_code(error);
     return code;
   };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The matrix of `kiln check` as text and as JSON.
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
 #include "cli/check_matrix.hpp"
 #include "cli/driver_question.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 
 namespace kiln::cli {
@@ -47,8 +47,8 @@ class Remarks {
   }
   void print() const {
     for (const Remark& remark : remarks_)
-      std::printf("\n%s on %s, by %s:\n%s", remark.kernels.c_str(), remark.targets.c_str(),
-                  remark.source.c_str(), remark.text.c_str());
+      say("\n%s on %s, by %s:\n%s", remark.kernels.c_str(), remark.targets.c_str(), remark.source.c_str(),
+          remark.text.c_str());
   }
 
  private:
@@ -118,7 +118,7 @@ void print_occupancy(const Matrix& matrix) {
     }
   }
   if (!known) return;
-  std::printf("\nwork-groups a core at a time, share of its hardware threads, and what allows no more:\n");
+  say("\nwork-groups a core at a time, share of its hardware threads, and what allows no more:\n");
   print_table(table, 2);
 }
 
@@ -145,12 +145,10 @@ void print_footnotes(const Matrix& matrix) {
     if (!cell.note.empty()) note(cell.note);
     if (cell.driver && !cell.driver->asked) note("the driver was not asked: " + cell.driver->reason);
   });
-  if (asked)
-    std::printf("left of the bar: Kiln's answer; right of it: that of Intel's driver without a GPU\n");
-  if (from_spirv)
-    std::printf("* by the SPIR-V alone: registers and scratch memory show only in a native binary\n");
-  if (missing) std::printf("none: neither a native binary for this target nor SPIR-V\n");
-  for (const auto& [note, targets] : notes) std::printf("note: %s: %s\n", targets.c_str(), note.c_str());
+  if (asked) say("left of the bar: Kiln's answer; right of it: that of Intel's driver without a GPU\n");
+  if (from_spirv) say("* by the SPIR-V alone: registers and scratch memory show only in a native binary\n");
+  if (missing) say("none: neither a native binary for this target nor SPIR-V\n");
+  for (const auto& [note, targets] : notes) say("note: %s: %s\n", targets.c_str(), note.c_str());
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include "cli/check_request.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "binary/digits.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 
 namespace kiln::cli {
@@ -105,8 +105,7 @@ void print_targets(bool json) {
   }
   if (json) return print({{"targets", list}});
   print_table(table, 4);
-  std::printf(
-      "\nAlso a family (dg2, arl, bmg, lnl, ptl: its first member), a release, an architecture (xe, xe2, "
+  say("\nAlso a family (dg2, arl, bmg, lnl, ptl: its first member), a release, an architecture (xe, xe2, "
       "xe3, xe3p), a\n"
       "version (12.60.7), and a range (tgllp:pvc, xe2:). SLM: bytes a work-group; GROUP: most work-items of "
       "a group.\n");

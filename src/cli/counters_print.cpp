@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Counters as tables on a terminal.
-#include <cstdio>
 
 #include "cli/counters.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 
 namespace kiln::cli {
@@ -33,9 +33,8 @@ std::string argument_text(const ordered_json& instruction) {
 
 void print_defects(const ordered_json& counters) {
   for (const ordered_json& defect : counters["defects"])
-    std::printf("%s", to_text(defect_diagnostic(counters, defect)).c_str());
-  if (counters["defects"].empty())
-    std::printf("  memory       no access out of bounds, no data race in SLM\n");
+    say("%s", to_text(defect_diagnostic(counters, defect)).c_str());
+  if (counters["defects"].empty()) say("  memory       no access out of bounds, no data race in SLM\n");
 }
 
 void print_counters(const ordered_json& counters) {
@@ -51,7 +50,7 @@ void print_counters(const ordered_json& counters) {
     totals.push_back({shown, cell(sums, "accesses"), cell(sums, "bytes"), cell(sums, "sub_group_accesses"),
                       cell(sums, "lines"), cell(sums, "turns"), cell(sums, "conflict_turns")});
   }
-  std::printf("\n");
+  say("\n");
   print_table(std::move(totals), 1, 2);
   std::vector<std::vector<std::string>> table{{"ID", "LINE", "KIND", "MEMORY", "OF", "LINES: TIMES", "WIDTH",
                                                "ACCESSES", "TURNS", "OF CONFLICTS", "NEIGHBOURS"}};
@@ -64,11 +63,10 @@ void print_counters(const ordered_json& counters) {
          joins ? cell(each["neighbours"], "accesses") + " in " + cell(each["neighbours"], "bytes") + " B"
                : "-"});
   }
-  std::printf("\n");
+  say("\n");
   print_table(std::move(table), 6, 2);
   if (!counters.value("complete", true))
-    std::printf(
-        "  Some sub-groups made more accesses than are kept: their lines and turns are counted in parts.\n");
+    say("  Some sub-groups made more accesses than are kept: their lines and turns are counted in parts.\n");
 }
 
 }  // namespace kiln::cli

@@ -2,6 +2,7 @@
 // `kiln devices`: what can run kernels here, and why a kind is missing.
 #include <cstdio>
 
+#include "cli/output.hpp"
 #include "cli/session.hpp"
 
 namespace kiln::cli {
@@ -51,20 +52,18 @@ ordered_json describe(const OpenDevice& open) {
 
 void print_text(const ordered_json& d) {
   const auto number = [&](const char* key) { return d[key].get<std::uint64_t>(); };
-  std::printf("%s: %s\n", d["kind"].get<std::string>().c_str(), d["name"].get<std::string>().c_str());
-  std::printf("  SLM            %llu B a work-group\n",
-              static_cast<unsigned long long>(number("slm_per_group")));
-  std::printf("  groups         at most %llu work-items, sub-groups of %s\n",
-              static_cast<unsigned long long>(number("max_group_size")), d["sub_group_sizes"].dump().c_str());
-  std::printf("  threads        %llu\n", static_cast<unsigned long long>(number("threads")));
-  std::printf("  memory         %.0f MiB, largest allocation %.0f MiB\n", number("memory") / kMebibyte,
-              number("largest_allocation") / kMebibyte);
-  std::printf("  device         %s, IP version %s\n", d["device_id"].get<std::string>().c_str(),
-              d["ip_version"].is_null() ? "not offered" : d["ip_version"].get<std::string>().c_str());
+  say("%s: %s\n", d["kind"].get<std::string>().c_str(), d["name"].get<std::string>().c_str());
+  say("  SLM            %llu B a work-group\n", static_cast<unsigned long long>(number("slm_per_group")));
+  say("  groups         at most %llu work-items, sub-groups of %s\n",
+      static_cast<unsigned long long>(number("max_group_size")), d["sub_group_sizes"].dump().c_str());
+  say("  threads        %llu\n", static_cast<unsigned long long>(number("threads")));
+  say("  memory         %.0f MiB, largest allocation %.0f MiB\n", number("memory") / kMebibyte,
+      number("largest_allocation") / kMebibyte);
+  say("  device         %s, IP version %s\n", d["device_id"].get<std::string>().c_str(),
+      d["ip_version"].is_null() ? "not offered" : d["ip_version"].get<std::string>().c_str());
   if (d.contains("driver_version") && d.contains("api_version"))
-    std::printf("  driver         %llu, Level Zero %s\n",
-                static_cast<unsigned long long>(number("driver_version")),
-                d["api_version"].get<std::string>().c_str());
+    say("  driver         %llu, Level Zero %s\n", static_cast<unsigned long long>(number("driver_version")),
+        d["api_version"].get<std::string>().c_str());
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ int devices(const DevicesOptions& options) {
     reason["kind"] = kind;
     missing.push_back(reason);
     if (code == kNoDevice && exit_code(opened.error()) != kNoDevice) code = exit_code(opened.error());
-    if (!options.json) std::fprintf(stderr, "%s: none\n%s", kind, opened.error().text().c_str());
+    if (!options.json) complain("%s: none\n%s", kind, opened.error().text().c_str());
   };
   if (!options.device.empty() && options.device != "auto") {
     take(open_chosen(options.device), options.device.c_str());

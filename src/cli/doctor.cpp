@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `kiln doctor`: why there is no device, or not the one expected.
 #include <algorithm>
-#include <cstdio>
 
+#include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "doctor/gather.hpp"
 #include "doctor/judge.hpp"
@@ -17,25 +17,24 @@ using doctor::State;
 void print_text(const Report& report) {
   std::string_view area;
   for (const Finding& finding : report.findings) {
-    if (finding.area != area) std::printf("%s%s\n", area.empty() ? "" : "\n", finding.area);
+    if (finding.area != area) say("%s%s\n", area.empty() ? "" : "\n", finding.area);
     area = finding.area;
     const std::string code = finding.why ? " [" + finding.why->code + "]" : "";
-    std::printf("  %-8s %s%s\n", finding.state == State::problem ? "PROBLEM" : to_string(finding.state),
-                finding.text.c_str(), code.c_str());
+    say("  %-8s %s%s\n", finding.state == State::problem ? "PROBLEM" : to_string(finding.state),
+        finding.text.c_str(), code.c_str());
     if (!finding.why) continue;
     // The lines of the diagnostic behind its first, under the text.
     const std::string whole = to_text(*finding.why);
     for (auto begin = whole.find('\n') + 1; begin < whole.size();) {
       const auto end = whole.find('\n', begin);
-      std::printf("         %s\n", whole.substr(begin, end - begin).c_str());
+      say("         %s\n", whole.substr(begin, end - begin).c_str());
       begin = end + 1;
     }
   }
   const auto count = [&](State state) { return std::ranges::count(report.findings, state, &Finding::state); };
   const auto problems = count(State::problem), notes = count(State::note);
-  std::printf("\n%td problem%s, %td note%s\n", problems, problems == 1 ? "" : "s", notes,
-              notes == 1 ? "" : "s");
-  std::printf("%s\n", report.verdict.c_str());
+  say("\n%td problem%s, %td note%s\n", problems, problems == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
+  say("%s\n", report.verdict.c_str());
 }
 
 ordered_json to_json(const Report& report) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/code_pages.hpp"
+#include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "diagnose/lines.hpp"
 
@@ -34,7 +35,7 @@ class File {
 class Stream {
  public:
   Stream(std::FILE* file, std::uint64_t size)
-      : file_(file), size_(size), shown_(isatty(STDERR_FILENO) != 0) {}
+      : file_(file), size_(size), shown_(isatty(STDERR_FILENO) == 1) {}
 
   void read(Lines& lines) {
     std::string block(kBlock, '\0');
@@ -43,7 +44,7 @@ class Stream {
       progress(got);
     }
     lines.end();
-    if (told_) std::fprintf(stderr, "\r\033[K");
+    if (told_) clear_progress();
   }
 
  private:
@@ -54,9 +55,9 @@ class Stream {
     told_ = true;
     const auto mebibytes = [](std::uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
     if (size_)
-      std::fprintf(stderr, "\rread %llu of %llu MiB", mebibytes(read_), mebibytes(size_));
+      show_progress("read %llu of %llu MiB", mebibytes(read_), mebibytes(size_));
     else
-      std::fprintf(stderr, "\rread %llu MiB", mebibytes(read_));
+      show_progress("read %llu MiB", mebibytes(read_));
   }
 
   std::FILE* file_;
@@ -65,7 +66,7 @@ class Stream {
 };
 
 void print_list(const char* title, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) std::printf("  %s: %s\n", title, text.c_str());
+  for (const std::string& text : texts) say("  %s: %s\n", title, text.c_str());
 }
 
 std::string hex(std::uint32_t value) {
@@ -84,9 +85,9 @@ int tell(const CodeMeaning& meaning, bool as_json) {
     print(json);
     return kOk;
   }
-  std::printf("%s", meaning.name.c_str());
-  if (meaning.value) std::printf(" (%s, %u)", hex(*meaning.value).c_str(), *meaning.value);
-  std::printf(": %s\n", meaning.meaning.c_str());
+  say("%s", meaning.name.c_str());
+  if (meaning.value) say(" (%s, %u)", hex(*meaning.value).c_str(), *meaning.value);
+  say(": %s\n", meaning.meaning.c_str());
   print_list("cause", meaning.causes);
   print_list("help", meaning.cures);
   return kOk;
@@ -101,16 +102,16 @@ int tell(const CodePage& page, bool as_json) {
            {"example", page.example}});
     return kOk;
   }
-  std::printf("%s: %s\n", page.code.c_str(), page.cause.c_str());
-  if (!page.result.empty()) std::printf("  result code: %s\n", page.result.c_str());
-  if (!page.cure.empty()) std::printf("  help: %s\n", page.cure.c_str());
-  std::printf("\nFor example:\n\n%s", page.example.c_str());
+  say("%s: %s\n", page.code.c_str(), page.cause.c_str());
+  if (!page.result.empty()) say("  result code: %s\n", page.result.c_str());
+  if (!page.cure.empty()) say("  help: %s\n", page.cure.c_str());
+  say("\nFor example:\n\n%s", page.example.c_str());
   return kOk;
 }
 
 int fail(const Error& error, bool as_json) {
   if (as_json) print({{"error", to_json(error)}});
-  std::fprintf(stderr, "%s", error.text().c_str());
+  complain("%s", error.text().c_str());
   return exit_code(error);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 
@@ -193,7 +194,7 @@ void print_text(const BinaryPart& part) {
       if (facts.constant_data) line += ", constants " + std::to_string(facts.constant_data) + " B";
     }
   }
-  std::printf("  %s\n", line.c_str());
+  say("  %s\n", line.c_str());
   if (part.facts) print_kernels(*part.facts, part.format);
 }
 
@@ -203,7 +204,7 @@ int inspect(const InspectOptions& options) {
   int code = kOk;
   ordered_json list = ordered_json::array();
   const auto report = [&](const Error& error) {
-    if (!options.json) std::fflush(stdout), std::fprintf(stderr, "%s", error.text().c_str());
+    if (!options.json) std::fflush(stdout), complain("%s", error.text().c_str());
     code = exit_code(error);
   };
   for (const std::string& path : options.files) {
@@ -214,7 +215,7 @@ int inspect(const InspectOptions& options) {
       continue;
     }
     ordered_json parts = ordered_json::array();
-    if (!options.json) std::printf("%s\n", path.c_str());
+    if (!options.json) say("%s\n", path.c_str());
     for (const BinaryPart& part : read_parts(file->bytes)) {
       parts.push_back(describe(part));
       if (!options.json) print_text(part);

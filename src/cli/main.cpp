@@ -2,14 +2,18 @@
 // The `kiln` command: its options and its log.
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <new>
+#include <sstream>
 
 #include "cli/cache_command.hpp"
 #include "cli/driver_question.hpp"
 #include "cli/output.hpp"
+#include "diagnose/printable.hpp"
 
 namespace {
 
@@ -72,7 +76,8 @@ variables and files that change behaviour, the driver's cache. `kiln explain COD
 
 Exit status: 0 a GPU is usable, 2 usage, 4 none is.)";
 
-void to_spdlog(void*, kiln::LogLevel level, std::string_view message) {
+void to_spdlog(void*, kiln::LogLevel level, std::string_view text) {
+  const std::string message = kiln::detail::printable(text, "\n\t");
   switch (level) {
     case kiln::LogLevel::debug:
       spdlog::debug("{}", message);
@@ -246,7 +251,11 @@ int command(int argc, char** argv) {
     if (bake_command->parsed() && bake_options.targets.empty() && !bake_options.cpu)
       throw CLI::RequiredError("--target (or --cpu)");
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    std::ostringstream out, refusal;  // a refusal repeats the caller's words
+    const int code = app.exit(error, out, refusal);
+    say("%s", out.str().c_str());
+    complain("%s", refusal.str().c_str());
+    return code == 0 ? kOk : kUsage;
   }
   if (devices_command->parsed()) return devices(devices_options);
   if (doctor_command->parsed()) return doctor(doctor_options);

@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Flushes standard output at the end, and says what went wrong.
+// Writes what is safe, flushes standard output at the end, and says what went wrong.
 #include "cli/output.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <cstdarg>
 #include <cstring>
 
 #include "cli/session.hpp"
+#include "diagnose/printable.hpp"
 
 namespace kiln::cli {
 namespace {
+
+[[gnu::format(printf, 1, 0)]] std::string formatted(const char* format, std::va_list arguments) {
+  std::va_list again;
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, arguments);
+  std::string text(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+void write(std::FILE* to, const std::string& text) { std::fwrite(text.data(), 1, text.size(), to); }
+
+void write_safe(std::FILE* to, const std::string& text) { write(to, detail::printable(text, "\n\t")); }
 
 /// 0 or an errno.
 int flush() {
@@ -29,6 +44,36 @@ int flush() {
 }
 
 }  // namespace
+
+void say(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_safe(stdout, formatted(format, arguments));
+  va_end(arguments);
+}
+
+void complain(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_safe(stderr, formatted(format, arguments));
+  va_end(arguments);
+}
+
+void say_to(std::FILE* to, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_safe(to, formatted(format, arguments));
+  va_end(arguments);
+}
+
+void show_progress(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write(stderr, "\r" + detail::printable(formatted(format, arguments)) + "\033[K");
+  va_end(arguments);
+}
+
+void clear_progress() { write(stderr, "\r\033[K"); }
 
 void keep_standard_files() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -47,7 +92,7 @@ Error unwritable_output(std::string reason) {
 int finish_output(int status) {
   const int error = flush();
   if (error == 0) return status;
-  if (error != EPIPE) std::fputs(unwritable_output(std::strerror(error)).text().c_str(), stderr);
+  if (error != EPIPE) complain("%s", unwritable_output(std::strerror(error)).text().c_str());
   return status == kOk ? kWrongAnswer : status;
 }
 

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Standard output that is not lost in silence.
+// The two places where the command's words leave it: made safe for a terminal, and not lost in silence.
 #pragma once
 
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "kiln/result.hpp"
 
 namespace kiln::cli {
+
+/// printf to standard output and standard error. Whatever is in the text, a terminal only shows it; newlines
+/// and tabs stay. Nothing else in the command writes to either. Thread-safe.
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
+[[gnu::format(printf, 1, 2)]] void complain(const char* format, ...);
+/// To one of the two.
+[[gnu::format(printf, 2, 3)]] void say_to(std::FILE* to, const char* format, ...);
+
+/// A line on standard error in place of the last such, and none. For terminals alone.
+[[gnu::format(printf, 1, 2)]] void show_progress(const char* format, ...);
+void clear_progress();
 
 /// Opens what the caller closed of standard input, output and error, in a way that refuses use: else the next
 /// file, an entry of the cache perhaps, would have its number and get what is printed. Before anything else

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <vector>
+
+#include "cli/output.hpp"
 
 namespace kiln::cli {
 
@@ -28,7 +29,7 @@ void in_parallel(std::size_t count, const std::string& title, const std::functio
   const bool terminal = isatty(STDERR_FILENO) == 1;
   std::atomic<std::size_t> next = 0, done = 0;
   const auto show = [&] {
-    if (terminal) std::fprintf(stderr, "\r%s: %zu of %zu\033[K", title.c_str(), done.load(), count);
+    if (terminal) show_progress("%s: %zu of %zu", title.c_str(), done.load(), count);
   };
   const auto take = [&] {
     for (std::size_t i = next++; i < count; i = next++) {
@@ -43,7 +44,7 @@ void in_parallel(std::size_t count, const std::string& title, const std::functio
     for (std::size_t i = 1; i < std::min(count, most); ++i) threads.emplace_back(take);
     take();
   }
-  if (terminal && count > 0) std::fprintf(stderr, "\r\033[K");
+  if (terminal && count > 0) clear_progress();
 }
 
 }  // namespace kiln::cli

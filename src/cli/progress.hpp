@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstddef>
+
+#include "cli/output.hpp"
 
 namespace kiln::cli {
 
@@ -14,12 +16,12 @@ class Progress {
   explicit Progress(std::size_t count) : count_(count) {}
   Progress(Progress&&) = delete;
   ~Progress() {
-    if (terminal_ && at_) std::fputs("\r\033[K", stderr);
+    if (terminal_ && at_) clear_progress();
   }
   /// Names what comes next, for which the count may have been too small.
   void next(const char* name) {
     ++at_;
-    if (terminal_) std::fprintf(stderr, "\r%zu of %zu: %s\033[K", at_, std::max(at_, count_), name);
+    if (terminal_) show_progress("%zu of %zu: %s", at_, std::max(at_, count_), name);
   }
 
  private:

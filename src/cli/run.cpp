@@ -6,6 +6,7 @@
 
 #include "cli/counters.hpp"
 #include "cli/measure.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/session.hpp"
 
@@ -87,39 +88,38 @@ ordered_json as_json(const Report& r) {
 
 void print_text(const Report& r) {
   const ordered_json json = as_json(r);
-  std::printf("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
-  std::printf("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
-              milliseconds(r.bundle.build_time()));
-  if (!r.bundle.member().empty()) std::printf("  taken        %s\n", choice_text(r.bundle).c_str());
-  std::printf("  launch       %s groups of %s work-items", extent_text(r.prepared.shape.groups).c_str(),
-              extent_text(r.prepared.shape.group_size).c_str());
-  if (r.prepared.slm)
-    std::printf(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
+  say("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
+  say("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
+      milliseconds(r.bundle.build_time()));
+  if (!r.bundle.member().empty()) say("  taken        %s\n", choice_text(r.bundle).c_str());
+  say("  launch       %s groups of %s work-items", extent_text(r.prepared.shape.groups).c_str(),
+      extent_text(r.prepared.shape.group_size).c_str());
+  if (r.prepared.slm) say(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
   for (const samples::Predicted& p : r.prepared.predicted) {
-    std::printf("\n  predicted    %s: %llu", p.what, static_cast<unsigned long long>(p.value));
+    say("\n  predicted    %s: %llu", p.what, static_cast<unsigned long long>(p.value));
     if (const auto value = r.counters.is_null() ? std::nullopt : counted(r.counters, p))
-      std::printf(", counted %llu", static_cast<unsigned long long>(*value));
+      say(", counted %llu", static_cast<unsigned long long>(*value));
   }
-  std::printf("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
+  say("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
   if (!r.outcome.executed) {
-    std::printf("  accepted     not executed: a capture device gives no answers\n");
+    say("  accepted     not executed: a capture device gives no answers\n");
     return;
   }
-  std::printf("  device time  %.3f ms\n", milliseconds(r.outcome.device));
-  std::printf("  throughput   %.2f GB/s", json["gb_per_s"].get<double>());
-  if (json.contains("gflop_per_s")) std::printf(", %.2f GFLOP/s", json["gflop_per_s"].get<double>());
+  say("  device time  %.3f ms\n", milliseconds(r.outcome.device));
+  say("  throughput   %.2f GB/s", json["gb_per_s"].get<double>());
+  if (json.contains("gflop_per_s")) say(", %.2f GFLOP/s", json["gflop_per_s"].get<double>());
   if (const auto& wrong = r.outcome.mismatch)
-    std::printf("\n  WRONG        %s\n", wrong_text(*wrong).c_str());
+    say("\n  WRONG        %s\n", wrong_text(*wrong).c_str());
   else
-    std::printf("\n  ok           %llu elements as on the host\n",
-                static_cast<unsigned long long>(r.prepared.elements));
+    say("\n  ok           %llu elements as on the host\n",
+        static_cast<unsigned long long>(r.prepared.elements));
   if (r.show_counters) print_counters(r.counters);
   if (!r.counters.is_null()) print_defects(r.counters);
 }
 
 /// Reports an error on stderr, and as JSON on stdout when that was asked for.
 int fail(const RunOptions& options, const Error& error) {
-  std::fputs(error.text().c_str(), stderr);
+  complain("%s", error.text().c_str());
   if (options.json) print({{"kernel", options.kernel}, {"ok", false}, {"error", to_json(error)}});
   return exit_code(error);
 }
@@ -128,7 +128,7 @@ int list_samples(bool json) {
   ordered_json list = ordered_json::array();
   for (const samples::Sample& sample : samples::all()) {
     list.push_back({{"name", sample.name}, {"summary", sample.summary}});
-    if (!json) std::printf("%-32s %s\n", sample.name, sample.summary);
+    if (!json) say("%-32s %s\n", sample.name, sample.summary);
   }
   if (json) print(list);
   return kOk;
@@ -187,7 +187,7 @@ int run(const RunOptions& options) {
     print(as_json(report));
   else
     print_text(report);
-  if (!options.report.empty() && !options.json) std::printf("  report       %s\n", options.report.c_str());
+  if (!options.report.empty() && !options.json) say("  report       %s\n", options.report.c_str());
   return outcome->mismatch || (watched && !report.counters["defects"].empty()) ? kWrongAnswer : kOk;
 }
 

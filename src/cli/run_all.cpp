@@ -5,6 +5,7 @@
 
 #include "cli/counters.hpp"
 #include "cli/measure.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
@@ -142,7 +143,7 @@ void print_failures(const std::vector<Row>& rows) {
       text = row.seen->difference() + "\n";
     if (row.seen && row.seen->defects() > 0)
       text += to_text(defect_diagnostic(row.seen->counters, row.seen->counters["defects"][0]));
-    if (!text.empty() && text != last) std::fprintf(stderr, "%s: %s", row.sample.name, text.c_str());
+    if (!text.empty() && text != last) complain("%s: %s", row.sample.name, text.c_str());
     last = std::move(text);
   }
 }
@@ -164,7 +165,7 @@ int status_of(const std::vector<Row>& rows) {
 
 int run_all(const RunOptions& options) {
   const auto fail = [&](const Error& error) {
-    std::fputs(error.text().c_str(), stderr);
+    complain("%s", error.text().c_str());
     if (options.json) print({{"ok", false}, {"error", to_json(error)}});
     return exit_code(error);
   };

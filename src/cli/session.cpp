@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/output.hpp"
 #include "level_zero/install_paths.hpp"
 
 namespace kiln::cli {
@@ -44,8 +45,8 @@ Result<OpenDevice> open_chosen(const std::string& name) {
   auto cpu = open_device({DeviceKind::cpu, ""});
   if (!cpu) return gpu;  // the reason that there is no GPU is the one to tell
   const Diagnostic* why = gpu.error().diagnostic();
-  std::fprintf(stderr, "kiln: no GPU (%s), using the CPU device\n",
-               why ? (why->message + ", " + why->code).c_str() : result_name(gpu.error().code()).c_str());
+  complain("kiln: no GPU (%s), using the CPU device\n",
+           why ? (why->message + ", " + why->code).c_str() : result_name(gpu.error().code()).c_str());
   return cpu;
 }
 
@@ -61,7 +62,8 @@ std::filesystem::path kernel_folder() {
 }
 
 void print(const ordered_json& json, std::FILE* to) {
-  std::fprintf(to, "%s\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
+  // In ASCII: what would do something on a terminal is escaped, and means the same.
+  say_to(to, "%s\n", json.dump(2, ' ', true, ordered_json::error_handler_t::replace).c_str());
 }
 
 }  // namespace kiln::cli

@@ -3,8 +3,8 @@
 #include "cli/table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "cli/output.hpp"
 #include "diagnose/printable.hpp"
 
 namespace kiln::cli {
@@ -32,7 +32,7 @@ void print_table(std::vector<std::vector<std::string>> rows, std::size_t names, 
       line += (i ? "  " : "") + (i < names ? row[i] + blanks : blanks + row[i]);
     }
     line.resize(line.find_last_not_of(' ') + 1);
-    std::printf("%s\n", line.c_str());
+    say("%s\n", line.c_str());
   }
 }
 

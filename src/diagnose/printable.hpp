@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names come from kernel files: on a terminal their control characters must do nothing.
+// Names come from kernel files and logs: on a terminal they must do nothing, and look like what they are.
 #pragma once
 
 #include <string>
@@ -7,18 +7,10 @@
 
 namespace kiln::detail {
 
-/// `\x1b` for an escape character, and so on. `kept` are control characters that stay. Pure.
-inline std::string printable(std::string_view text, std::string_view kept = {}) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte >= 0x20 && byte != 0x7f) || kept.find(c) != kept.npos)
-      shown += c;
-    else
-      shown += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return shown;
-}
+/// `\x1b` for an escape character and for each byte that is not UTF-8, `\u{202e}` for what turns the
+/// direction of text or breaks lines without being a newline. `kept` are control characters that stay. What
+/// is made safe stays as it is when it is made safe again. Pure. Source: Unicode 15, Cc and Bidi_Control; UAX
+/// #9.
+[[nodiscard]] std::string printable(std::string_view text, std::string_view kept = {});
 
 }  // namespace kiln::detail

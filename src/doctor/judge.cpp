@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "diagnose/printable.hpp"
 #include "doctor/judgement.hpp"
 #include "kiln/open.hpp"
 
@@ -73,10 +74,11 @@ const std::string* variable(const Facts& facts, const std::string& name) {
 }
 
 std::string printable(std::string_view text, std::size_t most) {
-  std::string clean(text.substr(0, most));
-  for (char& each : clean)
-    if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = ' ';
-  return text.size() > most ? clean + "..." : clean;
+  std::string_view shown = text.substr(0, most);
+  if (text.size() > most)  // not in the middle of a character
+    while (!shown.empty() && (static_cast<unsigned char>(text[shown.size()]) >> 6) == 2)
+      shown.remove_suffix(1);
+  return kiln::detail::printable(shown) + (text.size() > most ? "..." : "");
 }
 
 Diagnostic printable(Diagnostic diagnostic) {

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 
+#include "diagnose/printable.hpp"
 #include "kiln/bundle.hpp"
 #include "level_zero/discovery.hpp"
 #include "support/stub_driver.hpp"
@@ -258,6 +260,34 @@ TEST_CASE("control characters in names do nothing on a terminal") {
         "error[K0999]: k\\x1b[2J\\x0a\\x0d\\x7f\n"
         "  = k\\x1b[2J\\x0a\\x0d\\x7f: k\\x1b[2J\n\\x0d\\x7f\tlog\n"
         "  help: k\\x1b[2J\\x0a\\x0d\\x7f\n");
+}
+
+TEST_CASE("text that a terminal obeys, or that shows as what it is not, is escaped by its code points") {
+  using detail::printable;
+  CHECK(printable("a\x1b[2Jb\x7f") == "a\\x1b[2Jb\\x7f");
+  CHECK(printable("\xc2\x9b 31m\xc2\x80\xc2\x9f") == "\\u{9b} 31m\\u{80}\\u{9f}");  // C1: CSI, PAD, APC
+  CHECK(printable("\x9b") == "\\x9b");                                              // not UTF-8
+  CHECK(printable("\xe2\x80\xae txt.exe\xe2\x81\xa6\xe2\x81\xa9\xd8\x9c\xe2\x80\x8f") ==
+        "\\u{202e} txt.exe\\u{2066}\\u{2069}\\u{61c}\\u{200f}");
+  CHECK(printable("\xe2\x80\xa8\xe2\x80\xa9") == "\\u{2028}\\u{2029}");
+  // Overlong, a surrogate, above 10FFFF, cut off, and a tail without a head: byte by byte.
+  CHECK(printable("\xc0\xaf \xe0\x80\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82") ==
+        "\\xc0\\xaf \\xe0\\x80\\xaf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80 \\xe2\\x82");
+  CHECK(printable("\xff\xfe\xf5") == "\\xff\\xfe\\xf5");
+  const std::string fine =
+      "gr\xc3\xb6\xc3\x9f"
+      "e \xe6\x97\xa5 \xf0\x9f\x98\x80 \xef\xbf\xbd \xc2\xa0";
+  CHECK(printable(fine) == fine);
+  CHECK(printable("a\n\tb", "\n\t") == "a\n\tb");
+  // Whatever the bytes are, nothing is left to escape the second time.
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; ++i) {
+    std::string wild(random() % 24, 0);
+    for (char& each : wild)
+      each = static_cast<char>(random() % 3 ? random() : "\xe2\x80\xc2\xed"[random() % 4]);
+    const std::string once = printable(wild);
+    CHECK(printable(once) == once);
+  }
 }
 
 TEST_CASE("JSON keeps 64 bits, and replaces what is not UTF-8") {
