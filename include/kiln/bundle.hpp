@@ -36,7 +36,9 @@ struct KernelFile {
   std::vector<std::byte> bytes;
 };
 
-/// Reads a whole file. Errors: INVALID_ARGUMENT (K0201) when it cannot be read.
+/// Reads a whole file of at most 1 GiB, or what somebody writes into a pipe. Errors: INVALID_ARGUMENT (K0201)
+/// when it cannot be read: no memory for it, a folder, a device, or a pipe without a writer among the
+/// reasons.
 [[nodiscard]] Result<KernelFile> read_kernel_file(const std::filesystem::path& path);
 
 /// K0209 for a part that read_parts() found no facts in.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Reads kernel files from a folder.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
+#include "binary/room.hpp"
+#include "cache/file.hpp"
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
 
@@ -12,6 +17,8 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 30;  // bytes; no kernel file comes near
+constexpr const char* kTooLarge = "it is larger than 1 GiB";
+constexpr std::size_t kSmallestRoom = 64 << 10;  // bytes
 
 Error unreadable(const std::string& path, std::string why, std::vector<std::string> help) {
   return Error(
@@ -37,23 +44,37 @@ bool is_of_family(std::string_view file, std::string_view family) {
 }  // namespace
 
 Result<KernelFile> read_kernel_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return tl::unexpected(unreadable(path.string(), "it is a folder", {"name a file"}));
-  std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (!file)
-    return tl::unexpected(unreadable(path.string(), std::strerror(errno), {"check the path and its rights"}));
+  const auto refuse = [&](std::string why, const char* help) {
+    return tl::unexpected(unreadable(path.string(), std::move(why), {help}));
+  };
+  // A pipe that nobody writes to must not be waited for, and a device need not end.
+  const cache::File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return refuse(std::strerror(errno), "check the path and its rights");
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return refuse(std::strerror(errno), "check the path and its rights");
+  if (S_ISDIR(status.st_mode)) return refuse("it is a folder", "name a file");
+  const bool is_pipe = S_ISFIFO(status.st_mode);
+  if (!is_pipe && !S_ISREG(status.st_mode)) return refuse("it is a device", "name a file");
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > kLargestFile) return refuse(kTooLarge, "name a kernel file");
+
   KernelFile result{path.filename().string(), {}};
-  std::byte block[65536];
-  while (const std::size_t got = std::fread(block, 1, sizeof block, file)) {
-    result.bytes.insert(result.bytes.end(), block, block + got);
-    if (result.bytes.size() > kLargestFile) break;
+  std::size_t end = 0;
+  for (;;) {
+    // One byte more than the file said that it has, to see its end.
+    const std::size_t room = std::max({static_cast<std::size_t>(size) + 1, 2 * end, kSmallestRoom});
+    if (end == result.bytes.size() && !detail::try_resize(result.bytes, room))
+      return refuse("no memory for " + std::to_string(room) + " bytes", "raise the limit: ulimit -v, cgroup");
+    const ssize_t got = read(file.get(), result.bytes.data() + end, result.bytes.size() - end);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN && fcntl(file.get(), F_SETFL, 0) == 0) continue;  // somebody will write
+    if (got < 0) return refuse(std::strerror(errno), "check the disk");
+    if (got == 0) break;
+    end += static_cast<std::size_t>(got);
+    if (end > kLargestFile) return refuse(kTooLarge, "name a kernel file");
   }
-  const bool failed = std::ferror(file) != 0;
-  std::fclose(file);
-  if (failed) return tl::unexpected(unreadable(path.string(), "reading failed", {"check the disk"}));
-  if (result.bytes.size() > kLargestFile)
-    return tl::unexpected(unreadable(path.string(), "it is larger than 1 GiB", {"name a kernel file"}));
+  if (is_pipe && end == 0) return refuse("it is a pipe that nobody writes to", "name a file");
+  result.bytes.resize(end);
   return result;
 }
 

@@ -127,7 +127,12 @@ int read_log(const std::string& path, bool as_json) {
   std::error_code error;
   if (path != "-" && std::filesystem::is_directory(path, error))
     return fail(unreadable(path, "it is a folder"), as_json);
+  // Such as /dev/zero, which has no end; a terminal's is typed.
+  const bool is_device =
+      std::filesystem::is_character_file(path, error) || std::filesystem::is_block_file(path, error);
   const File file(path);
+  if (is_device && file.get() && isatty(fileno(file.get())) != 1)
+    return fail(unreadable(path, "it is a device"), as_json);
   if (!file.get()) return fail(unreadable(path, std::strerror(errno)), as_json);
   const std::uint64_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
   LogReader reader;

@@ -268,10 +268,27 @@ int command(int argc, char** argv) {
   return run(options);
 }
 
+[[noreturn]] void end_for_want_of_memory() {
+  const std::exception_ptr reason = std::current_exception();
+  try {
+    if (reason) std::rethrow_exception(reason);
+  } catch (const std::bad_alloc&) {
+    _exit(kiln::cli::out_of_memory());
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  kiln::cli::keep_standard_files();
-  set_up_log();
-  return kiln::cli::finish_output(command(argc, argv));
+  using namespace kiln::cli;
+  keep_standard_files();
+  std::set_terminate(end_for_want_of_memory);  // threads
+  try {
+    set_up_log();
+    return finish_output(command(argc, argv));
+  } catch (const std::bad_alloc&) {  // it comes through the library too: nothing there catches it
+    return out_of_memory();
+  }
 }

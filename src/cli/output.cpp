@@ -81,6 +81,11 @@ void keep_standard_files() {
     if (fcntl(file, F_GETFD) < 0 && open("/", O_RDONLY | O_DIRECTORY) != file) return;
 }
 
+int out_of_memory() {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kOutOfMemory.data(), kOutOfMemory.size());
+  return kDriverError;
+}
+
 Error unwritable_output(std::string reason) {
   return Error(ZE_RESULT_ERROR_NOT_AVAILABLE, "write",
                {"K0411",

@@ -30,6 +30,13 @@ void keep_standard_files();
 /// 0. A reader that went away (`| head`) had enough: nothing is said.
 [[nodiscard]] int finish_output(int status);
 
+/// K0412 as text: it is told where nothing can be allocated.
+inline constexpr std::string_view kOutOfMemory =
+    "error[K0412]: there is not enough memory for this\n"
+    "  help: give smaller files, or raise the limit: ulimit -v, or that of the process's cgroup\n";
+/// Says it, and gives the exit status of the command.
+[[nodiscard]] int out_of_memory();
+
 /// K0411.
 [[nodiscard]] Error unwritable_output(std::string reason);
 

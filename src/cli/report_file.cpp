@@ -13,12 +13,15 @@ namespace {
 
 // A source with more is not the sample's.
 constexpr std::size_t kMostLines = 20'000;
+constexpr std::uintmax_t kLargestSource = 4 << 20;  // bytes
 
 /// FAMILY.cl beside the kernel's file. Names inside SPIR-V are not followed: it could name any file.
 void find_source(const std::filesystem::path& folder, const std::string& family, ReportFacts& facts) {
   const std::filesystem::path path = folder / (family + ".cl");
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return;
+  if (!std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) > kLargestSource)
+    return;
   std::ifstream file(path);
   for (std::string line; facts.source.size() < kMostLines && std::getline(file, line);)
     facts.source.push_back(std::move(line));

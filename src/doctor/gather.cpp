@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
 #include "doctor/child.hpp"
@@ -94,7 +95,9 @@ void ask_ocloc(int seconds, Facts& facts) {
   facts.ocloc_end = run_program({facts.ocloc.path, "query", "OCL_DRIVER_VERSION"}, folder, seconds).end;
   std::ifstream file(fs::path(folder) / "OCL_DRIVER_VERSION");
   std::string version;
-  if (file >> version; version.empty()) std::istringstream(facts.ocloc_end.printed) >> version;
+  constexpr int kLongest = 100;  // characters
+  if (file >> std::setw(kLongest) >> version; version.empty())
+    std::istringstream(facts.ocloc_end.printed) >> std::setw(kLongest) >> version;
   version = version.c_str();  // 22.43 ends it with a NUL
   const bool plausible =
       !version.empty() && version.size() < 40 && version.find_first_not_of("0123456789.") == version.npos;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iomanip>
 
 #include "doctor/gather.hpp"
 #include "doctor/names.hpp"
@@ -21,7 +22,7 @@ namespace {
 std::uint32_t number_in(const fs::path& file) {
   std::ifstream stream(file);
   std::string text;
-  stream >> text;
+  stream >> std::setw(32) >> text;
   return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 0));
 }
 

@@ -191,6 +191,8 @@ TEST_CASE("what may be the beginning of a key") {
     CHECK_FALSE(may_be_key(wrong));
 }
 
+TEST_CASE("K0412: no memory") { check_golden("K0412", std::string(kOutOfMemory)); }
+
 TEST_CASE("K0411: output that is lost") {
   check_diagnostic("K0411", *unwritable_output("No space left on device").diagnostic());
 }
