@@ -126,8 +126,9 @@ class LaunchGate {
   std::uint64_t max_items_ = 0;  // of a group; 0 until the gate is open, and so says no
 };
 
-/// The result code that Intel's driver would give for a verdict. Pure.
+/// The result code that Intel's driver would give for a verdict, and the call that would give it. Pure.
 [[nodiscard]] ze_result_t code_of(LaunchVerdict verdict);
+[[nodiscard]] const char* call_of(LaunchVerdict verdict);
 
 /// Says what was asked by what, what there is and what would fit. `verdict` is what check_launch gave. Pure.
 [[nodiscard]] Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel,

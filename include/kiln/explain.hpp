@@ -30,7 +30,8 @@ struct CodeMeaning {
 
 /// Reads a log line by line and tells why the program failed: call traces of onetrace, unitrace and
 /// ze_tracer, the loader's validation layer, debug messages and aborts of Intel's driver, build logs, and
-/// what SYCL and OpenCL programs print. Memory does not grow with the log. One thread at a time.
+/// what SYCL and OpenCL programs print, and Kiln's own messages as text and JSON. Memory does not grow with
+/// the log. One thread at a time.
 class LogReader {
  public:
   LogReader();
@@ -40,7 +41,7 @@ class LogReader {
 
   /// A line without its end. Anything may be in it; what is behind 64 KiB is ignored.
   void line(std::string_view text);
-  /// The cause, by the lines until now: K0501 to K0508, or nothing where no failure was seen.
+  /// The cause, by the lines until now: K0501 to K0510, or nothing where no failure was seen.
   [[nodiscard]] std::optional<Diagnostic> finding() const;
 
  private:

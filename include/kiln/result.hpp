@@ -18,8 +18,9 @@ namespace kiln {
 class Error {
  public:
   Error(ze_result_t code, const char* call) : code_(code), call_(call) {}
-  Error(ze_result_t code, const char* call, Diagnostic diagnostic)
-      : code_(code), call_(call), diagnostic_(std::make_shared<const Diagnostic>(std::move(diagnostic))) {}
+  /// Code and call become those of the diagnostic's answer; who answered stays, and is Kiln where it does not
+  /// say.
+  Error(ze_result_t code, const char* call, Diagnostic diagnostic);
 
   [[nodiscard]] ze_result_t code() const { return code_; }
   [[nodiscard]] const char* call() const { return call_; }  ///< static storage, such as "zeModuleCreate"
@@ -46,5 +47,8 @@ using Result = tl::expected<T, Error>;
 
 /// "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY" and so on; "0x…" for a code that is not known. Reentrant.
 [[nodiscard]] std::string result_name(ze_result_t code);
+
+/// "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003)". Reentrant.
+[[nodiscard]] std::string result_text(ze_result_t code);
 
 }  // namespace kiln

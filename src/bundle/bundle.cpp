@@ -69,6 +69,7 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
     if (const auto names = code_.module->kernel_names())
       for (const std::string& known : *names) diagnostic.rows.push_back({"kernel", known});
     diagnostic.help = {"use one of these names"};
+    diagnostic.answer = {AnsweredBy::driver};
     return tl::unexpected(
         Error(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, "zeKernelCreate", std::move(diagnostic)));
   }

@@ -54,7 +54,7 @@ namespace {
 [[gnu::cold, gnu::noinline]] Result<void> refuse(LaunchVerdict verdict, const CheckedKernel& kernel,
                                                  const LaunchShape& shape,
                                                  std::span<const LaunchArgument> arguments) {
-  return tl::unexpected(Error(code_of(verdict), "zeCommandListAppendLaunchKernel",
+  return tl::unexpected(Error(code_of(verdict), call_of(verdict),
                               explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
 }
 

@@ -47,9 +47,11 @@ Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFor
                     const ModuleFacts& facts, const OpenDevice& device, const BundleOptions& options) {
   const std::uint64_t slm_per_group = device.compute.slm_per_group;
   const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
-  if (kernel && !build.compiler_died)
-    return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate",
-                 explain_static_slm(*kernel, slm_per_group));
+  if (kernel && !build.compiler_died) {
+    Diagnostic diagnostic = explain_static_slm(*kernel, slm_per_group);
+    diagnostic.rows.push_back({"this driver", "zeModuleCreate gave " + result_text(build.code())});
+    return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate", std::move(diagnostic));
+  }
   if (build.compiler_died)
     return Error(build.code(), "zeModuleCreate", explain_dead_compiler(name, format_name(format), build.log));
   const bool silent = build.log.empty() && build.last_error.empty();
@@ -62,8 +64,8 @@ Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFor
     return Error(build.code(), "zeModuleCreate", std::move(diagnostic));
   }
   Diagnostic diagnostic{"K0203", "the driver cannot build `" + name + "`", {}, {}};
-  diagnostic.rows = {{"format", format_name(format)},
-                     {"answer", "zeModuleCreate gave " + result_name(build.code())}};
+  diagnostic.rows = {{"format", format_name(format)}};
+  diagnostic.answer = {AnsweredBy::driver};
   if (!build.log.empty()) diagnostic.rows.push_back({"build log", build.log});
   if (!build.last_error.empty()) diagnostic.rows.push_back({"driver says", build.last_error});
   diagnostic.help = {

@@ -17,6 +17,17 @@ const char* kind_name(MemoryKind kind) {
   return kind == MemoryKind::device ? "device" : kind == MemoryKind::host ? "host" : "shared";
 }
 
+const char* call_of(MemoryKind kind) {
+  return kind == MemoryKind::device ? "zeMemAllocDevice"
+         : kind == MemoryKind::host ? "zeMemAllocHost"
+                                    : "zeMemAllocShared";
+}
+
+/// 22.43 grants 0 bytes, all drivers some odd alignments, and beyond all addresses one crashes.
+bool driver_refuses(AllocationVerdict verdict) {
+  return verdict == AllocationVerdict::above_largest || verdict == AllocationVerdict::above_memory;
+}
+
 }  // namespace
 
 AllocationVerdict check_allocation(const AllocationLimits& limits, const AllocationRequest& request) {
@@ -49,8 +60,10 @@ ze_result_t code_of(AllocationVerdict verdict) {
   return ZE_RESULT_ERROR_UNKNOWN;
 }
 
-Diagnostic explain_allocation(AllocationVerdict verdict, const AllocationLimits& limits,
-                              const AllocationRequest& request) {
+namespace {
+
+Diagnostic explain_verdict(AllocationVerdict verdict, const AllocationLimits& limits,
+                           const AllocationRequest& request) {
   Diagnostic diagnostic;
   diagnostic.rows = {{"asked for", {}, request.size, "B"}, {"kind", kind_name(request.kind)}};
   switch (verdict) {
@@ -89,6 +102,16 @@ Diagnostic explain_allocation(AllocationVerdict verdict, const AllocationLimits&
       break;
   }
   if (limits.free_memory) diagnostic.rows.push_back({"free at the moment", {}, *limits.free_memory, "B"});
+  return diagnostic;
+}
+
+}  // namespace
+
+Diagnostic explain_allocation(AllocationVerdict verdict, const AllocationLimits& limits,
+                              const AllocationRequest& request) {
+  Diagnostic diagnostic = explain_verdict(verdict, limits, request);
+  diagnostic.answer = {driver_refuses(verdict) ? AnsweredBy::before_driver : AnsweredBy::kiln,
+                       static_cast<std::uint32_t>(code_of(verdict)), call_of(request.kind)};
   return diagnostic;
 }
 

@@ -161,6 +161,24 @@ ze_result_t code_of(LaunchVerdict verdict) {
   return ZE_RESULT_ERROR_UNKNOWN;
 }
 
+const char* call_of(LaunchVerdict verdict) {
+  switch (verdict) {
+    case LaunchVerdict::argument_count:
+    case LaunchVerdict::argument_kind:
+    case LaunchVerdict::argument_size:
+      return "zeKernelSetArgumentValue";
+    case LaunchVerdict::zero_group_size:
+    case LaunchVerdict::group_size:
+    case LaunchVerdict::required_group_size:
+      return "zeKernelSetGroupSize";
+    case LaunchVerdict::fits:
+    case LaunchVerdict::group_count:
+    case LaunchVerdict::slm:
+      break;
+  }
+  return "zeCommandListAppendLaunchKernel";
+}
+
 const KernelFacts* static_slm_over_limit(const ModuleFacts& module, std::uint64_t slm_per_group) {
   const auto found = std::ranges::find_if(
       module.kernels, [&](const KernelFacts& kernel) { return kernel.static_slm > slm_per_group; });

@@ -197,10 +197,24 @@ Diagnostic explain_group_size(const KernelFacts& kernel, const LaunchLimits& lim
   return diagnostic;
 }
 
-}  // namespace
+Diagnostic explain_size(const KernelFacts& kernel, std::size_t index, std::uint64_t given) {
+  const std::uint64_t wanted = kernel.arguments[index].size;
+  Diagnostic diagnostic{
+      "K0108",
+      argument_label(kernel, index) + " of " + quoted(kernel) + " has " + to_string(given) +
+          " bytes, the kernel takes " + to_string(wanted),
+      {{"wanted", "", wanted, "B"}, {"given", "", given, "B"}},
+      {"pass a value of the kernel's own type (a float for `float`, std::uint32_t for `uint`)"}};
+  if (given * 4 == wanted * 3)
+    diagnostic.help = {"a vector of three takes the room of four in OpenCL C: for a `float3` pass " +
+                       to_string(wanted) +
+                       " bytes, such as cl_float3 or four floats, the last of which counts "
+                       "for nothing"};
+  return diagnostic;
+}
 
-Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel, const LaunchLimits& limits,
-                          const LaunchShape& shape, Arguments arguments) {
+Diagnostic explain_verdict(LaunchVerdict verdict, const KernelFacts& kernel, const LaunchLimits& limits,
+                           const LaunchShape& shape, Arguments arguments) {
   const auto& required = kernel.required_group_size;
   switch (verdict) {
     case LaunchVerdict::slm:
@@ -246,13 +260,46 @@ Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel, cons
               {std::string("pass ") + kind_name(wanted.kind)}};
     if (verdict == LaunchVerdict::argument_size && wanted.kind != ArgumentKind::local_pointer &&
         wanted.size && arguments[i].size != wanted.size)
-      return {"K0108",
-              argument_label(kernel, i) + " of " + quoted(kernel) + " has " + to_string(arguments[i].size) +
-                  " bytes, the kernel takes " + to_string(wanted.size),
-              {{"wanted", "", wanted.size, "B"}, {"given", "", arguments[i].size, "B"}},
-              {"pass a value of the kernel's own type (a float for `float`, std::uint32_t for `uint`)"}};
+      return explain_size(kernel, i, arguments[i].size);
   }
   return {};
+}
+
+/// Of arguments, drivers look at the index alone, and at the size in part: what they do not refuse would read
+/// other bytes than were meant. Groups by dimension they do not count.
+bool driver_refuses(LaunchVerdict verdict, const KernelFacts& kernel, const LaunchLimits& limits,
+                    const LaunchShape& shape, Arguments arguments) {
+  switch (verdict) {
+    case LaunchVerdict::argument_count:
+      return arguments.size() > kernel.arguments.size();
+    case LaunchVerdict::group_size:  // by dimension they do not look either
+      return total(shape.group_size) > limits.max_group_size;
+    case LaunchVerdict::zero_group_size:
+    case LaunchVerdict::required_group_size:
+      return true;
+    case LaunchVerdict::slm:  // they keep the low 32 bits of a size
+      return std::ranges::all_of(arguments, [](const LaunchArgument& each) {
+        return each.kind != ArgumentKind::local_pointer || each.size <= UINT32_MAX;
+      });
+    case LaunchVerdict::fits:
+    case LaunchVerdict::argument_kind:
+    case LaunchVerdict::argument_size:
+    case LaunchVerdict::group_count:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel, const LaunchLimits& limits,
+                          const LaunchShape& shape, Arguments arguments) {
+  Diagnostic diagnostic = explain_verdict(verdict, kernel, limits, shape, arguments);
+  if (verdict == LaunchVerdict::fits) return diagnostic;
+  const bool refused = driver_refuses(verdict, kernel, limits, shape, arguments);
+  diagnostic.answer = {refused ? AnsweredBy::before_driver : AnsweredBy::kiln,
+                       static_cast<std::uint32_t>(code_of(verdict)), call_of(verdict)};
+  return diagnostic;
 }
 
 Diagnostic explain_static_slm(const KernelFacts& kernel, std::uint64_t limit) {
@@ -262,8 +309,13 @@ Diagnostic explain_static_slm(const KernelFacts& kernel, std::uint64_t limit) {
                             " a work-group",
                         {},
                         {}};
-  diagnostic.rows = {{"static `__local` arrays", "", kernel.static_slm, "B"},
-                     {"available a work-group", "", limit, "B"}};
+  diagnostic.rows = {
+      {"static `__local` arrays", "", kernel.static_slm, "B"},
+      {"available a work-group", "", limit, "B"},
+      {"drivers' own code",
+       "the same for SPIR-V since 26.18; MODULE_BUILD_FAILURE before, and for native files, for "
+       "which 22.43 says INVALID_NATIVE_BINARY"}};
+  diagnostic.answer = {AnsweredBy::kiln, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate"};
   diagnostic.help = {
       "make the arrays at least " + to_string(kernel.static_slm - std::min(kernel.static_slm, limit)) +
           " bytes smaller",

@@ -8,6 +8,12 @@
 namespace kiln {
 namespace {
 
+/// What drivers say to it, for the versions that look (22.49 and later for memory, 24.13 for the group size).
+std::optional<Answer> before_driver(ze_result_t code, const char* call, Severity severity = Severity::error) {
+  if (severity != Severity::error) return std::nullopt;
+  return Answer{AnsweredBy::before_driver, static_cast<std::uint32_t>(code), call};
+}
+
 std::string quoted(const KernelFacts& kernel) { return "kernel `" + kernel.name + "`"; }
 
 std::uint64_t required_items(const KernelFacts& kernel) {
@@ -40,6 +46,7 @@ Diagnostic explain_required(const KernelFacts& kernel, const TargetLimits& limit
                          {"SIMD width", {}, kernel.simd_size},
                          {"registers", {}, kernel.grf_count}},
                         {"take a reqd_work_group_size of at most " + std::to_string(most) + " work-items"}};
+  diagnostic.answer = before_driver(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "zeKernelCreate");
   const std::string modes = modes_with_room(kernel, limits, required_items(kernel));
   if (!modes.empty()) diagnostic.help.push_back("or build the kernel with " + modes);
   return diagnostic;
@@ -56,7 +63,9 @@ Diagnostic explain_scratch(const KernelFacts& kernel, std::uint64_t most) {
           {{"needed, as the driver rounds it", {}, scratch(kernel), "B"},
            {"available a hardware thread", {}, most, "B"}},
           {"smaller arrays in the kernel, or the kernel in two parts",
-           "or -ze-opt-large-register-file, or a sub-group size of 16 instead of 32: less is spilled then"}};
+           "or -ze-opt-large-register-file, or a sub-group size of 16 instead of 32: less is spilled then"},
+          Severity::error,
+          before_driver(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeKernelCreate")};
 }
 
 Diagnostic explain_sub_group(const KernelFacts& kernel, std::uint32_t smallest) {
@@ -68,14 +77,18 @@ Diagnostic explain_sub_group(const KernelFacts& kernel, std::uint32_t smallest) 
               ", which the product does not have",
           {{"required", {}, kernel.required_sub_group_size, "work-items"}, {"offered", offered}},
           {"take intel_reqd_sub_group_size from the kernel, or give one of these",
-           "the compiler refuses the whole module, the other kernels included"}};
+           "the compiler refuses the whole module, the other kernels included"},
+          Severity::error,
+          before_driver(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "zeModuleCreate")};
 }
 
 Diagnostic explain_arguments(const KernelFacts& kernel, std::uint64_t bytes, std::uint32_t most) {
   return {"K0119",
           quoted(kernel) + " has more bytes of arguments than a launch can pass",
           {{"arguments", {}, bytes, "B"}, {"most", {}, most, "B"}},
-          {"put the values into a buffer and pass its address"}};
+          {"put the values into a buffer and pass its address"},
+          Severity::error,
+          before_driver(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "zeModuleCreate")};
 }
 
 /// Bytes of all arguments as the compiler counts them: every pointer has 8. The file may not say all of them,
@@ -93,7 +106,9 @@ Diagnostic detail::explain_invalid(const KernelFacts& kernel) {
   return {"K0117",
           "the compiler marked " + quoted(kernel) + " as one that must not be launched",
           {},
-          {"read the build log: the kernel uses what this product does not have"}};
+          {"read the build log: the kernel uses what this product does not have"},
+          Severity::error,
+          before_driver(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel")};
 }
 
 Diagnostic detail::explain_cooperative_only(const KernelFacts& kernel, Severity severity) {
@@ -103,7 +118,8 @@ Diagnostic detail::explain_cooperative_only(const KernelFacts& kernel, Severity 
           {"launch it with launch_cooperative_with() or zeCommandListAppendLaunchCooperativeKernel, with no "
            "more groups "
            "than run at the same time"},
-          severity};
+          severity,
+          before_driver(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", severity)};
 }
 
 std::vector<Diagnostic> detail::check_facts(const KernelFacts& kernel, const TargetLimits& limits) {
@@ -141,6 +157,7 @@ std::optional<Diagnostic> check_thread_memory(const KernelFacts& kernel, const T
   const std::uint64_t most_each = memory.bytes / memory.threads;
   if (a_thread <= most_each / 2) return std::nullopt;
   const bool certain = a_thread > most_each;
+  const Severity severity = certain ? Severity::error : Severity::warning;
   return Diagnostic{
       "K0115",
       quoted(kernel) + (certain ? " needs more " : " may need more ") + what + " than the device has",
@@ -152,7 +169,8 @@ std::optional<Diagnostic> check_thread_memory(const KernelFacts& kernel, const T
       {"make the arrays in the kernel smaller: at most " +
            std::to_string(most_each / 2 / std::max(kernel.simd_size, 1u)) + " bytes a work-item fit",
        "or take a sub-group size of 16 instead of 32: each hardware thread then keeps half as much"},
-      certain ? Severity::error : Severity::warning};
+      severity,
+      before_driver(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeKernelCreate", severity)};
 }
 
 }  // namespace kiln

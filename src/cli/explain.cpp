@@ -123,6 +123,14 @@ Error unreadable(const std::string& path, std::string why) {
                 {"name a file, or - for what comes through a pipe"}});
 }
 
+/// That of the code which Kiln had reported in the log; null: it had not, or a later release's.
+const CodePage* reported_page(const Diagnostic& finding) {
+  if (finding.code != "K0509") return nullptr;
+  for (const CodePage& page : code_pages())
+    if (page.code == finding.rows.front().text) return &page;
+  return nullptr;
+}
+
 int read_log(const std::string& path, bool as_json) {
   std::error_code error;
   if (path != "-" && std::filesystem::is_directory(path, error))
@@ -140,13 +148,19 @@ int read_log(const std::string& path, bool as_json) {
   Stream(file.get(), error ? 0 : size).read(lines);
   if (std::ferror(file.get())) return fail(unreadable(path, "reading failed"), as_json);
   const auto finding = reader.finding();
-  if (as_json)
-    print({{"lines", lines.count()},
-           {"finding", finding ? ordered_json::parse(kiln::to_json(*finding)) : ordered_json()}});
-  else if (finding)
-    std::printf("%s", to_text(*finding).c_str());
-  else
-    std::printf("no failure found in %llu lines\n", static_cast<unsigned long long>(lines.count()));
+  const CodePage* page = finding ? reported_page(*finding) : nullptr;
+  if (as_json) {
+    ordered_json json{{"lines", lines.count()},
+                      {"finding", finding ? ordered_json::parse(kiln::to_json(*finding)) : ordered_json()}};
+    if (page) json["page"] = {{"code", page->code}, {"cause", page->cause}, {"cure", page->cure}};
+    print(json);
+  } else if (finding) {
+    say("%s", to_text(*finding).c_str());
+    if (page) say("\n%s: %s\n", page->code.c_str(), page->cause.c_str());
+    if (page && !page->cure.empty()) say("  help: %s\n", page->cure.c_str());
+  } else {
+    say("no failure found in %llu lines\n", static_cast<unsigned long long>(lines.count()));
+  }
   return finding ? kOk : kWrongAnswer;
 }
 

@@ -23,11 +23,10 @@ int exit_code(const Error& error) {
 }
 
 ordered_json to_json(const Error& error) {
-  ordered_json json;
-  if (error.diagnostic()) json = ordered_json::parse(kiln::to_json(*error.diagnostic()));
-  json["call"] = error.call();
-  json["result"] = result_name(error.code());
-  return json;
+  if (error.diagnostic()) return ordered_json::parse(kiln::to_json(*error.diagnostic()));
+  return {{"call", error.call()},
+          {"result", result_name(error.code())},
+          {"result_value", static_cast<std::uint32_t>(error.code())}};
 }
 
 Result<OpenDevice> open_chosen(const std::string& name) {

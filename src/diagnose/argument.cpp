@@ -26,8 +26,8 @@ Diagnostic explain_pointer(const Refusal& refusal, const KernelFacts& kernel, st
       label(kernel, index) + " of `" + kernel.name + "` points to memory that the driver did not allocate",
       {},
       {}};
-  diagnostic.rows = {{"answer", std::string(refusal.call) + " gave " + result_name(refusal.code)},
-                     {"address", text}};
+  diagnostic.rows = {{"address", text}};
+  diagnostic.answer = {AnsweredBy::driver, static_cast<std::uint32_t>(refusal.code), refusal.call};
   diagnostic.help = {
       "give memory of the same driver: allocate_device(), allocate_shared() or allocate_host()",
       "memory of the host (malloc, a container, a variable) must be copied there first",
@@ -43,7 +43,7 @@ Diagnostic explain_list_kind(const Refusal& refusal, const KernelFacts& kernel, 
                             " launch of `" + kernel.name + "` on this list",
                         {},
                         {}};
-  diagnostic.rows = {{"answer", std::string(refusal.call) + " gave " + result_name(refusal.code)}};
+  diagnostic.answer = {AnsweredBy::driver, static_cast<std::uint32_t>(refusal.code), refusal.call};
   diagnostic.help = {
       "if the list has " + other +
           " launches already: driver 22.43 takes one kind alone on a regular list, so keep a list "

@@ -139,8 +139,11 @@ constexpr Known kKnown[] = {
     {0x78000018,
      "ERROR_INVALID_MODULE_UNLINKED",
      "the module has unresolved imports",
-     {"a kernel uses what another module defines"},
-     {"zeModuleDynamicLink before zeKernelCreate"}},
+     {"a kernel uses what another module defines",
+      "a misspelt function that is declared and defined nowhere; then no kernel of the module can be made, "
+      "whether it uses the function or not"},
+     {"`kiln inspect` names the symbols and kernels of a file",
+      "zeModuleDynamicLink before zeKernelCreate, where another module has them"}},
     {0x78000019, "ERROR_INVALID_COMMAND_LIST_TYPE", "the list and the queue do not belong together"},
     {0x7800001a, "ERROR_OVERLAPPING_REGIONS", "source and destination overlap"},
     {0x7ffffffe,

@@ -94,6 +94,20 @@ Diagnostic slm_finding(const std::optional<LoggedFailure>& failure,
   return diagnostic;
 }
 
+Diagnostic unlinked_finding(const std::string& symbol, const std::string& kernel,
+                            const std::optional<LoggedFailure>& failure) {
+  Diagnostic diagnostic{"K0510", "a module uses a function that is defined nowhere", {}, {}};
+  if (!symbol.empty()) diagnostic.message = "`" + symbol + "` is used by a module and defined nowhere";
+  if (!kernel.empty()) diagnostic.rows.push_back(words("used by", "kernel `" + kernel + "`"));
+  if (failure) add_failure(diagnostic, *failure);
+  diagnostic.help = {
+      "look for a misspelt function: one that is declared and not defined is left to the linker, and then "
+      "zeKernelCreate refuses every kernel of the module by INVALID_MODULE_UNLINKED",
+      "`kiln inspect FILE` names symbol and kernel; or link what defines it, beforehand or by "
+      "zeModuleDynamicLink"};
+  return diagnostic;
+}
+
 Diagnostic abort_finding(const std::string& text, const std::string& file, const std::string& inside) {
   Diagnostic diagnostic{"K0505", "Intel's driver ended the process", {words("log", text)}, {}};
   if (!file.empty()) diagnostic.rows.push_back(words("driver's file", file));
@@ -151,10 +165,28 @@ Diagnostic call_finding(const LoggedFailure& failure) {
   return diagnostic;
 }
 
+/// What Kiln found is more than what can be read from the failure that followed.
+Diagnostic own_finding(const detail::LoggedDiagnostic& own) {
+  Diagnostic diagnostic{"K0509", "Kiln reported " + own.code + ": " + own.message, {}, own.help};
+  diagnostic.rows = {words("code", own.code),
+                     words("at", "line " + std::to_string(own.line) + " of the log")};
+  if (!own.result.empty()) diagnostic.rows.push_back(words("result", own.result));
+  diagnostic.rows.insert(diagnostic.rows.end(), own.rows.begin(), own.rows.end());
+  diagnostic.severity = own.severity;
+  return diagnostic;
+}
+
 }  // namespace
 
 std::optional<Diagnostic> LogReader::finding() const {
-  const State& s = *state_;
+  const detail::LoggedDiagnostic* own = state_->own.found();
+  if (own && own->severity == Severity::error) return own_finding(*own);
+  if (auto failure = state_->failure_finding()) return failure;
+  return own ? std::optional(own_finding(*own)) : std::nullopt;
+}
+
+std::optional<Diagnostic> LogReader::State::failure_finding() const {
+  const State& s = *this;
   const auto failed_with = [&](std::string_view code) {
     return s.failure && s.failure->result.find(code) != std::string::npos;
   };
@@ -172,6 +204,9 @@ std::optional<Diagnostic> LogReader::finding() const {
         {"smaller arrays in the kernel, or the kernel in two parts",
          "-ze-opt-large-register-file doubles the registers; a sub-group size of 16 instead of 32 "
          "halves what they hold"}};
+  const bool unlinked = failed_with("INVALID_MODULE_UNLINKED");
+  if (!s.unresolved.empty() || unlinked)
+    return unlinked_finding(s.unresolved, s.unresolved_kernel, unlinked ? s.failure : std::nullopt);
   if (!s.page_fault.empty())
     return Diagnostic{"K0506",
                       "a kernel read or wrote where it may not, and the GPU stopped",

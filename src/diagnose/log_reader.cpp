@@ -118,6 +118,12 @@ void LogReader::State::text(std::string_view line) {
     if (asked && available) slm = {*asked, *available};
   } else if (has("max permitted PTSS") && scratch.empty()) {
     scratch = kept(line);
+  } else if (has("unresolved external symbol ") && unresolved.empty()) {
+    // "error : unresolved external symbol f at offset 8 in instructions segment #1 (aka kernel : k)"
+    unresolved = kept(between(line, "unresolved external symbol ", " at offset "));
+    unresolved_kernel = kept(between(line, "(aka kernel : ", ")"));
+  } else if (has("Unresolved Imported Symbol <") && unresolved.empty()) {
+    unresolved = kept(between(line, "Unresolved Imported Symbol <", ">"));
   } else if (has("Abort was called at ") && abort_line == 0) {
     abort_line = lines;
     abort_text = kept(line);
@@ -150,6 +156,7 @@ void LogReader::line(std::string_view line) {
   ++state.lines;
   line = line.substr(0, kLongestLine);
   if (line.ends_with('\r')) line.remove_suffix(1);
+  if (state.own.line(line, state.lines)) return;
   const auto trace = detail::parse_trace_line(line);
   if (!trace)
     state.text(line);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "diagnose/own_message.hpp"
 #include "diagnose/trace_line.hpp"
 #include "kiln/explain.hpp"
 
@@ -35,7 +36,10 @@ struct LogReader::State {
   void text(std::string_view line);
   void word_in(std::string_view line);
   detail::LoggedKernel& kernel(std::string_view handle);
+  /// What a log without Kiln's own messages tells.
+  [[nodiscard]] std::optional<Diagnostic> failure_finding() const;
 
+  detail::OwnMessages own;
   std::uint64_t lines = 0;
   std::map<std::string, detail::LoggedKernel, std::less<>> kernels;  // by handle
   std::map<std::string, std::string, std::less<>> arguments;         // of each call's latest one
@@ -45,6 +49,7 @@ struct LogReader::State {
   std::uint64_t abort_line = 0;
   std::string abort_text, abort_file;
   std::string scratch, page_fault, group_size, word, word_line;
+  std::string unresolved, unresolved_kernel;  // the first symbol, and who uses it
 };
 
 }  // namespace kiln

@@ -11,10 +11,10 @@ namespace {
 constexpr const char* kLookForHang =
     "look into the kernel log (dmesg) for a hang or a page fault of the GPU, and at what ran before";
 
-/// The rows that every refusal has.
+/// What every refusal has.
 Diagnostic start(const char* code, std::string message, const Refusal& refusal) {
   Diagnostic diagnostic{code, std::move(message), {}, {}};
-  diagnostic.rows.push_back({"answer", std::string(refusal.call) + " gave " + result_name(refusal.code)});
+  diagnostic.answer = {AnsweredBy::driver, static_cast<std::uint32_t>(refusal.code), refusal.call};
   if (!refusal.driver_text.empty()) diagnostic.rows.push_back({"driver says", refusal.driver_text});
   return diagnostic;
 }
@@ -144,7 +144,9 @@ std::optional<Diagnostic> explain_allocation(const Refusal& refusal, const Alloc
   Diagnostic diagnostic;
   switch (refusal.code) {
     case ZE_RESULT_ERROR_UNSUPPORTED_SIZE:
-      return explain_allocation(AllocationVerdict::above_largest, {0, 0, refusal.free_memory}, request);
+      diagnostic = explain_allocation(AllocationVerdict::above_largest, {0, 0, refusal.free_memory}, request);
+      diagnostic.answer->by = AnsweredBy::driver;
+      return diagnostic;
     case ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY:
       diagnostic = start("K0214", "the memory of the device is used up", refusal);
       diagnostic.help = {"free buffers that are done with, or allocate less at a time"};

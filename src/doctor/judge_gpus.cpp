@@ -151,7 +151,7 @@ Diagnostic explain(const Facts& facts, const std::vector<Node>& nodes) {
           ? *kiln::detail::explain_missing_gpu(ZE_RESULT_ERROR_UNINITIALIZED, "zeDeviceGet", survey)
                  .diagnostic()
           : *kiln::detail::explain_missing_gpu(code, "zeInit", survey).diagnostic();
-  if (code == ZE_RESULT_SUCCESS) why.rows.erase(why.rows.begin());  // the answer, which was no failure
+  if (code == ZE_RESULT_SUCCESS) why.answer.reset();  // it was no failure
   if (intel && !intel->devices.empty()) {
     why.rows.push_back({"Intel's driver by itself", "shows " + printable(intel->devices[0].name)});
     if (!survey.alternative.empty()) why.help.insert(why.help.begin(), "unset ZE_ENABLE_ALT_DRIVERS");

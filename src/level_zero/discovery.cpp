@@ -63,7 +63,7 @@ Error explain_missing_gpu(ze_result_t code, const char* call) {
 
 Error explain_missing_gpu(ze_result_t code, const char* call, const GpuSurvey& survey) {
   Diagnostic diagnostic;
-  diagnostic.rows.push_back({"answer", std::string(call) + " gave " + result_name(code)});
+  diagnostic.answer = {AnsweredBy::driver};
   if (!survey.alternative.empty()) diagnostic.rows.push_back({"ZE_ENABLE_ALT_DRIVERS", survey.alternative});
   if (survey.driver_error && survey.alternative.empty()) {
     diagnostic.code = "K0302";

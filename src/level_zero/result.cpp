@@ -5,6 +5,15 @@
 #include <cstdio>
 
 namespace kiln {
+namespace {
+
+std::string value_text(ze_result_t code) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%08x", static_cast<std::uint32_t>(code));
+  return text;
+}
+
+}  // namespace
 
 std::string result_name(ze_result_t code) {
   switch (static_cast<std::uint32_t>(code)) {
@@ -54,14 +63,23 @@ std::string result_name(ze_result_t code) {
     default:
       break;
   }
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%08x", static_cast<std::uint32_t>(code));
-  return text;
+  return value_text(code);
+}
+
+std::string result_text(ze_result_t code) {
+  const std::string name = result_name(code), value = value_text(code);
+  return name == value ? name : name + " (" + value + ")";
+}
+
+Error::Error(ze_result_t code, const char* call, Diagnostic diagnostic) : code_(code), call_(call) {
+  const AnsweredBy by = diagnostic.answer ? diagnostic.answer->by : AnsweredBy::kiln;
+  diagnostic.answer = Answer{by, static_cast<std::uint32_t>(code), call};
+  diagnostic_ = std::make_shared<const Diagnostic>(std::move(diagnostic));
 }
 
 std::string Error::text() const {
   if (diagnostic_) return to_text(*diagnostic_);
-  return std::string("error: ") + call_ + " failed: " + result_name(code_) + "\n";
+  return std::string("error: ") + call_ + " failed: " + result_text(code_) + "\n";
 }
 
 }  // namespace kiln

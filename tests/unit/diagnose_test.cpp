@@ -88,6 +88,10 @@ TEST_CASE("K0101 to K0109: launches") {
   check_launch_diagnostic("K0107", matmul, {}, {kAddress, kFour, tile(small), kAddress});
   check_launch_diagnostic("K0108", matmul, {},
                           {kAddress, {ArgumentKind::value, 8, &kWord}, tile(small), tile(small)});
+  KernelFacts vector = matmul;
+  vector.arguments[1].size = 16;
+  check_launch_diagnostic("K0108", vector, {},
+                          {kAddress, {ArgumentKind::value, 12, &kWord}, tile(small), tile(small)}, "three");
   mixed.static_slm = 200'000;
   check_diagnostic("K0109", explain_static_slm(mixed, 131072));
 }

@@ -172,6 +172,53 @@ TEST_CASE("K0502 to K0508: one cause each") {
             "group");
 }
 
+TEST_CASE(
+    "K0509: Kiln's own messages, as text, in one line of JSON and in many, with and without a log's prefix") {
+  const Diagnostic reported{"K0101",
+                            "kernel `tiled` asks for 262144 bytes of SLM a work-group, the device has 131072",
+                            {{"argument 7 `a_tile`", "", 131044, "B"}, {"build log", "one\ntwo"}},
+                            {"give the `__local` arguments at most 131072 bytes in all"},
+                            Severity::error,
+                            Answer{AnsweredBy::before_driver, 0x70000003, "zeCommandListAppendLaunchKernel"}};
+  check_log("K0509", "frame 12\n[12:01] engine: " + to_text(reported) + "engine: giving up\n");
+  const auto compact = read_log("frame 12\n" + to_json(reported) + "\n");
+  const auto pretty = read_log(nlohmann::ordered_json::parse(to_json(reported)).dump(2) + "\n");
+  for (const auto& finding : {compact, pretty}) {
+    REQUIRE(finding);
+    CHECK(finding->code == "K0509");
+    CHECK(finding->message == "Kiln reported K0101: " + reported.message);
+    CHECK(row(*finding, "code")->text == "K0101");
+    CHECK(row(*finding, "result")->text ==
+          "zeCommandListAppendLaunchKernel, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, kiln, before the driver");
+  }
+  // The first error counts, whatever else failed; a warning only where nothing did.
+  Diagnostic warning = reported, later = reported;
+  warning.code = "K0115", warning.severity = Severity::warning, warning.answer.reset();
+  later.code = "K0109";
+  const std::string failure = "<<<< [2] zeModuleCreate [9 ns] -> ZE_RESULT_ERROR_UNKNOWN(0x7ffffffe)\n";
+  const auto first = read_log(to_text(warning) + failure + to_text(reported) + to_text(later));
+  REQUIRE(first);
+  CHECK(row(*first, "code")->text == "K0101");
+  CHECK(code_in(to_text(warning) + failure) == "K0504");
+  const auto warned = read_log(to_text(warning));
+  REQUIRE(warned);
+  CHECK(row(*warned, "code")->text == "K0115");
+  CHECK(warned->severity == Severity::warning);
+  CHECK_FALSE(read_log("error[K01]: x\nerror[K0101] x\n{\"code\": 5}\n{\"code\": \"K0101\n"));
+}
+
+TEST_CASE("K0510: a symbol that nothing defines, from the build log and from the trace") {
+  const std::string log =
+      "error : unresolved external symbol misspelt at offset 588 in instructions segment #1 (aka kernel : "
+      "bad)\n";
+  const std::string trace =
+      ">>>> [1] zeKernelCreate: hModule = 0x1 desc = 0x7 {K(0x1d) 0 0 \"good\"} phKernel = 0x7\n"
+      "<<<< [2] zeKernelCreate [9 ns] -> ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED(0x78000018)\n";
+  check_log("K0510", log + trace);
+  CHECK(read_log(log)->message.find("`misspelt`") != std::string::npos);
+  CHECK(code_in(trace) == "K0510");
+}
+
 TEST_CASE("probes and waits are no failures, and a later failure goes before a probe") {
   const std::string probe =
       "<<<< [1] zeDriverGetExtensionFunctionAddress [1 ns] -> "

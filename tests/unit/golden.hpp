@@ -31,7 +31,19 @@ inline void check_diagnostic(const char* code, const Diagnostic& diagnostic,
   CHECK(diagnostic.code == code);
   check_golden(code + (variant.empty() ? "" : "-" + variant), to_text(diagnostic));
 
+  const std::string text = to_text(diagnostic);
   const auto json = nlohmann::json::parse(to_json(diagnostic));
+  if (diagnostic.answer) {
+    const auto result = static_cast<ze_result_t>(diagnostic.answer->code);
+    if (!diagnostic.code.starts_with("K04")) {
+      CHECK(text.find(result_text(result)) != std::string::npos);
+      CHECK(text.find(to_text(*diagnostic.answer)) != std::string::npos);
+    }
+    CHECK(json["result"] == result_name(result));
+    CHECK(json["result_value"] == diagnostic.answer->code);
+    CHECK(json["call"] == diagnostic.answer->call);
+    CHECK(json["answered_by"] == to_string(diagnostic.answer->by));
+  }
   CHECK(json["code"] == diagnostic.code);
   CHECK(json["message"] == diagnostic.message);
   CHECK(json["help"] == diagnostic.help);
@@ -52,6 +64,8 @@ void check_diagnostic(const char* code, ze_result_t result, const Result<T>& fai
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == result);
   REQUIRE(failed.error().diagnostic());
+  REQUIRE(failed.error().diagnostic()->answer);
+  CHECK(failed.error().diagnostic()->answer->code == static_cast<std::uint32_t>(result));
   check_diagnostic(code, *failed.error().diagnostic(), variant);
   CHECK(failed.error().text() == to_text(*failed.error().diagnostic()));
 }

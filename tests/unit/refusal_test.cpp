@@ -179,7 +179,7 @@ TEST_CASE_FIXTURE(Fixture, "K0211 to K0213: kernels that the driver refuses") {
   stub.last_error_of_next = "private memory is too large";
   const auto memory = kernel(kNoDeviceMemory);
   CHECK(memory.error().diagnostic()->code == "K0212");
-  CHECK(memory.error().diagnostic()->rows.at(1).text == "private memory is too large");
+  CHECK(memory.error().diagnostic()->rows.at(0).text == "private memory is too large");
   CHECK(kernel(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY).error().diagnostic()->code == "K0211");
   CHECK(kernel(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION).error().diagnostic()->code == "K0213");
   CHECK(kernel(kLost).error().diagnostic()->code == "K0220");

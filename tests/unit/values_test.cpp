@@ -102,10 +102,24 @@ TEST_CASE("names of result codes") {
 
 TEST_CASE("errors") {
   const Error bare(ZE_RESULT_ERROR_DEVICE_LOST, "zeMemFree");
-  CHECK(bare.text() == "error: zeMemFree failed: ZE_RESULT_ERROR_DEVICE_LOST\n");
+  CHECK(bare.text() == "error: zeMemFree failed: ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)\n");
   CHECK(bare.diagnostic() == nullptr);
   Error rich(ZE_RESULT_ERROR_UNKNOWN, "zeInit", {"K0999", "no", {}, {"try again"}});
-  CHECK(rich.text() == "error[K0999]: no\n  help: try again\n");
+  CHECK(rich.text() ==
+        "error[K0999]: no\n"
+        "  result: ZE_RESULT_ERROR_UNKNOWN (0x7ffffffe) for zeInit; Kiln's answer, not the driver's\n"
+        "  help: try again\n");
+  // Code and call are the error's own, whatever the diagnostic was made with.
+  const Error driver(ZE_RESULT_ERROR_DEVICE_LOST, "zeInit",
+                     {"K0999", "no", {}, {}, Severity::error, Answer{AnsweredBy::driver, 7, "zeMemFree"}});
+  CHECK(driver.text() ==
+        "error[K0999]: no\n"
+        "  result: zeInit gave ZE_RESULT_ERROR_DEVICE_LOST (0x70000001); the driver answered\n");
+  CHECK(to_text(Answer{AnsweredBy::before_driver, 0x70000003, "zeKernelCreate"}) ==
+        "zeKernelCreate would answer ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003); Kiln answered before "
+        "the driver");
+  CHECK(to_text(Answer{AnsweredBy::kiln, 0x12345, "dlopen"}) ==
+        "0x00012345; Kiln's answer, not the driver's");
   const Error moved = std::move(rich);
   CHECK(moved.diagnostic()->code == "K0999");
   CHECK(moved.code() == ZE_RESULT_ERROR_UNKNOWN);
