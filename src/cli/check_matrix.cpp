@@ -82,6 +82,13 @@ std::optional<Occupancy> occupancy_of(const KernelFacts& kernel, const Target& t
 
 bool Cell::fits() const { return kernel && std::ranges::none_of(findings, is_error); }
 
+std::string_view Cell::known_difference() const {
+  const bool kept_low_bits =
+      differs() && driver->fits && truncated && std::ranges::count(findings, "K0101", &Diagnostic::code) != 0;
+  return kept_low_bits ? "drivers keep the low 32 bits of a `__local` argument's size, and launch with that"
+                       : std::string_view();
+}
+
 const char* Cell::by() const {
   if (!kernel || not_compiled) return "none";
   return part->is_spirv() ? "spirv" : part->compiled_for ? "compiled" : "native";
@@ -107,6 +114,9 @@ Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, 
       for (const Target* target : targets) {
         Cell cell = find_source(set, row, *target);
         if (!cell.part || cell.part->is_spirv()) add_failure(cell, set, each.family, *target);
+        if (cell.kernel)
+          cell.truncated = std::ranges::any_of(request.of(*cell.kernel).local_bytes,
+                                               [](std::uint64_t bytes) { return bytes > UINT32_MAX; });
         if (cell.kernel && !cell.not_compiled)
           cell.findings = findings_of(cell, target_limits(*target), request);
         if (cell.fits()) cell.occupancy = occupancy_of(*cell.kernel, *target, request);

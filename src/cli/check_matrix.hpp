@@ -30,8 +30,13 @@ struct Cell {
 
   /// Warnings are no refusal.
   [[nodiscard]] bool fits() const;
+  bool truncated = false;  ///< asked for a `__local` argument of 4 GiB or more
+
   /// Kiln says yes and the driver no, or the other way round.
-  [[nodiscard]] bool disagrees() const { return driver && driver->asked && driver->fits != fits(); }
+  [[nodiscard]] bool differs() const { return driver && driver->asked && driver->fits != fits(); }
+  /// Why that is to be expected; empty: it is not, or they agree.
+  [[nodiscard]] std::string_view known_difference() const;
+  [[nodiscard]] bool disagrees() const { return differs() && known_difference().empty(); }
   /// "native", "compiled", "spirv" or "none".
   [[nodiscard]] const char* by() const;
 };

@@ -17,33 +17,30 @@ std::string family_name_of(const std::string& file) {
   return name.substr(0, name.find('.'));
 }
 
-/// The bytes of each part, in the order of read_parts.
-std::vector<Bytes> codes_of(Bytes file) {
-  std::vector<Bytes> codes;
-  if (identify(file) != BinaryFormat::archive)
-    codes.push_back(file);
-  else if (const auto members = read_archive(file))
-    for (const ArchiveMember& member : *members) codes.push_back(member.content);
-  return codes;
-}
-
-/// A fat binary wraps its `generic_ir`.
-Bytes unwrapped(const BinaryPart& part, Bytes code) {
-  return part.format == BinaryFormat::spirv && identify(code) != BinaryFormat::spirv ? embedded_spirv(code)
-                                                                                     : code;
+/// A driver compiles the SPIR-V inside native code where that is for another product.
+void add_inner_spirv(PartSet& set, const std::string& family, const std::string& file,
+                     const std::string& member, Bytes code) {
+  const bool known = std::ranges::any_of(
+      set.parts, [&](const Part& each) { return each.family == family && each.is_spirv(); });
+  auto facts = read_spirv(code);
+  if (known || !facts) return;
+  set.parts.push_back({family, file, {member, BinaryFormat::spirv, std::move(facts)}, code, nullptr, true});
 }
 
 void add_parts(PartSet& set, const std::string& family, const std::string& file, Bytes bytes,
                const Target* compiled_for) {
-  const auto codes = codes_of(bytes);
   auto parts = read_parts(bytes);
+  const auto codes = codes_of(bytes, parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].facts || i >= codes.size()) {
       set.errors.push_back(unreadable_part(file, parts[i]));
       continue;
     }
-    const Bytes code = unwrapped(parts[i], codes[i]);
+    const Bytes code = codes[i];
+    const bool has_ir = parts[i].format == BinaryFormat::elf && parts[i].facts->has_ir && !compiled_for;
+    const std::string member = parts[i].name;
     set.parts.push_back({family, file, std::move(parts[i]), code, compiled_for});
+    if (has_ir) add_inner_spirv(set, family, file, member, embedded_spirv(code));
   }
 }
 
@@ -115,6 +112,18 @@ void settle_source(PartSet& set, const OpenClSource& source, const std::string& 
 }
 
 }  // namespace
+
+std::vector<Bytes> codes_of(Bytes file, const std::vector<BinaryPart>& parts) {
+  std::vector<Bytes> codes;
+  if (identify(file) != BinaryFormat::archive)
+    codes.push_back(file);
+  else if (const auto members = read_archive(file))
+    for (const ArchiveMember& member : *members) codes.push_back(member.content);
+  for (std::size_t i = 0; i < std::min(codes.size(), parts.size()); ++i)  // a fat binary wraps its SPIR-V
+    if (parts[i].format == BinaryFormat::spirv && identify(codes[i]) != BinaryFormat::spirv)
+      codes[i] = embedded_spirv(codes[i]);
+  return codes;
+}
 
 bool Part::is_for(const Target& target) const {
   if (compiled_for) return compiled_for == &target;

@@ -16,6 +16,7 @@ struct Part {
   BinaryPart part;
   std::span<const std::byte> code;       ///< what a driver or a compiler would be given
   const Target* compiled_for = nullptr;  ///< by ocloc, just now, from `file`; null: found as it is
+  bool is_inside = false;                ///< SPIR-V that native code carries along
 
   [[nodiscard]] bool is_spirv() const { return part.format == BinaryFormat::spirv; }
   [[nodiscard]] bool is_for(const Target& target) const;  ///< native code for it
@@ -36,6 +37,10 @@ struct PartSet {
   /// The failure for a file and a target, or null.
   [[nodiscard]] const CompileFailure* failure(const std::string& file, const Target& target) const;
 };
+
+/// What each part would be given to a driver as, in the order of read_parts(); fewer where a file is damaged.
+[[nodiscard]] std::vector<std::span<const std::byte>> codes_of(std::span<const std::byte> file,
+                                                               const std::vector<BinaryPart>& parts);
 
 /// Reads the files; those that cannot be read become errors.
 [[nodiscard]] PartSet read_files(const std::vector<std::string>& files);

@@ -62,6 +62,7 @@ std::string source_text(const Cell& cell) {
   if (!cell.part) return "ocloc";
   std::string text = cell.part->file;
   if (!cell.part->part.name.empty()) text += ", member " + cell.part->part.name;
+  if (cell.part->is_inside) text += ", the SPIR-V inside";
   if (cell.part->compiled_for) text += ", compiled by ocloc";
   return text;
 }
@@ -98,7 +99,8 @@ ordered_json to_json(const Cell& cell, const Target& target) {
         ordered_json::parse(kiln::to_json(finding)));
   if (cell.occupancy) json["occupancy"] = to_json(*cell.occupancy);
   if (cell.driver) json["driver"] = to_json(*cell.driver);
-  if (cell.driver && cell.driver->asked) json["agree"] = !cell.disagrees();
+  if (cell.driver && cell.driver->asked) json["agree"] = !cell.differs();
+  if (!cell.known_difference().empty()) json["known_difference"] = cell.known_difference();
   return json;
 }
 
@@ -178,10 +180,13 @@ void print_text(const Matrix& matrix) {
   });
   remarks.print();
   for_each_cell(matrix, [&](const Row& row, const Target& target, const Cell& cell) {
+    if (!cell.known_difference().empty())
+      say("\nknown difference: %s on %s: Kiln says %s, the driver: %s\n  = %s\n", row.kernel.c_str(),
+          std::string(target.name).c_str(), kiln_text(cell).c_str(), driver_sentence(*cell.driver).c_str(),
+          std::string(cell.known_difference()).c_str());
     if (cell.disagrees())
-      std::printf("\nDISAGREEMENT: %s on %s: Kiln says %s, the driver: %s\n", row.kernel.c_str(),
-                  std::string(target.name).c_str(), kiln_text(cell).c_str(),
-                  driver_sentence(*cell.driver).c_str());
+      say("\nDISAGREEMENT: %s on %s: Kiln says %s, the driver: %s\n", row.kernel.c_str(),
+          std::string(target.name).c_str(), kiln_text(cell).c_str(), driver_sentence(*cell.driver).c_str());
   });
 }
 

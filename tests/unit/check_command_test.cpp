@@ -222,6 +222,27 @@ TEST_CASE("errors rule out, warnings do not, and the driver's no is a no") {
   CHECK_FALSE(dg2.disagrees());
 }
 
+TEST_CASE(
+    "a `__local` argument of 4 GiB or more is no disagreement with a driver that keeps its low 32 bits") {
+  KernelFacts kernel;
+  kernel.arguments = {{ArgumentKind::local_pointer, 0, 4, "tile"}};
+  kernel.arguments_known = true;
+  const auto set = one_kernel(kernel);
+  CheckOptions options;
+  for (const bool beyond : {true, false}) {
+    options.locals = {beyond ? "tile=4294967312" : "tile=1048576"};
+    auto matrix = check_all(set, {find_target("dg2")}, *parse_check_request(options));
+    Cell& cell = matrix.rows[0].cells[0];
+    cell.driver.emplace();
+    cell.driver->asked = cell.driver->fits = true;
+    CHECK(cell.findings.at(0).code == "K0101");
+    CHECK(cell.disagrees() == !beyond);
+    const auto json = to_json(matrix)[0]["results"][0];
+    CHECK(json["agree"] == false);
+    CHECK(json.contains("known_difference") == beyond);
+  }
+}
+
 TEST_CASE("SLM arguments and counts reach the check") {
   KernelFacts kernel;
   kernel.arguments = {{ArgumentKind::global_pointer, 8, 16, "out"},
