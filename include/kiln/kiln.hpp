@@ -27,6 +27,7 @@
 #include "kiln/check.hpp"
 #include "kiln/cooperative.hpp"
 #include "kiln/launch.hpp"
+#include "kiln/needs.hpp"
 #include "kiln/occupancy.hpp"
 #include "kiln/refusal.hpp"
 #include "kiln/target.hpp"

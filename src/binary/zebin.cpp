@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "binary/zebin_symbols.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln {
@@ -205,6 +206,43 @@ tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> fil
   whole.kernels = std::move(facts->kernels);
   whole.info_version = std::move(facts->info_version);
   return whole;
+}
+
+void detail::each_undefined_symbol(std::span<const std::byte> file,
+                                   const std::function<void(MissingSymbol)>& visit) {
+  constexpr std::uint32_t kPerThreadOffset = 4;  // of the driver's own, whatever the symbol
+  // Which drivers define: linker.h of intel/compute-runtime 26.27.
+  constexpr std::string_view kDriversOwn[] = {"__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0", "__SubDeviceID",
+                                              "__INTEL_SURFACE_STATE_SIZE", "__INTEL_PER_THREAD_OFF"};
+  constexpr std::string_view kText = ".text.", kFunctions = "Intel_Symbol_Table_Void_Program";
+  const auto sections = read_sections(file);
+  if (!sections || check_links(file, *sections) || read<Elf64_Ehdr>(file, 0)->e_machine == EM_X86_64) return;
+  for (const Section& table : *sections) {
+    const auto& header = table.header;
+    if (header.sh_type != SHT_REL && header.sh_type != SHT_RELA) continue;
+    std::string_view home = (*sections)[header.sh_info].name;
+    if (!home.starts_with(kText) && !home.starts_with(".data.")) continue;  // debug information is another's
+    const bool is_code = home.starts_with(kText);
+    if (is_code) home.remove_prefix(kText.size());
+    const Section& symbols = (*sections)[header.sh_link];
+    const Section& names = (*sections)[symbols.header.sh_link];
+    const std::uint64_t size = header.sh_type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela);
+    for (std::uint64_t at = 0; at < header.sh_size; at += size) {
+      const auto entry = read<Elf64_Rel>(file, header.sh_offset + at);
+      const auto symbol =
+          read<Elf64_Sym>(file, symbols.header.sh_offset + ELF64_R_SYM(entry->r_info) * sizeof(Elf64_Sym));
+      if (!symbol || symbol->st_shndx != SHN_UNDEF || symbol->st_name == 0 ||
+          symbol->st_name >= names.header.sh_size || ELF64_R_TYPE(entry->r_info) == kPerThreadOffset)
+        continue;
+      const auto* text =
+          reinterpret_cast<const char*>(file.data()) + names.header.sh_offset + symbol->st_name;
+      constexpr std::size_t kLongestSymbol = 1024;  // bytes; many relocations may name one long symbol
+      const std::string_view name(
+          text, strnlen(text, std::min<std::size_t>(names.header.sh_size - symbol->st_name, kLongestSymbol)));
+      if (std::ranges::count(kDriversOwn, name) != 0) continue;
+      visit({std::string(name), std::string(is_code && home != kFunctions ? home : "")});
+    }
+  }
 }
 
 std::span<const std::byte> embedded_spirv(std::span<const std::byte> file) {

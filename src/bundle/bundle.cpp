@@ -3,6 +3,7 @@
 #include "kiln/bundle.hpp"
 
 #include "kiln/log.hpp"
+#include "kiln/needs.hpp"
 #include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
@@ -59,6 +60,8 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   const std::string text_before = home_.driver.last_error_description();
   auto kernel = code_.module->kernel(name.c_str());
   if (!kernel) {
+    if (kernel.error().code() == ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED)
+      return tl::unexpected(detail::explained(std::move(kernel).error(), explain_unlinked({})));
     if (kernel.error().code() != ZE_RESULT_ERROR_INVALID_KERNEL_NAME) {
       Refusal refusal = detail::survey(kernel.error().code(), kernel.error().call(), home_.device);
       if (std::string text = home_.driver.last_error_description(); text != text_before)

@@ -5,6 +5,7 @@
 
 #include "bundle/cached_build.hpp"
 #include "bundle/candidates.hpp"
+#include "bundle/file_needs.hpp"
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
 #include "kiln/refusal.hpp"
@@ -75,6 +76,20 @@ Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFor
   return Error(build.code(), "zeModuleCreate", std::move(diagnostic));
 }
 
+/// The build failed, and for what the device lacks? Compilers say it, or nothing at all.
+bool is_about(const ModuleBuild& build, const Diagnostic& lacking) {
+  if (build.compiler_died) return false;
+  const std::string& log = build.log;
+  const bool doubles = lacking.message.find("fp64") != lacking.message.npos;
+  return log.empty() || (doubles && (log.find("ouble") != log.npos || log.find("fp64") != log.npos));
+}
+
+Error feature_failure(const ModuleBuild& build, Diagnostic lacking) {
+  if (!build.log.empty()) lacking.rows.push_back({"build log", build.log});
+  lacking.answer = {AnsweredBy::driver};
+  return Error(build.code(), "zeModuleCreate", std::move(lacking));
+}
+
 /// Build options, the cache and isolation are for what is compiled; native code goes to the driver as it is.
 detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput> inputs, ModuleFacts facts,
                           const BundleOptions& options, Cache* cache) {
@@ -142,6 +157,14 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
       refusal = Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", *std::move(hazard));
     return true;
   });
+  std::erase_if(list.candidates, [&](const Candidate& candidate) {
+    auto useless = detail::refuse_native(candidate, options.flags);
+    if (!useless) return false;
+    if (!candidate.by_name) bundle.passed_over_.push_back({candidate.name(), useless->diagnostic()->message});
+    if (!refusal) refusal = std::move(useless);
+    return true;
+  });
+  detail::prefer_known_versions(list.candidates, device.driver);
 
   for (Candidate& candidate : list.candidates) {
     const bool spirv = candidate.format == BinaryFormat::spirv;
@@ -158,6 +181,8 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
     std::vector<std::byte> alone;
     if (candidate.by_name) alone = detail::archive_of(candidate);
     const ModuleInput input = input_of(candidate.by_name ? alone : candidate.code, candidate.format, options);
+    auto lacking = spirv ? detail::lacking_feature(candidate, device.device) : std::nullopt;
+    if (lacking) log(LogLevel::warning, candidate.name() + ": " + lacking->code + ": " + lacking->message);
     const auto start = Clock::now();
     detail::CachedBuild built = build(device, {&input, 1}, candidate.facts, options, cache);
     bundle.build_time_ = Clock::now() - start;
@@ -168,10 +193,21 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
           {candidate.name(), why + (built.build.log.empty() ? "" : ": " + built.build.log)});
       // A native binary for another device is no news.
       if (!refusal && spirv)
-        refusal =
-            build_failure(built.build, candidate.name(), candidate.format, candidate.facts, device, options);
+        refusal = lacking && is_about(built.build, *lacking)
+                      ? feature_failure(built.build, *std::move(lacking))
+                      : build_failure(built.build, candidate.name(), candidate.format, candidate.facts,
+                                      device, options);
       continue;
     }
+    if (auto unlinked = spirv ? detail::refuse_unlinked(built.build.module.get(), built.facts, candidate.code,
+                                                        options.flags)
+                              : std::nullopt) {
+      bundle.passed_over_.push_back({candidate.name(), unlinked->diagnostic()->message});
+      if (!refusal) refusal = std::move(unlinked);
+      continue;
+    }
+    if (const auto newer = detail::newer_than(candidate, device.driver))
+      log(LogLevel::warning, candidate.name() + ": " + newer->code + ": " + newer->message);
     bundle.take(std::move(built), candidate.file);
     bundle.member_ = candidate.member;
     const bool native = bundle.origin_ == BinaryOrigin::native;
@@ -219,6 +255,9 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
   bundle.build_time_ = Clock::now() - start;
   if (built.build.code() != ZE_RESULT_SUCCESS)
     return tl::unexpected(build_failure(built.build, all.name, BinaryFormat::spirv, facts, device, options));
+  for (const ModuleInput& input : inputs)  // what one of them lacks another may have: the kernels tell
+    if (auto unlinked = detail::refuse_unlinked(built.build.module.get(), facts, input.code, options.flags))
+      return tl::unexpected(*std::move(unlinked));
   bundle.take(std::move(built), all.name);
   return bundle;
 }

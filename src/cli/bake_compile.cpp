@@ -6,6 +6,7 @@
 #include "cli/bake.hpp"
 #include "cli/link_spirv.hpp"
 #include "kiln/build.hpp"
+#include "kiln/needs.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -108,6 +109,9 @@ tl::expected<BakedTarget, CompileFailure> bake_target(const std::vector<BakeSour
   auto binary = compile_native_checked({files, front_end->spirv, SourceLanguage::spirv, name, flags.back_end},
                                        time_limit);
   if (!binary) return tl::unexpected(std::move(binary).error());
+  if (flags.back_end.find("-library-compilation") == std::string::npos)
+    if (auto missing = explain_symbols(missing_symbols(*binary), BinaryFormat::elf))
+      return refuse(name, *std::move(missing));
   // Old releases say the version nowhere in the binary.
   std::uint32_t version = read_zebin(*binary)->ip_version;
   if (version == 0)

@@ -3,6 +3,9 @@
 #include "cli/check_matrix.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include "kiln/needs.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -52,14 +55,51 @@ void add_failure(Cell& cell, const PartSet& set, const std::string& family, cons
   }
 }
 
+/// What a whole module takes for granted; worked out once for all its kernels and targets.
+class Needs {
+ public:
+  void add_findings(std::vector<Diagnostic>& findings, const Part& part, const Target& target) {
+    const Known& known = of(part);
+    const auto add = [&](std::optional<Diagnostic> finding) {
+      if (finding) findings.push_back(*std::move(finding));
+    };
+    add(explain_symbols(known.missing, part.part.format));
+    add(check_info_version(*part.part.facts, 0));
+    add(check_features(known.features, target_features(target)));
+  }
+
+  /// Why a compiler may have refused it.
+  void add_lacking(std::vector<Diagnostic>& findings, const Part& part, const Target& target) {
+    if (auto lacking = check_features(of(part).features, target_features(target)))
+      findings.insert(findings.begin(), *std::move(lacking));
+  }
+
+ private:
+  struct Known {
+    std::vector<MissingSymbol> missing;
+    std::vector<NeededFeature> features;
+  };
+  const Known& of(const Part& part) {
+    const auto [place, fresh] = known_.try_emplace(&part);
+    if (fresh) {
+      place->second.missing = missing_symbols(part.code);
+      if (part.is_spirv()) place->second.features = needed_features(part.code);
+    }
+    return place->second;
+  }
+  std::map<const Part*, Known> known_;
+};
+
 /// Another kernel of the module with too much static SLM is a reason too: the driver refuses them all.
-std::vector<Diagnostic> findings_of(const Cell& cell, const TargetLimits& limits,
-                                    const CheckRequest& request) {
+std::vector<Diagnostic> findings_of(const Cell& cell, const Target& target, const CheckRequest& request,
+                                    Needs& needs) {
   const KernelFacts& kernel = *cell.kernel;
+  const TargetLimits limits = target_limits(target);
   auto findings = check_kernel(kernel, limits, request.of(kernel));
   if (kernel.static_slm <= limits.slm_per_group)
     if (const KernelFacts* culprit = static_slm_over_limit(*cell.part->part.facts, limits.slm_per_group))
       findings.push_back(explain_static_slm(*culprit, limits.slm_per_group));
+  needs.add_findings(findings, *cell.part, target);
   std::ranges::stable_partition(findings, is_error);
   return findings;
 }
@@ -104,6 +144,7 @@ bool Matrix::all_fit() const {
 
 Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, const CheckRequest& request) {
   Matrix matrix{targets, {}};
+  Needs needs;
   for (const Part& each : set.parts)
     for (const KernelFacts& kernel : each.part.facts->kernels) {
       const auto same = [&](const Row& row) {
@@ -117,8 +158,8 @@ Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, 
         if (cell.kernel)
           cell.truncated = std::ranges::any_of(request.of(*cell.kernel).local_bytes,
                                                [](std::uint64_t bytes) { return bytes > UINT32_MAX; });
-        if (cell.kernel && !cell.not_compiled)
-          cell.findings = findings_of(cell, target_limits(*target), request);
+        if (cell.kernel && !cell.not_compiled) cell.findings = findings_of(cell, *target, request, needs);
+        if (cell.not_compiled && cell.part) needs.add_lacking(cell.findings, *cell.part, *target);
         if (cell.fits()) cell.occupancy = occupancy_of(*cell.kernel, *target, request);
         row.cells.push_back(std::move(cell));
       }

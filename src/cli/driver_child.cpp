@@ -96,15 +96,17 @@ ze_result_t set_argument(KernelRef kernel, const ArgumentQuestion& argument, con
   return code_of(kernel.set_argument(argument.index, argument.bytes, kZeros.data()));
 }
 
-void try_kernel(const OpenDevice& device, ModuleRef module, const KernelQuestion& question,
-                KernelCalls calls) {
+void try_kernel(const OpenDevice& device, ModuleRef module, const std::string& build_log,
+                const KernelQuestion& question, KernelCalls calls) {
   Kernel kernel;
+  ze_result_t made_code = ZE_RESULT_SUCCESS;
   calls.make("zeKernelCreate", [&] {
     auto made = module.kernel(question.name.c_str());
-    if (!made) return made.error().code();
+    if (!made) return made_code = made.error().code();
     kernel = *std::move(made);
     return ZE_RESULT_SUCCESS;
   });
+  if (made_code == ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED) calls.add_words(build_log);
   if (question.launch) {
     constexpr std::size_t kAnySize = 4096;  // bytes; nothing is executed
     auto allocated = device.context.get().allocate_device(device.device, kAnySize);
@@ -147,7 +149,8 @@ void try_module(const OpenDevice& device, const ModuleQuestion& question, int in
     return calls.finish();
   }
   for (std::size_t i = 0; i < question.kernels.size(); ++i)
-    try_kernel(device, build.module.get(), question.kernels[i], {reporter, index, static_cast<int>(i)});
+    try_kernel(device, build.module.get(), build.log, question.kernels[i],
+               {reporter, index, static_cast<int>(i)});
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/check_parts.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "kiln/needs.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -103,7 +105,7 @@ ordered_json describe(const KernelFacts& kernel, BinaryFormat format) {
   return json;
 }
 
-ordered_json describe(const BinaryPart& part) {
+ordered_json describe(const BinaryPart& part, std::span<const std::byte> code) {
   ordered_json json;
   if (!part.name.empty()) json["member"] = part.name;
   json["format"] = format_text(part.format);
@@ -125,6 +127,14 @@ ordered_json describe(const BinaryPart& part) {
     json["global_data"] = facts.global_data;
     json["constant_data"] = facts.constant_data;
   }
+  json["unresolved"] = ordered_json::array();
+  for (const MissingSymbol& each : missing_symbols(code))
+    json["unresolved"].push_back(
+        {{"symbol", each.name},
+         {"kernel", each.kernel.empty() ? ordered_json() : ordered_json(each.kernel)}});
+  json["needs"] = ordered_json::array();
+  for (const NeededFeature& each : needed_features(code))
+    json["needs"].push_back({{"feature", each.name}, {"kernels", each.kernels}});
   json["kernels"] = ordered_json::array();
   for (const KernelFacts& kernel : facts.kernels) json["kernels"].push_back(describe(kernel, part.format));
   return json;
@@ -178,7 +188,15 @@ void print_kernels(const ModuleFacts& facts, BinaryFormat format) {
   print_table(rows, 1, 4);
 }
 
-void print_text(const BinaryPart& part) {
+/// Findings about the module as a whole.
+void print_needs(const BinaryPart& part, std::span<const std::byte> code) {
+  for (const NeededFeature& each : needed_features(code)) say("    needs %s\n", each.name);
+  for (const auto& finding :
+       {explain_symbols(missing_symbols(code), part.format), check_info_version(*part.facts, 0)})
+    if (finding) say("\n%s", to_text(*finding).c_str());
+}
+
+void print_text(const BinaryPart& part, std::span<const std::byte> code) {
   std::string line = part.name.empty() ? "" : part.name + ": ";
   line += format_text(part.format);
   if (part.facts) {
@@ -195,7 +213,9 @@ void print_text(const BinaryPart& part) {
     }
   }
   say("  %s\n", line.c_str());
-  if (part.facts) print_kernels(*part.facts, part.format);
+  if (!part.facts) return;
+  print_kernels(*part.facts, part.format);
+  print_needs(part, code);
 }
 
 }  // namespace
@@ -216,10 +236,13 @@ int inspect(const InspectOptions& options) {
     }
     ordered_json parts = ordered_json::array();
     if (!options.json) say("%s\n", path.c_str());
-    for (const BinaryPart& part : read_parts(file->bytes)) {
-      parts.push_back(describe(part));
-      if (!options.json) print_text(part);
-      if (!part.facts) report(unreadable_part(path, part));
+    const auto read = read_parts(file->bytes);
+    auto codes = codes_of(file->bytes, read);
+    codes.resize(read.size());
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      parts.push_back(describe(read[i], codes[i]));
+      if (!options.json) print_text(read[i], codes[i]);
+      if (!read[i].facts) report(unreadable_part(path, read[i]));
     }
     list.push_back({{"file", path}, {"parts", parts}});
   }

@@ -59,8 +59,8 @@ Several sources become one module, linked before they are compiled further: each
 be the only one of its kind; a function that one source declares and another defines is found.
 The same sources, options and releases make the same bytes, in any folder. What was there stays until all is done.
 Read more in docs/bundles.md, with rules for Meson and CMake.
-Exit status: 0 baked, 2 usage (an unknown target, one named twice, sources that do not go together), 4 no CPU driver,
-5 ocloc missing, a source that cannot be read or compiled, an output that cannot be written.)";
+Exit status: 0 baked, 2 usage (an unknown target, one named twice, sources that do not go together), 3 a function that is
+defined nowhere, 4 no CPU driver, 5 ocloc missing, a source that cannot be read or compiled, an output that cannot be written.)";
 
 constexpr const char* kExplainFooter = R"(
 Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a tracer's 0x1879048195, OpenCL's -5 or

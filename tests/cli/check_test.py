@@ -234,6 +234,29 @@ class RealDriver(unittest.TestCase):
             self.assertEqual((cell['driver']['call'], cell['driver']['fits']), ('zeModuleCreate', False))
             self.assertIn('larger than available (65536)', cell['driver']['said'])
 
+    def test_kiln_and_the_driver_agree_about_what_files_take_for_granted(self):
+        targets = {'unresolved.spv': 'tgllp,dg2,pvc', 'doubles.spv': 'tgllp,dg2,pvc', 'unresolved.ocloc-22.43.bin': 'pvc',
+                   'unresolved.ocloc-26.27.bin': 'pvc', 'memory.pvc.bin': 'pvc'}
+        fits = {}
+        for path in (None, '/nonexistent'):  # with ocloc, and by the SPIR-V alone
+            environment = {'PATH': path} if path else {}
+            for file, target in targets.items():
+                done = kiln(str(DATA / file), '--target', target, '--driver', '--json', **environment)
+                for row in json.loads(done.stdout)['kernels']:
+                    for cell in row['results']:
+                        self.assertTrue(cell['agree'], (file, row['kernel'], cell))
+                        fits[file, cell['target']] = cell['fits']
+        self.assertEqual({key for key, fit in fits.items() if fit}, {('doubles.spv', 'pvc'), ('memory.pvc.bin', 'pvc')})
+
+    def test_kiln_and_the_driver_agree_about_a_version_that_is_no_drivers(self):
+        with source('memory.pvc.bin', '') as path:
+            code = (DATA / 'memory.pvc.bin').read_bytes()
+            path.write_bytes(code.replace(b"version:         '1.", b"version:         '9."))
+            _, cells = checked(self, str(path), '--target', 'pvc', '--driver', status=3)
+        for cell in cells.values():
+            self.assertEqual([reason['code'] for reason in cell['reasons']], ['K0131'])
+            self.assertTrue(cell['agree'], cell)
+
     def test_a_product_that_the_driver_does_not_know_is_no_failure(self):
         _, cells = checked(self, SAXPY, '--target', 'tgllp,bmg,lnl', '--driver', status=0)
         self.assertTrue(cells['saxpy', 'tgllp']['driver']['fits'])

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # The command as a user types it: exit codes, JSON fields, diagnostics, and files that are not what they should be.
+import array
 import json
 import os
 import pathlib
+import resource
 import shutil
 import struct
 import subprocess
@@ -437,6 +439,136 @@ class Inspect(unittest.TestCase):
     def test_without_files_it_is_a_usage_error(self):
         self.assertEqual(kiln('inspect').returncode, 2)
 
+    def test_a_symbol_that_is_defined_nowhere_is_named_with_its_kernel(self):
+        for file in ('unresolved.spv', 'unresolved.ocloc-22.43.bin', 'unresolved.ocloc-26.27.bin'):
+            done = kiln('inspect', str(DATA / file))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('K0130', done.stdout, file)
+            self.assertIn('`misspelt`, used by kernel `bad`', done.stdout, file)
+            part, = json.loads(kiln('inspect', '--json', str(DATA / file)).stdout)['files'][0]['parts']
+            self.assertEqual(part['unresolved'], [{'symbol': 'misspelt', 'kernel': 'bad'}], file)
+
+
+class Outside(unittest.TestCase):
+    """Files that have no end, no size, or more of it than there is memory."""
+    READERS = (['inspect'], ['check', '--target', 'pvc'], ['cache', 'import'],
+               ['bake', '--target', 'pvc', '-o', os.path.join(tempfile.gettempdir(), 'never-written.ar')])
+    COMMANDS = (*READERS, ['explain'], ['run', 'saxpy', '--device', 'cpu', '--bundle'])
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.environment = {**os.environ, 'KILN_CACHE': 'on', 'KILN_CACHE_DIR': scratch.name + '/cache'}
+
+    def limited(self, *arguments, mebibytes=1500):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+        return subprocess.run([KILN, *arguments], capture_output=True, text=True, timeout=120, preexec_fn=limit,
+                              env=self.environment)
+
+    def check_refused(self, done, *words):
+        self.assertIn(done.returncode, (1, 2, 4, 5), (done.args, done.stderr))
+        self.assertRegex(done.stderr, r'error\[K\d{4}\]', done.args)
+        for word in words:
+            self.assertIn(word, done.stderr, done.args)
+
+    def test_devices_and_pipes_without_a_writer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = pathlib.Path(folder, 'pipe.spv')
+            os.mkfifo(pipe)
+            for command in self.COMMANDS:
+                self.check_refused(self.limited(*command, '/dev/zero'), 'it is a device')
+                if command != ['explain']:  # which waits for who writes its log
+                    self.check_refused(self.limited(*command, str(pipe)), 'nobody writes to')
+
+    def test_a_pipe_with_a_writer_is_read(self):
+        with subprocess.Popen(['cat', str(KERNELS / 'saxpy.spv')], stdout=subprocess.PIPE) as writer:
+            done = subprocess.run([KILN, 'inspect', '/dev/stdin'], stdin=writer.stdout, capture_output=True, text=True,
+                                  timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('saxpy ', done.stdout)
+
+    def test_sparse_files_and_files_that_need_more_memory_than_there_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            huge = pathlib.Path(folder, 'huge.spv')
+            with open(huge, 'wb') as file:
+                file.truncate(1 << 40)
+            for command in self.READERS:
+                self.check_refused(self.limited(*command, str(huge)), 'larger than 1 GiB')
+            with open(huge, 'r+b') as file:
+                file.truncate(900 << 20)
+            for command in self.READERS:
+                self.check_refused(self.limited(*command, str(huge), mebibytes=600), 'memory for')
+
+    def test_what_is_read_but_cannot_be_worked_on_is_a_message_too(self):
+        # Four million names: what is made of them needs far more than the file itself.
+        count = 4_000_000
+        names = array.array('I', [3 << 16 | 5, 0, 0]) * count  # OpName
+        names[1::3] = array.array('I', range(count))
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, 'names.spv')
+            file.write_bytes(struct.pack('<5I', 0x07230203, 0x10000, 0, count, 0) + names.tobytes())
+            done = self.limited('inspect', str(file), mebibytes=350)
+            self.check_refused(done, 'K0412')
+            self.assertEqual(done.returncode, 5)
+
+
+class Terminal(unittest.TestCase):
+    """What a terminal obeys, or shows as what it is not, comes from files and arguments and goes no further."""
+    WILD = '\x1b]0;title\x07\x9b31m\u202etxt.exe\u2066\u200f\u2028'
+
+    def check_safe(self, raw, *told):
+        text = raw.decode('utf-8')  # strict
+        for c in text:
+            self.assertFalse(c < ' ' and c not in '\n\t' or '\x7f' <= c < '\xa0' or '\u202a' <= c <= '\u202e' or
+                             '\u2066' <= c <= '\u2069' or c in '\u200e\u200f\u061c\u2028\u2029', (hex(ord(c)), told))
+
+    def test_names_of_files_and_kernels_arguments_and_variables(self):
+        def name_of(text):
+            data = text.encode() + b'\xff\xc2'
+            return data + b'\0' * (4 - len(data) % 4)
+        spirv = (KERNELS / 'saxpy.spv').read_bytes()
+        wild = name_of(self.WILD)
+        at = 20
+        out = spirv[:20]
+        while at < len(spirv):  # a kernel of that name
+            words = struct.unpack_from('<I', spirv, at)[0]
+            count, op = words >> 16, words & 0xffff
+            if op == 15:
+                name_end = spirv.index(b'\0', at + 12)
+                rest = spirv[at + 12 + (name_end - at - 12) // 4 * 4 + 4:at + count * 4]
+                head = spirv[at + 4:at + 12]
+                out += struct.pack('<I', (3 + len(wild) // 4 + len(rest) // 4) << 16 | 15) + head + wild + rest
+            else:
+                out += spirv[at:at + count * 4]
+            at += count * 4
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(os.fsencode(folder), self.WILD.encode() + b'\xff.spv')
+            pathlib.Path(os.fsdecode(file)).write_bytes(out)
+            runs = [['inspect', file], ['inspect', '--json', file], ['check', '--target', 'pvc,dg2', file],
+                    ['check', '--json', '--target', 'dg2', '--local', b'x=1', file], ['explain', file], ['explain', file + b'x'],
+                    ['check', '--target', self.WILD, file], [self.WILD], ['run', self.WILD], ['inspect', file + b'x'],
+                    ['inspect', '--json', file + b'x'], ['devices', '--device', self.WILD], ['cache', 'explain', file],
+                    ['cache', 'warm', '--device', 'cpu', file], ['bake', '--target', 'pvc', '-o', file + b'.ar', file],
+                    ['doctor'], ['run', 'saxpy', '--device', 'cpu', '--bundle', file]]
+            environment = {**os.environ, 'KILN_LOG': 'debug', 'ZE_AFFINITY_MASK': self.WILD, 'PATH': '/nonexistent',
+                           'KILN_CACHE': 'on', 'KILN_CACHE_DIR': folder + '/cache'}
+            for run in runs:
+                done = subprocess.run([KILN, *run], capture_output=True, timeout=120, env=environment)
+                self.check_safe(done.stdout, run)
+                self.check_safe(done.stderr, run)
+                self.assertTrue(done.stdout or done.stderr, run)
+
+    def test_the_command_writes_through_one_place(self):
+        folder = pathlib.Path(os.environ['KILN_README']).parent / 'src' / 'cli'
+        for path in folder.glob('*.?pp'):
+            if path.name == 'output.cpp':
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                code = line.split('//')[0]
+                self.assertNotRegex(code, r'std::(printf|fprintf|vprintf|puts|fputs|putchar|perror|cout|cerr|clog)\b',
+                                    f'{path.name}:{number}')
+
 
 class Check(unittest.TestCase):
     def test_a_kernel_that_fits_pvc_but_not_dg2(self):
@@ -520,6 +652,22 @@ class Explain(unittest.TestCase):
     def test_a_log_without_failure_ends_with_1(self):
         done = subprocess.run([KILN, 'explain', '-'], input='fine\n', capture_output=True, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (1, 'no failure found in 1 lines\n'))
+
+    def test_kilns_own_report_is_read_back_with_the_page_of_its_code(self):
+        refused = kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', '262144')
+        self.assertEqual(refused.returncode, 3, refused.stderr)
+        self.assertIn('zeCommandListAppendLaunchKernel would answer ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003)',
+                      refused.stderr)
+        report = json.loads(kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', '262144', '--json').stdout)['error']
+        self.assertEqual((report['result'], report['result_value'], report['call'], report['answered_by']),
+                         ('ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY', 0x70000003, 'zeCommandListAppendLaunchKernel',
+                          'kiln, before the driver'))
+        for text in (refused.stderr, json.dumps({'error': report}, indent=2), json.dumps(report)):
+            done = subprocess.run([KILN, 'explain', '-'], input=text, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertIn('Kiln reported K0101: kernel `tiled` asks for 262144 bytes', done.stdout)
+            self.assertIn('OUT_OF_DEVICE_MEMORY', done.stdout)
+            self.assertIn('\nK0101: static and dynamic SLM', done.stdout)
 
     def test_what_is_neither_code_nor_file(self):
         done = kiln('explain', 'nonsense')

@@ -2,10 +2,16 @@
 // Fuzz target: the SPIR-V reader, and the checks on what it found.
 #include "fuzz/claims.hpp"
 #include "fuzz/input.hpp"
+#include "kiln/needs.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kiln;
-  const auto facts = read_spirv(fuzz::bytes(data, size));
+  const auto file = fuzz::bytes(data, size);
+  fuzz::claim(missing_symbols(file).size() <= 64, "symbols are bounded");
+  for (const NeededFeature& each : needed_features(file))
+    fuzz::claim(check_features({&each, 1}, {false, false, false}).has_value(),
+                "what is needed can be lacking");
+  const auto facts = read_spirv(file);
   if (facts) {
     fuzz::claim(!facts->kernels.empty(), "a module that can be read has a kernel");
     fuzz::claim_checks(*facts);

@@ -2,11 +2,14 @@
 // Fuzz target: the ELF reader of native binaries, and the SPIR-V inside them.
 #include "fuzz/claims.hpp"
 #include "fuzz/input.hpp"
+#include "kiln/needs.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kiln;
   const auto file = fuzz::bytes(data, size);
   if (const auto facts = read_zebin(file)) fuzz::claim_checks(*facts);
+  if (const auto finding = explain_symbols(missing_symbols(file), BinaryFormat::elf))
+    fuzz::claim_renders(*finding);
   const auto spirv = embedded_spirv(file);
   fuzz::claim(spirv.empty() || (spirv.data() >= file.data() && spirv.size() <= size &&
                                 spirv.data() + spirv.size() <= file.data() + size),

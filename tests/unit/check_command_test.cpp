@@ -243,6 +243,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("native code for another product stands by the SPIR-V inside it") {
+  // The native part is for pvc; ocloc writes the SPIR-V beside it unless told not to.
+  const auto path = std::filesystem::path(KILN_TEST_DATA) / "data" / "unresolved.ocloc-22.43.bin";
+  const PartSet set = read_files({path.string()});
+  REQUIRE(set.errors.empty());
+  REQUIRE(set.parts.size() == 2);
+  CHECK(set.parts[1].is_spirv());
+  CHECK(set.parts[1].is_inside);
+  const Matrix matrix = check_all(set, {find_target("pvc"), find_target("dg2")}, {});
+  REQUIRE(matrix.rows.size() == 2);
+  CHECK(std::string(matrix.rows[0].cells[0].by()) == "native");
+  CHECK(std::string(matrix.rows[0].cells[1].by()) == "spirv");
+  for (const Row& row : matrix.rows)
+    for (const Cell& cell : row.cells) {
+      REQUIRE_FALSE(cell.findings.empty());
+      CHECK(cell.findings[0].code == "K0130");
+    }
+}
+
 TEST_CASE("SLM arguments and counts reach the check") {
   KernelFacts kernel;
   kernel.arguments = {{ArgumentKind::global_pointer, 8, 16, "out"},
