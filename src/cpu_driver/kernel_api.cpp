@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // zeKernel*.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "device.hpp"
 #include "group_size.hpp"
 #include "kernel.hpp"
+#include "last_error.hpp"
 
 namespace kiln::cpu {
 
@@ -27,6 +29,10 @@ ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t* des
   const auto found = std::ranges::find_if(
       kernels, [&](const CompiledKernel& candidate) { return candidate.facts.name == name; });
   if (found == kernels.end()) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+  if (!found->refused.empty()) {
+    set_last_error("kernel '" + found->facts.name + "': " + found->refused);
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  }
   const auto& required = found->facts.required_group_size;
   const std::uint64_t limit = device().profile->max_group_size;
   if (std::ranges::any_of(required, [&](std::uint32_t size) { return size > limit; }) ||
@@ -111,14 +117,19 @@ ze_result_t kernel_get_source_attributes(ze_kernel_handle_t handle, std::uint32_
   KILN_NEED_HANDLE(handle);
   KILN_NEED_POINTER(size);
   return guarded([&] {
-    const KernelFacts& facts = object<Kernel>(handle)->facts();
+    const Kernel& kernel = *object<Kernel>(handle);
+    const KernelFacts& facts = kernel.facts();
     std::string attributes;
     const auto add = [&](const std::string& attribute) {
       attributes.append(attributes.empty() ? "" : " ").append(attribute);
     };
-    if (const auto& required = facts.required_group_size; required[0] != 0)
-      add("reqd_work_group_size(" + std::to_string(required[0]) + "," + std::to_string(required[1]) + "," +
-          std::to_string(required[2]) + ")");
+    const auto add_size = [&](const char* name, const std::array<std::uint32_t, 3>& size) {
+      if (size[0] == 0) return;
+      add(std::string(name) + "(" + std::to_string(size[0]) + "," + std::to_string(size[1]) + "," +
+          std::to_string(size[2]) + ")");
+    };
+    add_size("reqd_work_group_size", facts.required_group_size);
+    add_size("work_group_size_hint", kernel.compiled->group_size_hint);
     if (facts.required_sub_group_size != 0)
       add("intel_reqd_sub_group_size(" + std::to_string(facts.required_sub_group_size) + ")");
     if (text) {

@@ -25,45 +25,64 @@ std::span<const std::byte> as_bytes(const void* data, std::size_t size) {
   return {static_cast<const std::byte*>(data), size};
 }
 
-/// Takes the input from the description or from the one program of a chained ze_module_program_exp_desc_t.
-ze_result_t read_input(const ze_module_desc_t& desc, Input& input, std::string& log) {
+/// Takes the inputs from the description or from the programs of a chained ze_module_program_exp_desc_t.
+ze_result_t read_inputs(const ze_module_desc_t& desc, std::vector<Input>& inputs) {
   const auto* several =
       find_chained<ze_module_program_exp_desc_t>(desc.pNext, ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC);
   if (!several) {
     KILN_NEED_POINTER(desc.pInputModule);
     if (desc.inputSize == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
-    input = {as_bytes(desc.pInputModule, desc.inputSize), desc.pBuildFlags, desc.pConstants};
+    inputs.push_back({as_bytes(desc.pInputModule, desc.inputSize), desc.pBuildFlags, desc.pConstants});
     return ZE_RESULT_SUCCESS;
-  }
-  if (several->count != 1) {
-    log = "a module of " + std::to_string(several->count) +
-          " linked programs is not supported: link them first\n";
-    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   }
   KILN_NEED_POINTER(several->pInputModules);
   KILN_NEED_POINTER(several->inputSizes);
-  KILN_NEED_POINTER(several->pInputModules[0]);
-  if (several->inputSizes[0] == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
-  input = {as_bytes(several->pInputModules[0], several->inputSizes[0]),
-           several->pBuildFlags ? several->pBuildFlags[0] : desc.pBuildFlags,
-           several->pConstants ? several->pConstants[0] : desc.pConstants};
+  if (several->count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
+  for (std::uint32_t i = 0; i < several->count; ++i) {
+    KILN_NEED_POINTER(several->pInputModules[i]);
+    if (several->inputSizes[i] == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
+    inputs.push_back({as_bytes(several->pInputModules[i], several->inputSizes[i]),
+                      several->pBuildFlags ? several->pBuildFlags[i] : desc.pBuildFlags,
+                      several->pConstants ? several->pConstants[i] : desc.pConstants});
+  }
   return ZE_RESULT_SUCCESS;
 }
 
-BuildResult build(const ze_module_desc_t& desc, const Input& input) {
-  if (desc.format == ZE_MODULE_FORMAT_NATIVE) return build_from_native(input.bytes);
+/// The programs are linked before they are compiled, so that all have the flags of each.
+std::string flags_of(const std::vector<Input>& inputs) {
+  std::vector<std::string_view> different;
+  std::string all;
+  for (const Input& input : inputs) {
+    const std::string_view flags = input.flags ? input.flags : "";
+    if (flags.empty() || std::ranges::find(different, flags) != different.end()) continue;
+    different.push_back(flags);
+    all.append(all.empty() ? "" : " ").append(flags);
+  }
+  return all;
+}
+
+BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs) {
+  BuildResult failed;
+  if (desc.format == ZE_MODULE_FORMAT_NATIVE) {
+    if (inputs.size() == 1) return build_from_native(inputs[0].bytes);
+    failed.status = BuildStatus::invalid_native_binary;
+    failed.log = "error: several native binaries cannot be linked: give their SPIR-V\n";
+    return failed;
+  }
   if (faults().build) {
-    BuildResult failed;
-    failed.status = BuildStatus::build_failure;
     failed.log = "error: KILN_CPU_FAULT asks this build to fail\n";
     return failed;
   }
   BuildOptions options;
   options.sub_group_sizes = device().profile->sub_group_sizes;
-  if (input.flags) options.flags = input.flags;
+  options.flags = flags_of(inputs);
   std::string log;
-  if (input.constants) options.constants = read_constants(input.bytes, *input.constants, log);
-  BuildResult built = build_from_spirv(input.bytes, options);
+  std::vector<SpirvModule> modules;
+  for (const Input& input : inputs) {
+    modules.push_back({input.bytes, {}});
+    if (input.constants) modules.back().constants = read_constants(input.bytes, *input.constants, log);
+  }
+  BuildResult built = build_from_spirv(modules, options);
   built.log = log + built.log;
   return built;
 }
@@ -72,7 +91,8 @@ BuildResult build(const ze_module_desc_t& desc, const Input& input) {
 /// newer ones. The native path leaves no description there.
 ze_result_t check_static_slm(const Program& program, ze_module_format_t format, std::string& log) {
   std::uint64_t needed = 0;
-  for (const CompiledKernel& kernel : program.kernels()) needed = std::max(needed, kernel.facts.static_slm);
+  for (const CompiledKernel& kernel : program.kernels())
+    if (kernel.refused.empty()) needed = std::max(needed, kernel.facts.static_slm);
   const std::uint64_t available = device().profile->slm_per_group;
   if (needed <= available) return ZE_RESULT_SUCCESS;
   log = slm_too_large(needed, available);
@@ -85,7 +105,7 @@ ze_result_t check_static_slm(const Program& program, ze_module_format_t format, 
 bool has_sub_group_sizes(const Program& program, std::string& log) {
   const auto& sizes = device().profile->sub_group_sizes;
   for (const CompiledKernel& kernel : program.kernels()) {
-    if (std::ranges::find(sizes, kernel.facts.simd_size) != sizes.end()) continue;
+    if (!kernel.refused.empty() || std::ranges::find(sizes, kernel.facts.simd_size) != sizes.end()) continue;
     log += "error: native binary: kernel '" + kernel.facts.name + "' has sub-groups of " +
            std::to_string(kernel.facts.simd_size) + " work-items, which this device does not have\n";
     return false;
@@ -94,9 +114,9 @@ bool has_sub_group_sizes(const Program& program, std::string& log) {
 }
 
 ze_result_t create(const ze_module_desc_t& desc, ze_module_handle_t& module, std::string& log) {
-  Input input;
-  if (const auto result = read_input(desc, input, log); result != ZE_RESULT_SUCCESS) return result;
-  BuildResult built = build(desc, input);
+  std::vector<Input> inputs;
+  if (const auto result = read_inputs(desc, inputs); result != ZE_RESULT_SUCCESS) return result;
+  BuildResult built = build(desc, inputs);
   log += built.log;
   if (built.status == BuildStatus::invalid_native_binary) return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
   if (built.status != BuildStatus::ok || !built.program) {

@@ -20,16 +20,25 @@ struct SpecializationConstant {
   std::uint64_t bits;  ///< little-endian value, as many bytes as the constant's type has
 };
 
+/// One of the modules that a program is linked from.
+struct SpirvModule {
+  std::span<const std::byte> bytes;
+  std::vector<SpecializationConstant> constants;
+};
+
 struct BuildOptions {
   std::string flags;  ///< the application's build flags, e.g. "-cl-fast-relaxed-math"
-  std::vector<SpecializationConstant> constants;
+  std::vector<SpecializationConstant> constants;            ///< of a program that is one module
   std::array<std::uint32_t, 3> sub_group_sizes{8, 16, 32};  ///< those of the device; zero: not used
 };
 
-/// One kernel, ready to run. Lives as long as its Program. facts.simd_size is the sub-group size.
+/// One kernel, ready to run unless it is refused. Lives as long as its Program. facts.simd_size is the
+/// sub-group size.
 struct CompiledKernel {
   KernelFacts facts;            ///< arguments_known is true; static_slm counts what the kernel reaches
   const void* entry = nullptr;  ///< the executor's business
+  std::array<std::uint32_t, 3> group_size_hint{};  ///< zero: none
+  std::string refused;  ///< why it cannot run, where other kernels of the module can; else empty
 };
 
 /// A built module. Immutable after creation; thread-safe.
@@ -65,6 +74,9 @@ struct BuildResult {
 /// Compiles SPIR-V with LLVM, in a child process, as both LLVM and the translator end theirs on some input.
 /// Never throws.
 [[nodiscard]] BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options);
+
+/// The same for a program of several modules, which are linked: what one imports, another exports.
+[[nodiscard]] BuildResult build_from_spirv(std::span<const SpirvModule> modules, const BuildOptions& options);
 
 /// Loads what native_binary() gave, in this or another process. A damaged one, or one for another CPU or
 /// compiler version, is invalid_native_binary with a log that says which.

@@ -189,11 +189,6 @@ TEST_CASE("linked modules are kept too, each order and each list of files for it
     return bundle;
   };
   const auto first = link({main, part});
-  if (device().kind == DeviceKind::cpu) {
-    REQUIRE(!first);
-    CHECK(first.error().diagnostic()->code == "K0203");
-    return;
-  }
   REQUIRE(first);
   CHECK(first->origin() == BinaryOrigin::jit);
   const auto again = link({main, part});

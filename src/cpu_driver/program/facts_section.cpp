@@ -62,10 +62,13 @@ class Reader {
 
 }  // namespace
 
-std::string write_facts(std::span<const KernelFacts> kernels) {
+std::string write_facts(std::span<const DescribedKernel> kernels) {
   Writer out;
   out.number(kernels.size());
-  for (const KernelFacts& kernel : kernels) {
+  for (const DescribedKernel& described : kernels) {
+    out.text(described.refused);
+    for (const std::uint32_t size : described.group_size_hint) out.number(size);
+    const KernelFacts& kernel = described.facts;
     out.text(kernel.name);
     out.number(kernel.static_slm);
     for (const std::uint32_t size : kernel.required_group_size) out.number(size);
@@ -84,10 +87,13 @@ std::string write_facts(std::span<const KernelFacts> kernels) {
   return out.take();
 }
 
-std::vector<KernelFacts> read_facts(std::string_view bytes) {
+std::optional<std::vector<DescribedKernel>> read_facts(std::string_view bytes) {
   Reader in(bytes);
-  std::vector<KernelFacts> kernels(in.count());
-  for (KernelFacts& kernel : kernels) {
+  std::vector<DescribedKernel> kernels(in.count());
+  for (DescribedKernel& described : kernels) {
+    in.text(described.refused);
+    for (std::uint32_t& size : described.group_size_hint) in.number(size);
+    KernelFacts& kernel = described.facts;
     in.text(kernel.name);
     in.number(kernel.static_slm);
     for (std::uint32_t& size : kernel.required_group_size) in.number(size);
@@ -104,7 +110,8 @@ std::vector<KernelFacts> read_facts(std::string_view bytes) {
       in.text(argument.name);
     }
   }
-  return in.complete() ? kernels : std::vector<KernelFacts>();
+  if (!in.complete()) return std::nullopt;
+  return kernels;
 }
 
 }  // namespace kiln::cpu

@@ -3,6 +3,9 @@
 // than linking the code.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +15,16 @@
 
 namespace kiln::cpu {
 
-std::string write_facts(std::span<const KernelFacts> kernels);
+/// What is known of a kernel besides its code.
+struct DescribedKernel {
+  KernelFacts facts;
+  std::array<std::uint32_t, 3> group_size_hint{};  ///< zero: none
+  std::string refused;                             ///< why it has no code; else empty
+};
 
-/// Empty when the bytes are not such facts. Every read is bounded.
-std::vector<KernelFacts> read_facts(std::string_view bytes);
+std::string write_facts(std::span<const DescribedKernel> kernels);
+
+/// Nothing when the bytes are not such facts. Every read is bounded.
+std::optional<std::vector<DescribedKernel>> read_facts(std::string_view bytes);
 
 }  // namespace kiln::cpu

@@ -14,11 +14,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "cpu_driver/program/builtins.hpp"
 #include "cpu_driver/program/child_process.hpp"
 #include "cpu_driver/program/codegen.hpp"
 #include "cpu_driver/program/facts_section.hpp"
+#include "cpu_driver/program/frontend.hpp"
 #include "cpu_driver/program/instrument.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/llvm_version.hpp"
@@ -28,8 +30,6 @@
 #include "cpu_driver/program/options.hpp"
 #include "cpu_driver/program/prepare.hpp"
 #include "cpu_driver/program/recorder.hpp"
-#include "cpu_driver/program/screen.hpp"
-#include "cpu_driver/program/translate.hpp"
 #include "process/compiler_end.hpp"
 
 namespace kiln::cpu {
@@ -67,14 +67,20 @@ class LoadedProgram : public Program {
   bool load(std::span<const std::byte> object, std::string& log) {
     object_ = load_object(object, log);
     if (object_ == nullptr) return false;
-    std::vector<KernelFacts> kernels = read_facts(object_->section(kFactsSection));
-    if (kernels.empty()) {
+    std::optional<std::vector<DescribedKernel>> kernels = read_facts(object_->section(kFactsSection));
+    if (!kernels) {
       log.append("error: native binary: its kernels are not described\n");
       return false;
     }
-    loaded_.resize(kernels.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i)
-      if (!add(std::move(kernels[i]), i, log)) return false;
+    loaded_.resize(static_cast<std::size_t>(
+        std::ranges::count_if(*kernels, &std::string::empty, &DescribedKernel::refused)));
+    std::size_t next = 0;
+    for (DescribedKernel& kernel : *kernels) {
+      if (!kernel.refused.empty())
+        kernels_.push_back({std::move(kernel.facts), nullptr, {}, std::move(kernel.refused)});
+      else if (!add(std::move(kernel), next++, log))
+        return false;
+    }
     return add_counters(log);
   }
 
@@ -100,7 +106,8 @@ class LoadedProgram : public Program {
     return true;
   }
 
-  bool add(KernelFacts facts, std::size_t index, std::string& log) {
+  bool add(DescribedKernel described, std::size_t index, std::string& log) {
+    KernelFacts& facts = described.facts;
     const Symbol group = object_->find(group_entry_symbol(index)),
                  item = object_->find(item_entry_symbol(index));
     if (group.address == nullptr && item.address == nullptr) {
@@ -117,7 +124,7 @@ class LoadedProgram : public Program {
     loaded.sub_group_size = facts.simd_size;
     loaded.argument_offsets = argument_offsets(facts);
     loaded.stack_bytes = kStackReserve + 2 * std::size_t{facts.private_size};
-    kernels_.push_back({std::move(facts), &loaded});
+    kernels_.push_back({std::move(facts), &loaded, described.group_size_hint, {}});
     return true;
   }
 
@@ -180,52 +187,45 @@ struct Compilation {
   }
 };
 
-std::vector<std::uint32_t> as_words(std::span<const std::byte> bytes) {
-  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
-  if (!words.empty()) std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint32_t));
-  return words;
-}
-
-bool compile(std::span<const std::byte> spirv, const BuildOptions& options, Compilation& compilation) {
+bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, Compilation& compilation) {
   std::string& log = compilation.log;
   const ParsedOptions parsed = parse_options(options.flags, log);
-  std::vector<std::uint32_t> words = screen_spirv(spirv, log);
-  if (words.empty()) return false;
-  const auto facts = read_spirv(spirv);
-  if (!facts) {
-    log.append("error: SPIR-V: ").append(facts.error().message).append("\n");
-    return false;
-  }
-  std::vector<KernelFacts> kernels = facts->kernels;
-  if (!choose_sub_group_sizes(kernels, options, log)) return false;
-
   llvm::LLVMContext context;
-  std::string diagnostics;
+  std::string diagnostics, warnings;
   context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
   std::vector<KernelPlaces> places;
-  std::map<std::uint32_t, FunctionSites> sites;
-  if (parsed.counters) {
-    sites = spirv_sites(as_words(spirv));  // with the lines that screening leaves out
-    words = with_function_names(words, sites);
-  }
-  const std::unique_ptr<llvm::Module> module =
-      translate(std::as_bytes(std::span(words)), options.constants, context, log);
-  if (module == nullptr) return false;
-  if (parsed.counters) tag_sites(*module, sites);
+  Frontend frontend = read_modules(modules, parsed.counters, context, warnings, log);
+  // Whatever follows from an invalid module, its own fault is told first.
+  const auto fail = [&] {
+    log.append(diagnostics);
+    if (!warnings.empty()) log.insert(0, "error: " + warnings);
+    return false;
+  };
+  if (frontend.module == nullptr) return fail();
+  llvm::Module& module = *frontend.module;
+  std::vector<KernelFacts> kernels;
+  for (const DescribedKernel& kernel : frontend.kernels)
+    if (kernel.refused.empty()) kernels.push_back(kernel.facts);
+  if (!choose_sub_group_sizes(kernels, options, log)) return fail();
+
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
-  if (machine == nullptr) return false;
-  if (!prepare_module(*module, *machine, kernels, parsed.counters ? &places : nullptr, log)) return false;
+  if (machine == nullptr) return fail();
+  if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, log)) return fail();
   // Counters know work-items one by one.
-  if (parsed.optimize && !parsed.counters) loop_over_items(*module, *machine, kernels);
-  optimize(*module, *machine, parsed);
-  if (!measure_private_memory(*module, kernels, log)) return false;
-  add_section(*module, ".ze_info", write_ze_info(kernels));
-  add_section(*module, kFactsSection, write_facts(kernels));
-  if (parsed.counters) add_section(*module, kPlacesSection, write_places(places));
+  if (parsed.optimize && !parsed.counters) loop_over_items(module, *machine, kernels);
+  optimize(module, *machine, parsed);
+  if (!measure_private_memory(module, kernels, log)) return fail();
+  std::size_t next = 0;
+  for (DescribedKernel& kernel : frontend.kernels)
+    if (kernel.refused.empty()) kernel.facts = kernels[next++];
+  add_section(module, ".ze_info", write_ze_info(kernels));
+  add_section(module, kFactsSection, write_facts(frontend.kernels));
+  if (parsed.counters) add_section(module, kPlacesSection, write_places(places));
   llvm::SmallVector<char, 0> object;
-  const bool emitted = emit_object(*module, *machine, object, log);
+  const bool emitted = emit_object(module, *machine, object, log);
+  if (!emitted || diagnostics.find("error: ") != diagnostics.npos) return fail();
   log.append(diagnostics);
-  if (!emitted || diagnostics.find("error: ") != diagnostics.npos) return false;
+  if (!warnings.empty()) log.append("warning: " + warnings);
   compilation.binary = seal({object.data(), object.size()});
   return true;
 }
@@ -237,10 +237,10 @@ bool lacks_memory(const std::string& end) {
 
 /// The translator and LLVM assert, exit and abort on some modules that no screening finds: a child may die of
 /// them.
-Compilation compile_apart(std::span<const std::byte> spirv, const BuildOptions& options) {
+Compilation compile_apart(std::span<const SpirvModule> modules, const BuildOptions& options) {
   Compilation compilation;
   const ChildOutcome outcome = run_in_child([&] {
-    compilation.well = compile(spirv, options, compilation);
+    compilation.well = compile(modules, options, compilation);
     return compilation.to_text();
   });
   switch (outcome.kind) {
@@ -252,6 +252,9 @@ Compilation compile_apart(std::span<const std::byte> spirv, const BuildOptions& 
         compilation.log = "error: the compiler ended for want of memory, " + outcome.text + "\n";
       } else {
         compilation.log = std::string(kModuleEndsCompiler) + outcome.text + "\n";
+        const ChildOutcome why = run_in_child([&] { return verdicts(modules); });
+        if (why.kind == ChildOutcome::Kind::finished && !why.text.empty())
+          compilation.log.append("error: " + why.text);
       }
       return compilation;
     case ChildOutcome::Kind::killed:
@@ -262,7 +265,7 @@ Compilation compile_apart(std::span<const std::byte> spirv, const BuildOptions& 
       break;
   }
   const std::lock_guard lock(fork_mutex());
-  compilation.well = compile(spirv, options, compilation);
+  compilation.well = compile(modules, options, compilation);
   return compilation;
 }
 
@@ -282,7 +285,12 @@ BuildResult load(std::vector<std::byte> binary, BuildStatus otherwise, std::stri
 }  // namespace
 
 BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOptions& options) {
-  Compilation compilation = compile_apart(spirv, options);
+  const SpirvModule module{spirv, options.constants};
+  return build_from_spirv(std::span(&module, 1), options);
+}
+
+BuildResult build_from_spirv(std::span<const SpirvModule> modules, const BuildOptions& options) {
+  Compilation compilation = compile_apart(modules, options);
   if (!compilation.well) return {compilation.failure, nullptr, std::move(compilation.log)};
   return load(std::move(compilation.binary), BuildStatus::build_failure, std::move(compilation.log));
 }

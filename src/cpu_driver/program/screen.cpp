@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Screens SPIR-V in three steps: header and word counts, instructions by a list of the known ones, the
-// validator.
+// Screens SPIR-V in four steps: header and word counts, instructions by a list of the known ones, kernels
+// that reach an unknown one, the validator.
 #include "cpu_driver/program/screen.hpp"
 
 #include <LLVMSPIRVLib/LLVMSPIRVOpts.h>
@@ -9,12 +9,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <set>
 #include <spirv/unified1/spirv.hpp>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "cpu_driver/program/screen_cut.hpp"
 #include "cpu_driver/program/screen_operands.hpp"
 #include "cpu_driver/program/screen_types.hpp"
 
@@ -28,7 +32,8 @@ constexpr std::uint32_t kNewestMinor =
     static_cast<std::uint32_t>(SPIRV::VersionNumber::MaximumVersion) >> 8 & 0xff;
 constexpr std::uint32_t kLargestBound = 1u << 22;  // ids; SPIR-V's own universal limit
 constexpr std::size_t kLongestLog = 64 << 10;      // bytes, and one line: what is behind helps nobody
-constexpr std::size_t kLongestName = 256;          // bytes of a name in the log
+constexpr std::size_t kMostLines = 4096;
+constexpr std::size_t kLongestName = 256;  // bytes of a name in the log
 
 struct OpRange {
   std::uint32_t first, last;
@@ -45,6 +50,7 @@ constexpr OpRange kKnown[] = {
     {spv::OpTypeArray, spv::OpTypeArray},
     {spv::OpTypeStruct, spv::OpTypeFunction},
     {spv::OpTypeEvent, spv::OpTypeEvent},
+    {spv::OpTypeForwardPointer, spv::OpTypeForwardPointer},
     {spv::OpConstantTrue, spv::OpConstantComposite},
     {spv::OpConstantNull, spv::OpSpecConstantOp},
     {spv::OpFunction, spv::OpFunctionCall},
@@ -128,21 +134,6 @@ std::string refused_built_in(std::uint32_t built_in) {
   }
 }
 
-std::string literal(Words words) {
-  const auto* text = reinterpret_cast<const char*>(words.data());
-  return {text, strnlen(text, words.size_bytes())};
-}
-
-// Names that mean something to LLVM or to the translator.
-bool is_reserved(std::string_view name) {
-  return name.starts_with("llvm.") || name.starts_with("kiln.item.") || name.find("__spirv_") != name.npos ||
-         name.starts_with("__translate_");
-}
-
-bool is_debug_set(std::string_view name) {
-  return name == "OpenCL.DebugInfo.100" || name.starts_with("NonSemantic.");
-}
-
 std::string opcode_name(std::uint32_t op) {
   const char* name = spvOpcodeString(op);
   return name != nullptr ? name : "?";
@@ -165,28 +156,62 @@ class Screen {
   }
 
   bool instructions() {
-    for (std::size_t at = kHeaderWords; at < module_.size();) {
+    for (std::size_t at = kHeaderWords; at < module_.size(); at += module_[at] >> 16) {
       const std::uint32_t count = module_[at] >> 16;
       if (count == 0 || count > module_.size() - at)
         return refuse("the instruction at byte " + std::to_string(at * 4) + " does not fit the file");
-      const Words words = module_.subspan(at, count);
+      types_.learn(module_.subspan(at, count));
+    }
+    for (std::size_t at = kHeaderWords; at < module_.size(); at += module_[at] >> 16) {
+      const Words words = module_.subspan(at, module_[at] >> 16);
+      instruction(words[0] & 0xffff, words);
       std::string fault(operand_fault(words));
       if (fault.empty()) fault = types_.fault(words);
-      if (!fault.empty())
+      if (!fault.empty() && !(function_ != 0 && functions_[function_].reason))
         return refuse("Op" + opcode_name(words[0] & 0xffff) + " at byte " + std::to_string(at * 4) + " " +
                       fault);
-      instruction(words[0] & 0xffff, words);
-      at += count;
     }
-    if (!has_kernel_) return refuse("the module has no kernel");
-    report_module_scope();
+    if (!has_memory_model_) return refuse("there is no memory model: the file is cut off");
+    for (const std::string& capability : refused_capabilities_)
+      if (clean_) refuse("capability " + capability + " cannot run on the CPU device");
     for (const auto& [id, name] : linkage_)
       if (is_reserved(name) && (!built_ins_.contains(id) || !name.starts_with("__spirv_BuiltIn")))
         return refuse("the name '" + name + "' is reserved");
-    return clean_;
+    spread_reasons();
+    return clean_ && some_kernel_runs();
+  }
+
+  /// Kernels that reach what cannot run.
+  [[nodiscard]] std::map<std::string, std::string> refused_kernels() const {
+    std::map<std::string, std::string> out;
+    for (const auto& [id, name] : kernels_)
+      if (const auto& reason = functions_.at(id).reason) out.emplace(name, *reason);
+    return out;
+  }
+
+  [[nodiscard]] std::map<std::string, std::array<std::uint32_t, 3>> size_hints() const {
+    std::map<std::string, std::array<std::uint32_t, 3>> out;
+    for (const auto& [id, name] : kernels_)
+      if (const auto hint = size_hints_.find(id); hint != size_hints_.end()) out.emplace(name, hint->second);
+    return out;
+  }
+
+  /// Functions and variables to leave out.
+  [[nodiscard]] std::unordered_set<std::uint32_t> dropped() const {
+    std::unordered_set<std::uint32_t> ids;
+    for (const auto& [id, function] : functions_)
+      if (function.reason) ids.insert(id);
+    for (const std::uint32_t id : variables_)
+      if (refused_ids_.contains(id)) ids.insert(id);
+    return ids;
   }
 
  private:
+  struct Function {
+    std::optional<std::string> reason;   // why it cannot run
+    std::vector<std::uint32_t> callers;  // ids
+  };
+
   bool refuse(std::string_view reason) {
     log_.append("error: SPIR-V: ").append(reason).append("\n");
     return clean_ = false;
@@ -194,11 +219,41 @@ class Screen {
 
   // Things without a place in a function wait for one that uses them.
   void refuse_use(const std::string& what) {
-    clean_ = false;
-    const std::string line = "error: " + what +
-                             (function_ != 0 ? " in function '" + function_name(function_) + "'" : "") +
-                             " cannot run on the CPU device\n";
-    if (log_.size() < kLongestLog && told_.insert(line).second) log_.append(line);
+    if (function_ == 0) {
+      refuse(what + " cannot run on the CPU device");
+      return;
+    }
+    std::string line = what + " in function '" + function_name(function_) + "' cannot run on the CPU device";
+    Function& function = functions_[function_];
+    if (told_.size() < kMostLines && told_.insert(line).second) lines_.push_back(line);
+    if (!function.reason) function.reason = std::move(line);
+  }
+
+  // From callees to callers.
+  void spread_reasons() {
+    std::vector<std::uint32_t> open;
+    for (const auto& [id, function] : functions_)
+      if (function.reason) open.push_back(id);
+    while (!open.empty()) {
+      const Function& callee = functions_[open.back()];
+      open.pop_back();
+      for (const std::uint32_t id : callee.callers) {
+        Function& caller = functions_[id];
+        if (caller.reason) continue;
+        caller.reason = callee.reason;
+        open.push_back(id);
+      }
+    }
+  }
+
+  // A module of which nothing can run is refused, else what cannot run is told.
+  bool some_kernel_runs() {
+    std::size_t refused = 0;
+    for (const auto& [id, name] : kernels_) refused += functions_[id].reason.has_value();
+    const bool none = !kernels_.empty() && refused == kernels_.size();
+    for (const std::string& line : lines_)
+      if (log_.size() < kLongestLog) log_.append(none ? "error: " : "warning: ").append(line).append("\n");
+    return !none;
   }
 
   void instruction(std::uint32_t op, Words w) {
@@ -215,8 +270,15 @@ class Screen {
         if (w.size() > 3) {
           names_[w[2]] = literal(w.subspan(3));
           linkage_.emplace_back(w[2], names_[w[2]]);
+          kernels_.emplace_back(w[2], names_[w[2]]);
         }
-        has_kernel_ = has_kernel_ || operand(1) == spv::ExecutionModelKernel;
+        return;
+      case spv::OpMemoryModel:
+        has_memory_model_ = true;
+        return;
+      case spv::OpExecutionMode:
+        if (operand(2) == spv::ExecutionModeLocalSizeHint)
+          size_hints_[operand(1)] = {operand(3), operand(4), operand(5)};
         return;
       case spv::OpCapability:
         if (const auto name = refused_capability(operand(1)); !name.empty())
@@ -232,11 +294,13 @@ class Screen {
         return;
       case spv::OpFunction:
         function_ = operand(2);
-        check_id(operand(1));
-        return;
+        break;
       case spv::OpFunctionEnd:
         function_ = 0;
         return;
+      case spv::OpFunctionCall:
+        functions_[operand(3)].callers.push_back(function_);
+        break;
       case spv::OpTypePointer:
         inherit(operand(1), operand(3));
         return;
@@ -247,31 +311,31 @@ class Screen {
         for (std::size_t i = 2; i < w.size(); ++i) inherit(operand(1), operand(i));
         return;
       case spv::OpVariable:
-        if (function_ == 0)
+        if (function_ == 0) {
+          variables_.push_back(operand(2));
           inherit(operand(2), operand(1));
-        else
-          check_id(operand(1));
+          return;
+        }
+        break;
+      case spv::OpConstantSampler:
+        refused_ids_[operand(2)] = described(op);
         return;
-      case spv::OpLoad:
-        check_id(operand(1));
-        check_id(operand(3));
-        return;
-      case spv::OpFunctionParameter:
-        check_id(operand(1));
+      // Types come before functions: the first function that has a value of the type is named.
+      case spv::OpTypeImage:
+      case spv::OpTypeSampler:
+      case spv::OpTypeSampledImage:
+      case spv::OpTypeOpaque:
+      case spv::OpTypePipe:
+      case spv::OpTypeQueue:
+      case spv::OpTypeDeviceEvent:
+      case spv::OpTypeReserveId:
+        refused_ids_[operand(1)] = described(op);
         return;
       default:
         break;
     }
-    if (is_known(op)) return;
-    const std::string name = "Op" + opcode_name(op) + " (instruction " + std::to_string(op) + ")";
-    // Types come before functions: name the first function that has a value of the type.
-    const bool is_type = op == spv::OpTypeImage || op == spv::OpTypeSampler ||
-                         op == spv::OpTypeSampledImage || op == spv::OpTypeOpaque || op == spv::OpTypePipe ||
-                         op == spv::OpTypeQueue || op == spv::OpTypeDeviceEvent || op == spv::OpTypeReserveId;
-    if (is_type)
-      refused_ids_[operand(1)] = name;
-    else
-      refuse_use(name);
+    if (function_ != 0) check_ids(w);
+    if (!is_known(op)) refuse_use(described(op));
   }
 
   void inherit(std::uint32_t id, std::uint32_t from) {
@@ -279,15 +343,17 @@ class Screen {
     if (found != refused_ids_.end() && id != from) refused_ids_[id] = std::string(found->second);
   }
 
+  void check_ids(Words w) {
+    if (w.size() > 2) check_id(w[1]);  // its type, if it has one
+    for (const std::uint32_t id : id_operands(w)) check_id(id);
+  }
+
   void check_id(std::uint32_t id) {
     if (const auto found = refused_ids_.find(id); found != refused_ids_.end()) refuse_use(found->second);
   }
 
-  void report_module_scope() {
-    for (const std::string& capability : refused_capabilities_)
-      if (clean_) refuse_use("capability " + capability);
-    if (!clean_) return;
-    for (const auto& [id, what] : refused_ids_) refuse_use(what);
+  static std::string described(std::uint32_t op) {
+    return "Op" + opcode_name(op) + " (instruction " + std::to_string(op) + ")";
   }
 
   std::string function_name(std::uint32_t id) const {
@@ -299,85 +365,40 @@ class Screen {
   std::string& log_;
   TypeScreen types_;
   bool clean_ = true;
-  bool has_kernel_ = false;
+  bool has_memory_model_ = false;
   std::uint32_t function_ = 0;  // id of the function being read, 0 between functions
   std::unordered_map<std::uint32_t, std::string> names_, refused_ids_;
   std::vector<std::string> refused_capabilities_;
   std::vector<std::pair<std::uint32_t, std::string>> linkage_;  // ids and the names they are known by outside
   std::set<std::uint32_t> built_ins_;
-  std::set<std::string> told_;  // lines of the log, each once
+  std::map<std::uint32_t, Function> functions_;                 // by id
+  std::vector<std::pair<std::uint32_t, std::string>> kernels_;  // ids and names
+  std::map<std::uint32_t, std::array<std::uint32_t, 3>> size_hints_;
+  std::vector<std::uint32_t> variables_;  // of the module scope
+  std::set<std::string> told_;            // each once
+  std::vector<std::string> lines_;        // the same in the order of the module
 };
 
-// Hints that kernels need not have: merge instructions, since the validator holds those that compilers write
-// for kernels against them, and the parameter attribute NoReadWrite, over which the translator of LLVM 15
-// trips.
-bool is_hint(Words words) {
-  const std::uint32_t op = words[0] & 0xffff;
-  if (op == spv::OpLoopMerge || op == spv::OpSelectionMerge) return true;
-  return op == spv::OpDecorate && words.size() == 4 && words[2] == spv::DecorationFuncParamAttr &&
-         words[3] == spv::FunctionParameterAttributeNoReadWrite;
-}
-
-// Ids whose names are of use, functions for messages and built-in variables (true) for the translator.
-std::unordered_map<std::uint32_t, bool> named_ids(Words module) {
-  std::unordered_map<std::uint32_t, bool> ids;
-  for (std::size_t at = kHeaderWords; at < module.size(); at += module[at] >> 16) {
-    const Words words = module.subspan(at, module[at] >> 16);
-    const std::uint32_t op = words[0] & 0xffff;
-    if (op == spv::OpFunction && words.size() > 2) ids[words[2]] = false;
-    if (op == spv::OpDecorate && words.size() > 2 && words[2] == spv::DecorationBuiltIn) ids[words[1]] = true;
-  }
-  return ids;
-}
-
-// The module without hints, without debug information, and without decorations that are given twice, which
-// compilers write and newer validators refuse. The word counts must have been checked.
-std::vector<std::uint32_t> cleaned(Words module) {
-  std::vector<std::uint32_t> kept(module.begin(), module.begin() + kHeaderWords);
-  std::set<std::vector<std::uint32_t>> decorations;
-  std::set<std::uint32_t> debug_sets;
-  const std::unordered_map<std::uint32_t, bool> named = named_ids(module);
-  for (std::size_t at = kHeaderWords; at < module.size(); at += module[at] >> 16) {
-    const Words words = module.subspan(at, module[at] >> 16);
-    const std::uint32_t op = words[0] & 0xffff;
-    if (op == spv::OpExtInstImport && words.size() > 2 && is_debug_set(literal(words.subspan(2)))) {
-      debug_sets.insert(words[1]);
-      continue;
-    }
-    if (op == spv::OpMemberName) continue;
-    if (op == spv::OpName) {
-      const std::string name = literal(words.subspan(2));
-      const auto found = named.find(words[1]);
-      if (found == named.end() || found->second != name.starts_with("__spirv_BuiltIn")) continue;
-      if (!found->second && is_reserved(name)) continue;
-    }
-    if (op == spv::OpLine || op == spv::OpNoLine || is_hint(words)) continue;
-    if (op == spv::OpExtInst && words.size() > 4 && debug_sets.contains(words[3])) continue;
-    if (op == spv::OpDecorate && !decorations.emplace(words.begin(), words.end()).second) continue;
-    kept.insert(kept.end(), words.begin(), words.end());
-  }
-  return kept;
-}
-
-bool validate(Words module, std::string& log) {
+// Why the module is invalid; empty when it is valid.
+std::string verdict_of(Words module) {
   constexpr spv_target_env kByMinor[] = {SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_1, SPV_ENV_UNIVERSAL_1_2,
                                          SPV_ENV_UNIVERSAL_1_3, SPV_ENV_UNIVERSAL_1_4, SPV_ENV_UNIVERSAL_1_5,
                                          SPV_ENV_UNIVERSAL_1_6};
   spv_context context = spvContextCreate(kByMinor[module[1] >> 8 & 0xff]);
   spv_diagnostic diagnostic = nullptr;
   const spv_result_t result = spvValidateBinary(context, module.data(), module.size(), &diagnostic);
+  std::string verdict;
   if (result != SPV_SUCCESS)
-    log.append("error: SPIR-V: ")
-        .append(diagnostic != nullptr ? diagnostic->error : "the validator refused the module")
-        .append("\n");
+    verdict = diagnostic != nullptr ? diagnostic->error : "the validator refuses the module";
+  while (verdict.ends_with('\n')) verdict.pop_back();
   spvDiagnosticDestroy(diagnostic);
   spvContextDestroy(context);
-  return result == SPV_SUCCESS;
+  return verdict;
 }
 
 }  // namespace
 
-std::vector<std::uint32_t> screen_spirv(std::span<const std::byte> spirv, std::string& log) {
+ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log) {
   if (spirv.size() % 4 != 0) {
     log.append("error: SPIR-V: the size is not a multiple of four bytes\n");
     return {};
@@ -387,8 +408,9 @@ std::vector<std::uint32_t> screen_spirv(std::span<const std::byte> spirv, std::s
   if (!words.empty()) std::memcpy(words.data(), spirv.data(), spirv.size());
   Screen screen(words, log);
   if (!screen.header() || !screen.instructions()) return {};
-  std::vector<std::uint32_t> kept = cleaned(words);
-  return validate(kept, log) ? kept : std::vector<std::uint32_t>();
+  ScreenedModule module{cut(words, screen.dropped()), {}, screen.refused_kernels(), screen.size_hints()};
+  module.verdict = verdict_of(module.words);
+  return module;
 }
 
 }  // namespace kiln::cpu

@@ -3,17 +3,13 @@
 #include "cpu_driver/program/screen_operands.hpp"
 
 #include <bit>
-#include <cstddef>
 #include <spirv/unified1/spirv.hpp>
 
 namespace kiln::cpu {
-namespace {
 
 using Words = std::span<const std::uint32_t>;
 
-constexpr std::uint32_t kLargestAlignment = 1u << 16;  // bytes; the largest OpenCL type has 128
-
-// A string ends with a zero byte, and the rest of that word is zero. Words of the string, 0 if it is not one.
+// A string ends with a zero byte, and the rest of that word is zero.
 std::size_t string_words(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     for (unsigned shift = 0; shift < 32; shift += 8)
@@ -21,6 +17,10 @@ std::size_t string_words(Words words) {
   }
   return 0;
 }
+
+namespace {
+
+constexpr std::uint32_t kLargestAlignment = 1u << 16;  // bytes; the largest OpenCL type has 128
 
 bool is_alignment(std::uint32_t value) { return std::has_single_bit(value) && value <= kLargestAlignment; }
 

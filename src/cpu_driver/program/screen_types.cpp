@@ -24,6 +24,20 @@ Words first(Words words, std::size_t begin, std::size_t count) {
   return words.first(std::min(count, words.size()));
 }
 
+// Decorations without an effect on values: of debuggers, caches, FPGAs, and of code for vector machines that
+// kernels for work-items do not have. Newer than the oldest headers, hence by number. Source: SPIRV-Headers.
+constexpr std::uint32_t kWithoutEffect[] = {
+    5602,  // ReferencedIndirectlyINTEL
+    5608,  // SideEffectsINTEL
+    5627,  // StackCallINTEL
+    5636,  // UserTypeGOOGLE
+    6085,  // SingleElementVectorINTEL
+    6168,  // HostAccessINTEL
+    6170,  // FPMaxErrorDecorationINTEL
+    6442,  // CacheControlLoadINTEL
+    6443,  // CacheControlStoreINTEL
+};
+
 // Decorations of kernels that the translator reads without surprises.
 // Source: SPIR-V specification 3.20 (decoration).
 constexpr std::uint32_t kDecorations[] = {
@@ -68,8 +82,13 @@ constexpr Range kBinary[] = {
 // Two operands of one type.
 constexpr Range kCompare[] = {{spv::OpIEqual, spv::OpFUnordGreaterThanEqual}};
 
-// Operands that are ids and could name a variable; literals must not be taken for one.
-Words id_operands(Words w) {
+}  // namespace
+
+bool is_without_effect(std::uint32_t decoration) {
+  return std::ranges::find(kWithoutEffect, decoration) != std::end(kWithoutEffect);
+}
+
+std::span<const std::uint32_t> id_operands(Words w) {
   switch (w[0] & 0xffff) {
     case spv::OpFunction:
     case spv::OpVariable:
@@ -114,8 +133,6 @@ Words id_operands(Words w) {
   }
 }
 
-}  // namespace
-
 std::string TypeScreen::fault(Words w) {
   const auto operand = [&](std::size_t i) { return i < w.size() ? w[i] : 0; };
   const std::uint32_t op = w[0] & 0xffff;
@@ -125,11 +142,7 @@ std::string TypeScreen::fault(Words w) {
     case spv::OpMemberName:
     case spv::OpDecorate:
     case spv::OpMemberDecorate:
-      out = annotation_fault(w);
-      if (op == spv::OpDecorate && operand(2) == spv::DecorationBuiltIn) built_ins_[operand(1)] = operand(3);
-      if (op == spv::OpDecorate && operand(2) == spv::DecorationFuncParamAttr && operand(3) < 32)
-        attributes_[operand(1)] |= 1u << operand(3);
-      return out;
+      return annotation_fault(w);
     case spv::OpVariable:
       out = variable_fault(operand(1), operand(2));
       break;
@@ -173,12 +186,18 @@ std::string TypeScreen::fault(Words w) {
   if (out.empty() && op != spv::OpLoad && (in_functions_ || op == spv::OpSpecConstantOp) && uses_built_in(w))
     out = "uses a built-in variable otherwise than by loading it";
   if (out.empty() && in_functions_ && uses_type(w)) out = "takes something that is not a value for one";
-  remember(w);
+  bool has_result = false, has_type = false;
+  spv::HasResultAndType(static_cast<spv::Op>(op), &has_result, &has_type);
+  if (has_result) defined_.insert(operand(1u + has_type));
   return out;
 }
 
-void TypeScreen::remember(Words w) {
+void TypeScreen::learn(Words w) {
+  const auto operand = [&](std::size_t i) { return i < w.size() ? w[i] : 0; };
   const std::uint32_t op = w[0] & 0xffff;
+  if (op == spv::OpDecorate && operand(2) == spv::DecorationBuiltIn) built_ins_[operand(1)] = operand(3);
+  if (op == spv::OpDecorate && operand(2) == spv::DecorationFuncParamAttr && operand(3) < 32)
+    attributes_[operand(1)] |= 1u << operand(3);
   bool has_result = false, has_type = false;
   spv::HasResultAndType(static_cast<spv::Op>(op), &has_result, &has_type);
   if (has_result && has_type && w.size() > 2) type_of_[w[2]] = w[1];
@@ -192,7 +211,7 @@ void TypeScreen::remember(Words w) {
 std::string TypeScreen::annotation_fault(Words w) const {
   if (w.size() < 3) return "has too few words";
   const bool names = (w[0] & 0xffff) == spv::OpName || (w[0] & 0xffff) == spv::OpMemberName;
-  if (type_of_.contains(w[1])) return "stands behind what it is about";
+  if (defined_.contains(w[1])) return "stands behind what it is about";
   if (names) return {};
   return decoration_fault(from(w, (w[0] & 0xffff) == spv::OpDecorate ? 2 : 3));
 }
@@ -200,13 +219,14 @@ std::string TypeScreen::annotation_fault(Words w) const {
 std::string TypeScreen::decoration_fault(Words decoration) const {
   if (decoration.empty()) return "has too few words";
   const std::uint32_t value = decoration.size() > 1 ? decoration[1] : 0;
+  if (is_without_effect(decoration[0])) return {};
   if (std::ranges::find(kDecorations, decoration[0]) == std::end(kDecorations))
     return "has decoration " + std::to_string(decoration[0]) + ", which the CPU device does not know";
   if (decoration[0] == spv::DecorationFuncParamAttr && value > spv::FunctionParameterAttributeNoReadWrite)
     return "has an unknown parameter attribute";
   if (decoration[0] == spv::DecorationFPRoundingMode && value > spv::FPRoundingModeRTN)
     return "has an unknown rounding mode";
-  if (decoration[0] == spv::DecorationLinkageAttributes && decoration.back() > spv::LinkageTypeImport)
+  if (decoration[0] == spv::DecorationLinkageAttributes && decoration.back() > spv::LinkageTypeLinkOnceODR)
     return "has a linkage that the CPU device does not know";
   return {};
 }

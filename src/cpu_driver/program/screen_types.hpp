@@ -6,13 +6,22 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace kiln::cpu {
 
-/// Sees every instruction of a module in order.
+/// Decorations that say nothing about what a kernel computes and are left out.
+bool is_without_effect(std::uint32_t decoration);
+
+/// Operands of the instruction that are ids and could name a variable; literals are never among them.
+std::span<const std::uint32_t> id_operands(std::span<const std::uint32_t> words);
+
+/// Sees every instruction of a module twice, in order: values may be used before the place that defines them,
+/// where blocks do not stand in order of dominance.
 class TypeScreen {
  public:
-  /// What is wrong with the instruction; empty when nothing is.
+  void learn(std::span<const std::uint32_t> words);
+  /// What is wrong with the instruction; empty when nothing is. All of the module must have been learnt.
   std::string fault(std::span<const std::uint32_t> words);
 
  private:
@@ -20,7 +29,6 @@ class TypeScreen {
     std::uint32_t op = 0, first = 0, second = 0;  // the operands after the result
   };
 
-  void remember(std::span<const std::uint32_t> words);
   std::string annotation_fault(std::span<const std::uint32_t> words) const;
   std::string decoration_fault(std::span<const std::uint32_t> decoration) const;
   std::string variable_fault(std::uint32_t type, std::uint32_t id) const;
@@ -36,6 +44,7 @@ class TypeScreen {
   std::uint32_t type_of(std::uint32_t id) const;
 
   bool in_functions_ = false;
+  std::unordered_set<std::uint32_t> defined_;
   std::unordered_map<std::uint32_t, Type> types_;
   std::unordered_map<std::uint32_t, std::uint32_t> type_of_;     // value to type; types and the like have 0
   std::unordered_map<std::uint32_t, std::uint32_t> constants_;   // of 32 bits
