@@ -11,6 +11,7 @@
 #include "clock.hpp"
 #include "command_list.hpp"
 #include "cpu_driver/program/native_binary.hpp"
+#include "cpu_driver/program/screen.hpp"
 #include "device.hpp"
 #include "usm.hpp"
 
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::uint32_t kVendorId = 0xffff;  // the PCI number that no vendor has
 constexpr std::uint32_t kIntel = 0x8086;
-constexpr std::uint32_t kSpirvVersion = ZE_MAKE_VERSION(1, 5);
 constexpr std::uint32_t kMaxArgumentsSize = 2048;     // bytes, as Intel's driver
 constexpr std::uint32_t kPrintfBufferSize = 4194304;  // bytes, as Intel's driver
 constexpr std::size_t kCacheLineSize = 64;            // bytes
@@ -100,16 +100,19 @@ ze_result_t device_get_module_properties(ze_device_handle_t device_handle,
   KILN_NEED_HANDLE(device_handle);
   KILN_NEED_POINTER(properties);
   const bool fp64 = object<Device>(device_handle)->profile->fp64;
-  // The host's arithmetic: IEEE 754, round to nearest.
-  constexpr ze_device_fp_flags_t kFloat = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
-                                          ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST | ZE_DEVICE_FP_FLAG_FMA |
-                                          ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT;
-  properties->spirvVersionSupported = kSpirvVersion;
-  properties->flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+  // Those of Intel's driver (0x3f, with 0x40 for rounded division where the product has fp64).
+  // The rounding modes are those of conversions; arithmetic rounds to nearest on GPUs too unless a kernel
+  // asks.
+  constexpr ze_device_fp_flags_t kFloat =
+      ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN | ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST |
+      ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO | ZE_DEVICE_FP_FLAG_ROUND_TO_INF | ZE_DEVICE_FP_FLAG_FMA;
+  const ze_device_fp_flags_t divides = fp64 ? ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT : 0;
+  properties->spirvVersionSupported = newest_spirv_version();
+  properties->flags = ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
   if (fp64) properties->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
-  properties->fp16flags = 0;
-  properties->fp32flags = kFloat;
-  properties->fp64flags = fp64 ? kFloat : 0;
+  properties->fp16flags = kFloat;
+  properties->fp32flags = kFloat | divides;
+  properties->fp64flags = fp64 ? kFloat | divides : 0;
   properties->maxArgumentsSize = kMaxArgumentsSize;
   properties->printfBufferSize = kPrintfBufferSize;
   const auto format = host_format();

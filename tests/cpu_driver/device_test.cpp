@@ -87,6 +87,20 @@ TEST_CASE("the device has the limits of the profile") {
   CHECK(std::string(properties.name) == "Kiln CPU device (" + profile() + " limits)");
 }
 
+// Intel's drivers give the same flags, but for dot products of packed bytes, which do not run here.
+TEST_CASE("the module properties are those of Intel's driver") {
+  Fixture f;
+  auto properties = make<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
+  REQUIRE(api.DeviceGetModuleProperties(f.device, &properties) == ZE_RESULT_SUCCESS);
+  const bool fp64 = profile() != "tgllp" && profile() != "dg2";
+  CHECK(properties.flags == (ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS |
+                             (fp64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0)));
+  CHECK(properties.fp16flags == 0x3f);
+  CHECK(properties.fp32flags == (fp64 ? 0x7f : 0x3f));
+  CHECK(properties.fp64flags == (fp64 ? 0x7f : 0));
+  CHECK(properties.spirvVersionSupported >= ZE_MAKE_VERSION(1, 4));
+}
+
 TEST_CASE("straight: chained structures are filled, unknown ones passed over") {
   Fixture f;
   auto ip = make<IpVersion>(static_cast<ze_structure_type_t>(0x1000f));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "assemble.hpp"
+#include "cpu_driver/program/screen.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {
@@ -214,6 +215,19 @@ OpReturn
 OpFunctionEnd
 )");
   CHECK(run(*result.program) == 14);
+}
+
+TEST_CASE("the version of SPIR-V that the device names is the newest that it takes") {
+  std::vector<std::byte> module =
+      assemble(kHead + kModel + "OpEntryPoint Kernel %k \"k\"\n" + kTypes + kPlainKernel);
+  for (std::uint32_t minor = 0; minor < 9; ++minor) {
+    CAPTURE(minor);
+    const std::uint32_t version = 0x10000 | minor << 8;
+    std::memcpy(module.data() + 4, &version, sizeof version);
+    const BuildResult result = build_from_spirv(module, {});
+    INFO(result.log);
+    CHECK((result.status == BuildStatus::ok) == (minor <= (newest_spirv_version() & 0xffff)));
+  }
 }
 
 TEST_CASE("hints of group sizes") {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -71,18 +72,23 @@ void end_with(pid_t parent) {
 
 // The result's length comes first: a child that dies while it writes is not taken for one that finished.
 // `signals` are those that the parent had blocked; all are, so that none of its handlers runs here.
-[[noreturn]] void be_child(const std::function<std::string()>& work, pid_t parent, const sigset_t& signals,
-                           int result, int errors) noexcept {
+[[noreturn]] void be_child(const std::function<std::string()>& work, unsigned cpu_seconds, pid_t parent,
+                           const sigset_t& signals, int result, int errors) noexcept {
   end_with(parent);
   // The last registered handler runs first, so that a library's exit() reaches none of the application's.
   std::atexit([] { _exit(EXIT_FAILURE); });
-  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGXCPU})
+    std::signal(signal, SIG_DFL);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // its stderr is a file, which `ulimit -f` bounds
   pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
+  if (rlimit time; cpu_seconds != 0 && getrlimit(RLIMIT_CPU, &time) == 0) {
+    time.rlim_cur = std::min<rlim_t>(time.rlim_cur, cpu_seconds);
+    setrlimit(RLIMIT_CPU, &time);
+  }
   if (errors >= 0) dup2(errors, STDERR_FILENO);
   result = keep_only(result);
   const std::string text = work();
@@ -159,7 +165,7 @@ std::mutex& fork_mutex() {
   return mutex;
 }
 
-ChildOutcome run_in_child(const std::function<std::string()>& work) {
+ChildOutcome run_in_child(const std::function<std::string()>& work, unsigned cpu_seconds) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return not_started("pipe2");
   File from_child(ends[0]), to_parent(ends[1]);
@@ -175,7 +181,7 @@ ChildOutcome run_in_child(const std::function<std::string()>& work) {
     if (child != 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   if (child < 0) return not_started("fork");
-  if (child == 0) be_child(work, self, before, to_parent.get(), errors.get());
+  if (child == 0) be_child(work, cpu_seconds, self, before, to_parent.get(), errors.get());
   to_parent.close();
 
   std::string text;
@@ -188,6 +194,8 @@ ChildOutcome run_in_child(const std::function<std::string()>& work) {
   if (is_whole(text)) return {Kind::finished, text.substr(sizeof(std::uint64_t))};
   if (end == End::stuck) return {Kind::not_started, "the child waits for a lock of another thread"};
   if (end == End::too_long) return {Kind::killed, "after its longest time, ten minutes"};
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return {Kind::too_slow, describe(status, errors.get())};
   const bool own_fault = WIFEXITED(status) || (WIFSIGNALED(status) && is_own_fault(WTERMSIG(status)));
   return {own_fault ? Kind::ended : Kind::killed, describe(status, errors.get())};
 }

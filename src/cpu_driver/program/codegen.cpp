@@ -142,7 +142,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOp
   passes.run(module, pipelines.modules);
 }
 
-std::uint64_t private_bytes(const llvm::Function& function) {
+namespace {
+
+std::uint64_t private_bytes(const llvm::Function& function,
+                            llvm::DenseMap<const llvm::Function*, std::uint64_t>& known) {
+  if (const auto found = known.find(&function); found != known.end()) return found->second;
   const llvm::DataLayout& layout = function.getParent()->getDataLayout();
   std::uint64_t own = 0, deepest = 0;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -152,10 +156,18 @@ std::uint64_t private_bytes(const llvm::Function& function) {
     } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();
       // No circles: analyse_calls has refused them.
-      if (callee != nullptr && !callee->isDeclaration()) deepest = std::max(deepest, private_bytes(*callee));
+      if (callee != nullptr && !callee->isDeclaration())
+        deepest = std::max(deepest, private_bytes(*callee, known));
     }
   }
-  return own + deepest;
+  return known[&function] = own + deepest;
+}
+
+}  // namespace
+
+std::uint64_t private_bytes(const llvm::Function& function) {
+  llvm::DenseMap<const llvm::Function*, std::uint64_t> known;
+  return private_bytes(function, known);
 }
 
 bool emit_object(llvm::Module& module, llvm::TargetMachine& machine, llvm::SmallVectorImpl<char>& object,

@@ -81,6 +81,11 @@ void use_host_conventions(llvm::Module& module) {
       function.addFnAttr(llvm::Attribute::NoUnwind);
       function.removeFnAttr(llvm::Attribute::OptimizeNone);
       function.removeFnAttr(llvm::Attribute::NoInline);
+      // A wish of the source: obeyed to the letter, functions that call each other twice grow without bounds.
+      if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) {
+        function.removeFnAttr(llvm::Attribute::AlwaysInline);
+        function.addFnAttr(llvm::Attribute::InlineHint);
+      }
     }
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))

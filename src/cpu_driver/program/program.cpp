@@ -230,6 +230,14 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   return true;
 }
 
+/// CPU time that modules of a program may take: 1 s a KiB and ten more, twenty times what compilers' output
+/// was seen to need. Small modules can be made to explode.
+unsigned allowed_seconds(std::span<const SpirvModule> modules) {
+  std::size_t bytes = 0;
+  for (const SpirvModule& module : modules) bytes += module.bytes.size();
+  return 10 + static_cast<unsigned>(std::min<std::size_t>(bytes >> 10, 600));
+}
+
 /// The words of LLVM and of C++ for it.
 bool lacks_memory(const std::string& end) {
   return end.find("out of memory") != end.npos || end.find("bad_alloc") != end.npos;
@@ -239,10 +247,13 @@ bool lacks_memory(const std::string& end) {
 /// them.
 Compilation compile_apart(std::span<const SpirvModule> modules, const BuildOptions& options) {
   Compilation compilation;
-  const ChildOutcome outcome = run_in_child([&] {
-    compilation.well = compile(modules, options, compilation);
-    return compilation.to_text();
-  });
+  const unsigned seconds = allowed_seconds(modules);
+  const ChildOutcome outcome = run_in_child(
+      [&] {
+        compilation.well = compile(modules, options, compilation);
+        return compilation.to_text();
+      },
+      seconds);
   switch (outcome.kind) {
     case ChildOutcome::Kind::finished:
       return Compilation::from_text(outcome.text);
@@ -256,6 +267,11 @@ Compilation compile_apart(std::span<const SpirvModule> modules, const BuildOptio
         if (why.kind == ChildOutcome::Kind::finished && !why.text.empty())
           compilation.log.append("error: " + why.text);
       }
+      return compilation;
+    case ChildOutcome::Kind::too_slow:
+      compilation.log = "error: the compiler was stopped after " + std::to_string(seconds) +
+                        " s of CPU time, all that a module of this size may take: make functions smaller, or "
+                        "fewer of them inline\n";
       return compilation;
     case ChildOutcome::Kind::killed:
       compilation.failure = BuildStatus::compiler_killed;

@@ -29,6 +29,7 @@ using Block = llvm::BasicBlock*;
 using Values = llvm::ValueToValueMapTy;
 
 constexpr std::size_t kLargestGrowth = 20'000;  // instructions of all regions
+constexpr std::size_t kMostBarriers = 256;      // each pair of them costs time to plan
 constexpr std::uint64_t kEvenItems = 128;       // arrays are for a multiple of it: keeps them all aligned
 
 /// The barriers, when all that `entry` does with its item is asking for ids and waiting at work-group
@@ -374,7 +375,8 @@ bool may_have_regions(llvm::Function& item_entry) {
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
       if (const llvm::Function* callee = call->getCalledFunction())
         if (callee->getName() == "kiln_collective") return false;
-  return find_barriers(item_entry).has_value();
+  const auto barriers = find_barriers(item_entry);
+  return barriers && barriers->size() <= kMostBarriers;
 }
 
 bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts) {

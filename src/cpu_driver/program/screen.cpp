@@ -398,6 +398,8 @@ std::string verdict_of(Words module) {
 
 }  // namespace
 
+std::uint32_t newest_spirv_version() { return 1u << 16 | kNewestMinor; }
+
 ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log) {
   if (spirv.size() % 4 != 0) {
     log.append("error: SPIR-V: the size is not a multiple of four bytes\n");

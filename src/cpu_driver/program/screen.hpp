@@ -12,6 +12,9 @@
 
 namespace kiln::cpu {
 
+/// The newest version of SPIR-V that the translator of this build reads, as in ZE_MAKE_VERSION.
+std::uint32_t newest_spirv_version();
+
 /// What is left of a module after screening.
 struct ScreenedModule {
   std::vector<std::uint32_t> words;  ///< empty: refused

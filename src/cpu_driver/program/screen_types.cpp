@@ -66,6 +66,10 @@ constexpr std::uint32_t kDecorations[] = {
     spv::DecorationUserSemantic,
 };
 
+// Scalars of a structure; of an array those of one element. A structure of two such structures, and so on,
+// takes LLVM as long as it has members, and a module of a few KB can have 2^63.
+constexpr std::uint64_t kMostMembers = 65536;
+
 struct Range {
   std::uint32_t first, last;
 };
@@ -143,6 +147,11 @@ std::string TypeScreen::fault(Words w) {
     case spv::OpDecorate:
     case spv::OpMemberDecorate:
       return annotation_fault(w);
+    case spv::OpTypeStruct:
+      if (const auto found = members_.find(operand(1));
+          found != members_.end() && found->second > kMostMembers)
+        out = "has more members than the CPU device allows, those of its members counted";
+      break;
     case spv::OpVariable:
       out = variable_fault(operand(1), operand(2));
       break;
@@ -202,6 +211,13 @@ void TypeScreen::learn(Words w) {
   spv::HasResultAndType(static_cast<spv::Op>(op), &has_result, &has_type);
   if (has_result && has_type && w.size() > 2) type_of_[w[2]] = w[1];
   if (op == spv::OpConstant && w.size() == 4) constants_[w[2]] = w[3];
+  if (op == spv::OpTypeArray) members_[operand(1)] = members_of(operand(2));
+  if (op == spv::OpTypeStruct) {
+    std::uint64_t count = 0;
+    for (const std::uint32_t member : from(w, 2))
+      count = std::min(count + members_of(member), kMostMembers + 1);
+    members_[operand(1)] = count;
+  }
   if (has_result && !has_type && w.size() > 1) {
     type_of_[w[1]] = 0;
     types_[w[1]] = {op, w.size() > 2 ? w[2] : 0, w.size() > 3 ? w[3] : 0};
@@ -306,6 +322,11 @@ bool TypeScreen::uses_built_in(Words words) const {
 
 bool TypeScreen::uses_type(Words words) const {
   return std::ranges::any_of(id_operands(words), [this](std::uint32_t id) { return types_.contains(id); });
+}
+
+std::uint64_t TypeScreen::members_of(std::uint32_t type) const {
+  const auto found = members_.find(type);
+  return found == members_.end() ? 1 : found->second;
 }
 
 TypeScreen::Type TypeScreen::type(std::uint32_t id) const {

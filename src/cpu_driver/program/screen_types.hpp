@@ -40,6 +40,7 @@ class TypeScreen {
   bool same_types(std::span<const std::uint32_t> ids) const;
   bool uses_built_in(std::span<const std::uint32_t> words) const;
   bool uses_type(std::span<const std::uint32_t> words) const;
+  std::uint64_t members_of(std::uint32_t type) const;
   Type type(std::uint32_t id) const;
   std::uint32_t type_of(std::uint32_t id) const;
 
@@ -47,6 +48,7 @@ class TypeScreen {
   std::unordered_set<std::uint32_t> defined_;
   std::unordered_map<std::uint32_t, Type> types_;
   std::unordered_map<std::uint32_t, std::uint32_t> type_of_;     // value to type; types and the like have 0
+  std::unordered_map<std::uint32_t, std::uint64_t> members_;     // of structures and arrays
   std::unordered_map<std::uint32_t, std::uint32_t> constants_;   // of 32 bits
   std::unordered_map<std::uint32_t, std::uint32_t> attributes_;  // of parameters, one bit each
   std::unordered_map<std::uint32_t, std::uint32_t> built_ins_;   // variables and pointers into them
