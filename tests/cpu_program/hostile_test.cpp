@@ -64,7 +64,7 @@ OpFunctionEnd
 
 TEST_CASE("functions that call each other twice do not grow, whatever they wish") {
   for (const char* control : {"None", "Inline"}) {
-    CAPTURE(control);
+    CAPTURE(std::string(control));
     const std::string variables =
         "%to_private = OpTypePointer Function %uint\n%function_type = OpTypeFunction %void\n";
     const BuildResult result = build_from_spirv(

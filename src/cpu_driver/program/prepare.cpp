@@ -82,14 +82,15 @@ void use_host_conventions(llvm::Module& module) {
       function.removeFnAttr(llvm::Attribute::OptimizeNone);
       function.removeFnAttr(llvm::Attribute::NoInline);
       // A wish of the source: obeyed to the letter, functions that call each other twice grow without bounds.
-      if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) {
-        function.removeFnAttr(llvm::Attribute::AlwaysInline);
-        function.addFnAttr(llvm::Attribute::InlineHint);
-      }
+      function.removeFnAttr(llvm::Attribute::AlwaysInline);
+      function.removeFnAttr(llvm::Attribute::InlineHint);
     }
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
         call->setCallingConv(llvm::CallingConv::C);
+        call->removeFnAttr(llvm::Attribute::AlwaysInline);
+        call->removeFnAttr(llvm::Attribute::InlineHint);
+      }
   }
 }
 
