@@ -305,8 +305,7 @@ TEST_CASE("damaged SPIR-V comes back, also from a compiler that ends its process
     files.push_back(sample_kernel(name));
   int refused = 0, died = 0;
   std::mt19937 random(3);
-  const int times =
-      flips(12);  // each a process, and a driver's start or a compilation
+  const int times = flips(12);  // each a process, and a driver's start or a compilation
   for (const KernelFile& file : files)
     for (int i = 0; i < times; ++i) {
       CAPTURE(file.name);
