@@ -456,9 +456,9 @@ TEST_CASE("another process that compiles the same is waited for, and not forever
 
 TEST_CASE("what another process stores after the look and before the lock is not compiled again") {
   const TestFolder folder, elsewhere;
-  Store other(options_in(elsewhere.path()));
+  Store other(options_in(elsewhere.path()), {{}, {}, 2s, true});
   REQUIRE(ask(other, 1).compiled);
-  Store store(options_in(folder.path()));
+  Store store(options_in(folder.path()), {{}, {}, 2s, true});  // `before_lock` is for one thread
   const fs::path place = entry_path(folder.path(), 1);
   before_lock = [&] {
     mkdir(place.parent_path().c_str(), 0700);
