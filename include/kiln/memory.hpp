@@ -41,18 +41,33 @@ class Buffer {
   MemoryKind kind_ = MemoryKind::device;
 };
 
+/// The kinds that the host may touch.
+enum class HostMemoryKind : std::uint8_t { host, shared };
+
 /// A host or shared allocation: the only kind that the host may touch, so the only one with spans.
 class HostBuffer : public Buffer {
  public:
   HostBuffer() = default;
-  explicit HostBuffer(Buffer&& buffer) : Buffer(std::move(buffer)) {}
 
-  /// The allocation as whole elements of T; a rest smaller than T is left out.
+  /// Takes over an allocation made elsewhere in `context`.
+  [[nodiscard]] static HostBuffer adopt(Ref<ze_context_handle_t> context, void* data, std::size_t size,
+                                        HostMemoryKind kind) {
+    return HostBuffer(Buffer::adopt(context, data, size,
+                                    kind == HostMemoryKind::host ? MemoryKind::host : MemoryKind::shared));
+  }
+
+  /// The allocation as whole elements of T; a rest smaller than T is left out. Empty when a Buffer of device
+  /// memory was assigned through a reference to the base.
   template <class T>
   [[nodiscard]] std::span<T> span() const {
     static_assert(std::is_trivially_copyable_v<T>, "the device knows no constructors");
+    if (kind() == MemoryKind::device) return {};
     return {static_cast<T*>(data()), size() / sizeof(T)};
   }
+
+ private:
+  friend class ContextRef;
+  explicit HostBuffer(Buffer&& buffer) : Buffer(std::move(buffer)) {}
 };
 
 }  // namespace kiln

@@ -235,6 +235,10 @@ TEST_CASE("buffers") {
       CHECK(shared->span<std::uint64_t>().size() == 32);  // whole elements only
       CHECK(host->span<float>().data() == host->data());
       CHECK(frees() == 0);
+      Buffer& base = *host;
+      base = *std::move(device);
+      CHECK(host->span<float>().empty());  // memory of the device, which the host may not touch
+      CHECK(frees() == 1);
     }
     CHECK(frees() == 3);
   }

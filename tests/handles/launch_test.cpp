@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(Fixture, "every kind of argument arrives") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "null pointers, const pointers and host buffers are pointers") {
-  HostBuffer host(Buffer::adopt(nullptr, y_data, sizeof y_data, MemoryKind::shared));
+  HostBuffer host = HostBuffer::adopt(nullptr, y_data, sizeof y_data, HostMemoryKind::shared);
   const float* constant = nullptr;
   REQUIRE(launch(list, kernel, kShape, 1.0f, nullptr, Pair{}, LocalMemory{0}, host, 0u));
   CHECK(stub.arguments[1].size == sizeof(void*));

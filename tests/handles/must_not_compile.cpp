@@ -28,10 +28,14 @@ inline void mistake(Context& context, CommandListRef list, const CheckedKernel& 
   (void)launch(list, kernel, {}, &result_name);    // MISTAKE: a host function
   launch(list, kernel, {});                        // MISTAKE: a result that nobody looks at
   (void)context->allocate_device(DeviceRef(), 64)
-      ->span<float>();                      // MISTAKE: host access to memory of the device
-  (void)launch(list, kernel, {}, context);  // MISTAKE: an owner as a kernel argument
-  (void)launch(list, kernel, {}, list);     // MISTAKE: a handle that no kernel takes
-  (void)launch(list, kernel, {}, handle);   // MISTAKE: the same, raw
+      ->span<float>();  // MISTAKE: host access to memory of the device
+  [[maybe_unused]] const HostBuffer host7(
+      *context->allocate_device(DeviceRef(), 64));  // MISTAKE: the same by conversion
+  (void)HostBuffer::adopt(context.get(), nullptr, 64,
+                          MemoryKind::device);  // MISTAKE: the same by adoption
+  (void)launch(list, kernel, {}, context);      // MISTAKE: an owner as a kernel argument
+  (void)launch(list, kernel, {}, list);         // MISTAKE: a handle that no kernel takes
+  (void)launch(list, kernel, {}, handle);       // MISTAKE: the same, raw
 #endif
   (void)handle;
 }
