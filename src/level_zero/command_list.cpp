@@ -56,6 +56,9 @@ DeviceRef device_of(CommandListRef list) {
 Result<void> submitted(Result<void> result, CommandListRef list = {}) {
   if (result) [[likely]]
     return result;
+  // Nobody asks the device of what never reached the driver.
+  const Diagnostic* known = result.error().diagnostic();
+  if (known && known->answer && known->answer->by == AnsweredBy::kiln) return result;
   const Refusal refusal = detail::survey(result.error().code(), result.error().call(), device_of(list));
   return tl::unexpected(detail::explained(std::move(result).error(), explain_submission(refusal)));
 }
