@@ -224,8 +224,8 @@ TEST_CASE("buffers") {
 
   SUBCASE("each kind is allocated and freed once") {
     {
-      const auto device = context.allocate_device(stub.device, 256);
-      const auto host = context.allocate_host(256);
+      auto device = context.allocate_device(stub.device, 256);
+      auto host = context.allocate_host(256);
       const auto shared = context.allocate_shared(stub.device, 260);
       REQUIRE((device && host && shared));
       CHECK(device->kind() == MemoryKind::device);

@@ -92,6 +92,13 @@ Facts with(Facts facts, const std::string& name, const std::string& value) {
 
 }  // namespace
 
+/// What load_driver() says, with its answer.
+Diagnostic unusable(std::string reason) {
+  Diagnostic diagnostic{"K0306", "`x` cannot be used", {{"reason", std::move(reason)}}, {"check the path"}};
+  diagnostic.answer = {AnsweredBy::kiln, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen"};
+  return diagnostic;
+}
+
 TEST_CASE("doctor: a healthy machine has no finding but ok") {
   CHECK(codes(healthy()).empty());
   const Report report = judge(healthy());
@@ -114,13 +121,11 @@ TEST_CASE("doctor: loader and drivers") {
 
   // There, but what it needs is not.
   facts.drivers[0].error = "libigdgmm.so.12: cannot open shared object file: No such file or directory";
-  facts.drivers[0].refusal =
-      Diagnostic{"K0306", "`x` cannot be used", {{"reason", facts.drivers[0].error}}, {"check the path"}};
+  facts.drivers[0].refusal = unusable(facts.drivers[0].error);
   CHECK(codes(facts) == Codes{"K0306"});
 
   facts = without_gpu();
-  facts.drivers[0].refusal = Diagnostic{
-      "K0306", "`x` cannot be used", {{"reason", "zeInit gave ZE_RESULT_ERROR_UNINITIALIZED"}}, {"x"}};
+  facts.drivers[0].refusal = unusable("zeInit gave ZE_RESULT_ERROR_UNINITIALIZED");
   CHECK(codes(facts) == Codes{"K0305"});
 
   facts = without_gpu();
