@@ -48,7 +48,7 @@ kiln::cache::Identity learn(const kiln::Api& api) {
   const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   cache::LibraryInputs libraries = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
   if (!source || !cache::is_build_moment(source->moment, libraries)) return {{}, {}, {}, "changed", false};
-  return cache::make_identity(std::move(libraries), source->moment);
+  return cache::make_identity(std::move(libraries), source->moment, nullptr, &cache::names_in);
 }
 
 int print_identity(double load, const kiln::Api& api) {
