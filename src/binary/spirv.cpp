@@ -125,6 +125,8 @@ class Walker {
       case spv::OpTypeStruct:
       case spv::OpTypeBool:
       case spv::OpTypeFunction:
+      case spv::OpTypeImage:
+      case spv::OpTypeSampler:
         if (!has(2)) return false;
         types_[w[1]] = w;
         return true;
