@@ -297,7 +297,7 @@ TEST_CASE("what are no facts is refused") {
   refused(4, 1 << 20, "count");              // kernels
   refused(8, 0x7fffffff, "count");           // bytes of a name
   refused(kArguments, 0x10000000, "count");  // arguments
-  refused(kArguments + 4, 0xffffff04, "none of those");
+  refused(kArguments + 4, 0xffffff06, "none of those");
   refused(kArguments + 4 + 5, 48, "power of two");
   refused(kArguments + 4 + 5, 0, "power of two");
   const auto scratch = [](std::uint64_t size) {
