@@ -84,7 +84,7 @@ class MappedLibraries {
 };
 
 /// Those of the names that stand, as C strings, in the constants of the libraries mapped at `places`: the
-/// settings that their code can ask for. Takes a millisecond, most of it for pages. Thread-safe.
+/// settings that their code can ask for. It reads all constants of those libraries, so ask once. Thread-safe.
 [[nodiscard]] std::vector<std::string> names_in(std::span<const std::uintptr_t> places,
                                                 std::vector<std::string> names);
 
