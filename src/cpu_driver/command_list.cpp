@@ -26,6 +26,14 @@ void connect(Command& command, const Links& links) {
   command.counts = event.counter_based.has_value();
 }
 
+ze_result_t drop_from_closed_list() {
+  return guarded([] {
+    set_last_error(
+        "the command list is closed: the command was dropped and never runs; reset the list first");
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
 ze_result_t stop_for_good(Stream& stream) {
   constexpr std::uint64_t kPatience = 10'000'000'000;  // ns
   if (stream.stop(kPatience)) return ZE_RESULT_SUCCESS;
