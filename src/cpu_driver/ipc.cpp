@@ -21,7 +21,8 @@ ze_result_t not_found() {
   return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-/// Of an allocation, of a mapped range, or of a physical memory whose handle stands for a pointer (1.15).
+}  // namespace
+
 ze_result_t share_memory(const void* pointer, SharedHandle& handle) {
   if (const auto physical = share_physical(pointer)) {
     handle = *physical;
@@ -29,8 +30,6 @@ ze_result_t share_memory(const void* pointer, SharedHandle& handle) {
   }
   return usm().share(pointer, handle);
 }
-
-}  // namespace
 
 ze_result_t mem_get_ipc_handle(ze_context_handle_t context, const void* pointer, ze_ipc_mem_handle_t* to) {
   KILN_NEED_HANDLE(context);
@@ -90,10 +89,10 @@ ze_result_t mem_close_ipc_handle(ze_context_handle_t context, const void* pointe
 
 ze_result_t mem_put_ipc_handle(ze_context_handle_t context, ze_ipc_mem_handle_t handle) {
   KILN_NEED_HANDLE(context);
-  // The descriptor of physical memory is its own and stays.
+  // A descriptor that came from another process is the application's own and stays.
   const SharedHandle shared = read_handle(handle);
-  return usm().unshare(shared) || is_file_of(shared.fd, shared) ? ZE_RESULT_SUCCESS
-                                                                : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return ExportedFile::take_back(shared) || is_file_of(shared.fd, shared) ? ZE_RESULT_SUCCESS
+                                                                          : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 ze_result_t mem_get_ipc_handle_from_file_descriptor_exp(ze_context_handle_t context, std::uint64_t descriptor,

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Reading and writing the 64 bytes of IPC handles.
+// Sharing memory, and reading and writing the 64 bytes of IPC handles.
 #pragma once
+
+#include <level_zero/ze_api.h>
 
 #include <cstring>
 
 #include "shared_file.hpp"
 
 namespace kiln::cpu {
+
+/// A handle for an allocation, a mapped range, or a physical memory whose handle stands for a pointer (1.15).
+/// The results are those of Usm::share. Thread-safe.
+[[nodiscard]] ze_result_t share_memory(const void* pointer, SharedHandle& handle);
 
 template <class IpcHandle>
 void write_handle(const SharedHandle& from, IpcHandle& to) {

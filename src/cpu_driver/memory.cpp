@@ -6,6 +6,7 @@
 #include "api.hpp"
 #include "device.hpp"
 #include "fault.hpp"
+#include "ipc.hpp"
 #include "usm.hpp"
 
 namespace kiln::cpu {
@@ -112,7 +113,7 @@ ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const void* po
           properties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD)) {
     if (exported->flags & ~kExportTypes) return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     SharedHandle shared;
-    const auto result = guarded([&] { return usm().share(pointer, shared); });
+    const auto result = guarded([&] { return share_memory(pointer, shared); });
     if (result != ZE_RESULT_SUCCESS) return result;
     exported->fd = shared.fd;
   }

@@ -2,9 +2,7 @@
 // Keeps the registry of USM, and freed memory until no work in flight can use it.
 #include "usm.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -59,7 +57,8 @@ void* Usm::allocate(const AllocationRequest& request) {
 void Usm::lend(void* base, std::size_t size, ze_memory_type_t type, Device* device) {
   const std::lock_guard lock(mutex_);
   const auto key = reinterpret_cast<std::uintptr_t>(base);
-  live_by_base_.try_emplace(key, Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr});
+  live_by_base_.try_emplace(key,
+                            Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr});
 }
 
 void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
@@ -67,50 +66,41 @@ void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
 // The pages become those of a file in their place. What a kernel or a thread of the application writes
 // meanwhile could be lost: the work that was submitted is waited for, and the copy is short.
 ze_result_t Usm::share(const void* address, SharedHandle& handle) {
-  const auto found = find(address);
-  if (!found) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const auto give_out = [&](const Entry& entry) {
+    const auto given = entry.shared->give_out(entry.allocation.size);
+    if (!given) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    handle = *given;
+    return ZE_RESULT_SUCCESS;
+  };
+  {
+    const std::shared_lock lock(mutex_);
+    const auto place = entry_of(address);
+    if (place == live_by_base_.end() || place->second.owner == Owner::lender)
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (place->second.shared) return give_out(place->second);
+  }
   const auto deadline = deadline_after(kLongestWork);
   for (const auto& progress : all_progress())
     if (!progress->wait(progress->submitted(), deadline)) return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
   const std::lock_guard lock(mutex_);
-  const auto place = live_by_base_.find(found->base);
-  if (place == live_by_base_.end() || place->second.owner == Owner::lender)
+  const auto found = entry_of(address);
+  if (found == live_by_base_.end() || found->second.owner == Owner::lender)
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  Entry& entry = place->second;
+  Entry& entry = live_by_base_.at(found->first);
   if (!entry.shared) {
-    auto shared = std::make_unique<SharedMemory>();
     const std::size_t bytes = entry.pages.room();
-    shared->file = make_shared_file(bytes);
-    if (!shared->file) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    const Mapping copy = map_shared(shared->file, bytes);
+    Descriptor file = make_shared_file(bytes);
+    if (!file) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    const Mapping copy = map_shared(file, bytes);
     if (!copy) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    auto shared = std::make_unique<ExportedFile>(std::move(file));
     std::memcpy(copy.get(), entry.pages.base(), entry.allocation.size);
     if (mmap(entry.pages.base(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-             shared->file.get(), 0) == MAP_FAILED)
+             shared->file().get(), 0) == MAP_FAILED)
       return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     entry.shared = std::move(shared);
   }
-  SharedMemory& shared = *entry.shared;
-  if (!is_file_of(shared.handed_out, shared.handle)) {
-    const int fd = fcntl(shared.file.get(), F_DUPFD_CLOEXEC, 0);
-    const auto made = shared_handle(fd, SharedKind::memory, entry.allocation.size);
-    if (!made) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    shared.handed_out = fd;
-    shared.handle = *made;
-  }
-  handle = shared.handle;
-  return ZE_RESULT_SUCCESS;
-}
-
-bool Usm::unshare(const SharedHandle& handle) {
-  const std::lock_guard lock(mutex_);
-  for (auto& [base, entry] : live_by_base_) {
-    if (!entry.shared || entry.shared->handle.inode != handle.inode) continue;
-    if (is_file_of(entry.shared->handed_out, entry.shared->handle)) close(entry.shared->handed_out);
-    entry.shared->handed_out = -1;
-    return true;
-  }
-  return false;
+  return give_out(entry);
 }
 
 void Usm::import(Mapping mapping, std::size_t size, Device* device) {
@@ -136,8 +126,6 @@ std::optional<Usm::Entry> Usm::remove(void* base, Owner owner) {
 
 void Usm::release(Entry entry) {
   if (entry.owner == Owner::registry) uncount(entry.allocation.size);
-  if (entry.shared && is_file_of(entry.shared->handed_out, entry.shared->handle))
-    close(entry.shared->handed_out);
 }
 
 bool Usm::free(void* base) { return free_later(base, Owner::registry); }
@@ -170,14 +158,19 @@ bool Usm::free_after_work(void* base) {
   return true;
 }
 
-std::optional<Allocation> Usm::find(const void* address) const {
+Usm::Entries::const_iterator Usm::entry_of(const void* address) const {
   const auto key = reinterpret_cast<std::uintptr_t>(address);
+  const auto after = live_by_base_.upper_bound(key);
+  if (after == live_by_base_.begin()) return live_by_base_.end();
+  const auto place = std::prev(after);
+  const Allocation& candidate = place->second.allocation;
+  return key - candidate.base < candidate.size ? place : live_by_base_.end();
+}
+
+std::optional<Allocation> Usm::find(const void* address) const {
   const std::shared_lock lock(mutex_);
-  auto after = live_by_base_.upper_bound(key);
-  if (after == live_by_base_.begin()) return std::nullopt;
-  const Allocation& candidate = std::prev(after)->second.allocation;
-  if (key - candidate.base >= candidate.size) return std::nullopt;
-  return candidate;
+  const auto place = entry_of(address);
+  return place == live_by_base_.end() ? std::nullopt : std::optional(place->second.allocation);
 }
 
 void Usm::collect() {

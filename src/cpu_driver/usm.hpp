@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "exported_file.hpp"
 #include "progress.hpp"
-#include "shared_file.hpp"
 
 namespace kiln::cpu {
 
@@ -49,13 +49,6 @@ class Pages {
   bool guarded_ = false;
 };
 
-/// Memory that other processes may open.
-struct SharedMemory {
-  Descriptor file;      ///< the driver's own
-  int handed_out = -1;  ///< the application's, in the handle; it may have been closed there
-  SharedHandle handle;
-};
-
 struct Allocation {
   std::uintptr_t base = 0;
   std::size_t size = 0;
@@ -78,8 +71,6 @@ class Usm {
   /// Makes an allocation one that other processes can open, after the work that was submitted before.
   /// Results: INVALID_ARGUMENT no allocation is there; OBJECT_IN_USE work on it does not end; lack of memory.
   [[nodiscard]] ze_result_t share(const void* address, SharedHandle& handle);
-  /// Closes the application's descriptor. False: no such one.
-  bool unshare(const SharedHandle& handle);
   /// Takes over memory of another process; `close_imported` lets it go.
   void import(Mapping mapping, std::size_t size, Device* device);
   bool close_imported(void* base);
@@ -111,19 +102,21 @@ class Usm {
     Allocation allocation;
     Owner owner = Owner::registry;
     Pages pages;
-    std::unique_ptr<SharedMemory> shared;
+    std::unique_ptr<ExportedFile> shared;
   };
   struct Zombie {
     Entry entry;
     std::vector<std::pair<std::shared_ptr<Progress>, std::uint64_t>>
         users;  // stream, count that must be completed
   };
+  using Entries = std::map<std::uintptr_t, Entry>;
+  [[nodiscard]] Entries::const_iterator entry_of(const void* address) const;  ///< under the lock; or end
   [[nodiscard]] std::optional<Entry> remove(void* base, Owner owner);
   bool free_later(void* base, Owner owner);
   void release(Entry entry);
 
   mutable std::shared_mutex mutex_;
-  std::map<std::uintptr_t, Entry> live_by_base_;
+  Entries live_by_base_;
   std::uint64_t next_id_ = 1;
   std::mutex zombies_mutex_;
   std::vector<Zombie> zombies_;

@@ -134,6 +134,12 @@ std::string Fixture::last_error() {
   return get(driver, &text) == ZE_RESULT_SUCCESS ? text : "no text";
 }
 
+void* Fixture::extension_address(const char* name) const {
+  void* address = nullptr;
+  REQUIRE(api.DriverGetExtensionFunctionAddress(driver, name, &address) == ZE_RESULT_SUCCESS);
+  return address;
+}
+
 ze_device_compute_properties_t Fixture::compute() {
   auto properties = make<ze_device_compute_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES);
   REQUIRE(api.DeviceGetComputeProperties(device, &properties) == ZE_RESULT_SUCCESS);

@@ -49,7 +49,15 @@ class Fixture {
 
   ze_device_compute_properties_t compute();
 
+  /// A function of the driver that the tables of old loaders do not have. It takes the driver's own handles.
+  template <class Function>
+  Function* extension(const char* name) const {
+    return reinterpret_cast<Function*>(extension_address(name));
+  }
+
  private:
+  [[nodiscard]] void* extension_address(const char* name) const;
+
   template <class Handle>
   Handle keep(Handle handle, ze_result_t (*destroy)(Handle)) {
     made_.push_back([=] { return destroy(handle); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // IPC handles within one process, and counter-based events.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <thread>
@@ -16,18 +17,11 @@ struct CounterBasedDesc {
   ze_event_scope_flags_t signal, wait;
 };
 
-template <class Function>
-Function* extension(const Fixture& f, const char* name) {
-  void* address = nullptr;
-  REQUIRE(api.DriverGetExtensionFunctionAddress(f.driver, name, &address) == ZE_RESULT_SUCCESS);
-  return reinterpret_cast<Function*>(address);
-}
-
 constexpr std::uint32_t kImmediate = 1, kNonImmediate = 2, kHostVisible = 4;
 
 ze_event_handle_t counter_event(const Fixture& f, std::uint32_t flags) {
-  auto* create = extension<ze_result_t(ze_context_handle_t, ze_device_handle_t, const CounterBasedDesc*,
-                                       ze_event_handle_t*)>(f, "zeEventCounterBasedCreate");
+  auto* create = f.extension<ze_result_t(ze_context_handle_t, ze_device_handle_t, const CounterBasedDesc*,
+                                         ze_event_handle_t*)>("zeEventCounterBasedCreate");
   const CounterBasedDesc desc{static_cast<ze_structure_type_t>(0x2003a), nullptr, flags, 0, 0};
   ze_event_handle_t event = nullptr;
   REQUIRE(create(f.context, f.device, &desc, &event) == ZE_RESULT_SUCCESS);
@@ -70,6 +64,33 @@ TEST_CASE("shared memory is the same at its two addresses, and what is no handle
   CHECK(api.EventPoolGetIpcHandle(pool, &pool_handle) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.EventPoolOpenIpcHandle(f.context, pool_handle, &opened) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.EventPoolDestroy(pool) == ZE_RESULT_SUCCESS);
+}
+
+// As threads do that share one memory, each with handles of its own.
+TEST_CASE("straight: a handle is good until as many were put back as were asked for") {
+  Fixture f;
+  auto* put = f.extension<ze_result_t(ze_context_handle_t, ze_ipc_mem_handle_t)>("zeMemPutIpcHandle");
+  auto* data = f.memory(1);
+  data[0] = 3;
+  ze_ipc_mem_handle_t first{}, second{};
+  REQUIRE(api.MemGetIpcHandle(f.context, data, &first) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemGetIpcHandle(f.context, data, &second) == ZE_RESULT_SUCCESS);
+  CHECK(put(f.context, first) == ZE_RESULT_SUCCESS);
+  void* other = nullptr;
+  REQUIRE(api.MemOpenIpcHandle(f.context, f.device, second, 0, &other) == ZE_RESULT_SUCCESS);
+  CHECK(*static_cast<std::uint32_t*>(other) == 3);
+  CHECK(api.MemCloseIpcHandle(f.context, other) == ZE_RESULT_SUCCESS);
+  CHECK(put(f.context, second) == ZE_RESULT_SUCCESS);
+  CHECK(put(f.context, second) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.MemOpenIpcHandle(f.context, f.device, second, 0, &other) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  // A descriptor that the application closed is replaced.
+  REQUIRE(api.MemGetIpcHandle(f.context, data, &first) == ZE_RESULT_SUCCESS);
+  int descriptor = -1;
+  std::memcpy(&descriptor, first.data, sizeof descriptor);
+  CHECK(close(descriptor) == 0);
+  REQUIRE(api.MemGetIpcHandle(f.context, data, &second) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemOpenIpcHandle(f.context, f.device, second, 0, &other) == ZE_RESULT_SUCCESS);
+  CHECK(api.MemCloseIpcHandle(f.context, other) == ZE_RESULT_SUCCESS);
 }
 
 TEST_CASE("a signal ends the waits that began before it, also when it is reset at once") {
@@ -146,8 +167,8 @@ TEST_CASE("straight: newer calls that are not implemented answer, and lists reme
   Fixture f;
   void* address = nullptr;
   const auto list = f.list();
-  auto* clone = extension<ze_result_t(ze_command_list_handle_t, ze_command_list_handle_t*)>(
-      f, "zeCommandListCreateCloneExp");
+  auto* clone = f.extension<ze_result_t(ze_command_list_handle_t, ze_command_list_handle_t*)>(
+      "zeCommandListCreateCloneExp");
   ze_command_list_handle_t copy = nullptr;
   auto* data = f.memory(2);
   const std::uint32_t one = 1;
@@ -160,17 +181,17 @@ TEST_CASE("straight: newer calls that are not implemented answer, and lists reme
   REQUIRE(api.CommandQueueExecuteCommandLists(queue, 1, &copy, nullptr) == ZE_RESULT_SUCCESS);
   CHECK(data[0] == 1);
   CHECK(api.CommandListDestroy(copy) == ZE_RESULT_SUCCESS);
-  auto* host =
-      extension<ze_result_t(ze_command_list_handle_t, void (*)(void*), void*, const void*, ze_event_handle_t,
-                            std::uint32_t, ze_event_handle_t*)>(f, "zeCommandListAppendHostFunction");
+  auto* host = f.extension<ze_result_t(ze_command_list_handle_t, void (*)(void*), void*, const void*,
+                                       ze_event_handle_t, std::uint32_t, ze_event_handle_t*)>(
+      "zeCommandListAppendHostFunction");
   int called = 0;
   const auto immediate = f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
   REQUIRE(host(
               immediate, [](void* count) { ++*static_cast<int*>(count); }, &called, nullptr, nullptr, 0,
               nullptr) == ZE_RESULT_SUCCESS);
   CHECK(called == 1);
-  auto* mode = extension<ze_result_t(ze_command_list_handle_t, ze_command_queue_mode_t*)>(
-      f, "zeCommandListImmediateGetMode");
+  auto* mode = f.extension<ze_result_t(ze_command_list_handle_t, ze_command_queue_mode_t*)>(
+      "zeCommandListImmediateGetMode");
   ze_command_queue_mode_t asked = ZE_COMMAND_QUEUE_MODE_DEFAULT;
   CHECK(mode(immediate, &asked) == ZE_RESULT_SUCCESS);
   CHECK(asked == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
