@@ -51,6 +51,8 @@ inline constexpr std::uint32_t kDeviceCountersByIpc = 0x2;
 inline constexpr std::uint32_t kIpcHandleDefault = 0x1;
 inline constexpr std::uint32_t kIpcHandleTypes = 0x3;
 
+inline constexpr std::uint32_t kAtomicAccessFlags = 0x7f;  // of an allocation, since 1.7
+
 /// The beginning of every structure that may hang on a pNext chain.
 struct Chained {
   ze_structure_type_t stype;

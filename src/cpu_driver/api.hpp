@@ -201,6 +201,10 @@ ze_result_t command_queue_get_flags(ze_command_queue_handle_t queue, ze_command_
 ze_result_t command_queue_get_mode(ze_command_queue_handle_t queue, ze_command_queue_mode_t* mode);
 ze_result_t command_queue_get_priority(ze_command_queue_handle_t queue,
                                        ze_command_queue_priority_t* priority);
+ze_result_t mem_set_atomic_access_attribute_exp(ze_context_handle_t context, ze_device_handle_t device,
+                                                const void* pointer, size_t size, uint32_t flags);
+ze_result_t mem_get_atomic_access_attribute_exp(ze_context_handle_t context, ze_device_handle_t device,
+                                                const void* pointer, size_t size, uint32_t* flags);
 ze_result_t mem_put_ipc_handle(ze_context_handle_t context, ze_ipc_mem_handle_t handle);
 ze_result_t mem_get_ipc_handle_with_properties(ze_context_handle_t context, const void* pointer, void* chain,
                                                ze_ipc_mem_handle_t* to);

@@ -134,4 +134,29 @@ ze_result_t mem_get_address_range(ze_context_handle_t context, const void* point
   return ZE_RESULT_SUCCESS;
 }
 
+// All memory takes all atomics, from the host and from each device, whatever was said of it.
+ze_result_t mem_set_atomic_access_attribute_exp(ze_context_handle_t context, ze_device_handle_t device,
+                                                const void* pointer, std::size_t size, std::uint32_t flags) {
+  KILN_NEED_HANDLE(context);
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(pointer);
+  if (flags & ~abi::kAtomicAccessFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  return guarded([&] {
+    return usm().set_atomics(pointer, size, object<Device>(device), flags) ? ZE_RESULT_SUCCESS
+                                                                           : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  });
+}
+
+ze_result_t mem_get_atomic_access_attribute_exp(ze_context_handle_t context, ze_device_handle_t device,
+                                                const void* pointer, std::size_t size, std::uint32_t* flags) {
+  KILN_NEED_HANDLE(context);
+  KILN_NEED_HANDLE(device);
+  KILN_NEED_POINTER(pointer);
+  KILN_NEED_POINTER(flags);
+  const auto found = usm().atomics(pointer, size, object<Device>(device));
+  if (!found) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  *flags = *found;
+  return ZE_RESULT_SUCCESS;
+}
+
 }  // namespace kiln::cpu

@@ -201,7 +201,8 @@ const Row kMem[] = {
 const Row kMemExp[] = {
     row(6, "zeMemGetIpcHandleFromFileDescriptorExp", mem_get_ipc_handle_from_file_descriptor_exp),
     row(6, "zeMemGetFileDescriptorFromIpcHandleExp", mem_get_file_descriptor_from_ipc_handle_exp),
-    absent(7, 2),
+    row(7, "zeMemSetAtomicAccessAttributeExp", mem_set_atomic_access_attribute_exp),
+    row(7, "zeMemGetAtomicAccessAttributeExp", mem_get_atomic_access_attribute_exp),
 };
 const Row kFence[] = {
     row(0, "zeFenceCreate", fence_create),

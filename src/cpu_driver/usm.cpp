@@ -17,6 +17,11 @@ namespace {
 /// How long work that was submitted may take before its memory counts as in use.
 constexpr std::uint64_t kLongestWork = 10'000'000'000;  // ns
 
+/// Whether the allocation goes on for so long behind an address in it.
+bool holds(const Allocation& allocation, const void* address, std::size_t size) {
+  return size <= allocation.size - (reinterpret_cast<std::uintptr_t>(address) - allocation.base);
+}
+
 }  // namespace
 
 Usm& usm() {
@@ -46,7 +51,8 @@ void* Usm::allocate(const AllocationRequest& request) {
     live_by_base_[key] = {{key, request.size, request.type, next_id_++, request.device},
                           Owner::registry,
                           std::move(pages),
-                          nullptr};
+                          nullptr,
+                          {}};
   } catch (...) {
     uncount(request.size);
     return nullptr;
@@ -58,7 +64,7 @@ void Usm::lend(void* base, std::size_t size, ze_memory_type_t type, Device* devi
   const std::lock_guard lock(mutex_);
   const auto key = reinterpret_cast<std::uintptr_t>(base);
   live_by_base_.try_emplace(key,
-                            Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr});
+                            Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr, {}});
 }
 
 void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
@@ -109,7 +115,8 @@ void Usm::import(Mapping mapping, std::size_t size, Device* device) {
   live_by_base_[key] = {{key, size, ZE_MEMORY_TYPE_DEVICE, next_id_++, device},
                         Owner::other_process,
                         Pages(std::move(mapping)),
-                        nullptr};
+                        nullptr,
+                        {}};
 }
 
 bool Usm::close_imported(void* base) { return free_later(base, Owner::other_process); }
@@ -171,6 +178,28 @@ std::optional<Allocation> Usm::find(const void* address) const {
   const std::shared_lock lock(mutex_);
   const auto place = entry_of(address);
   return place == live_by_base_.end() ? std::nullopt : std::optional(place->second.allocation);
+}
+
+bool Usm::set_atomics(const void* address, std::size_t size, const Device* device, std::uint32_t flags) {
+  const std::lock_guard lock(mutex_);
+  const auto place = entry_of(address);
+  if (place == live_by_base_.end() || !holds(place->second.allocation, address, size)) return false;
+  auto& atomics = live_by_base_.at(place->first).atomics;
+  const auto known = std::ranges::find(atomics, device, [](const auto& each) { return each.first; });
+  if (known == atomics.end())
+    atomics.emplace_back(device, flags);
+  else
+    known->second = flags;
+  return true;
+}
+
+std::optional<std::uint32_t> Usm::atomics(const void* address, std::size_t size, const Device* device) const {
+  const std::shared_lock lock(mutex_);
+  const auto place = entry_of(address);
+  if (place == live_by_base_.end() || !holds(place->second.allocation, address, size)) return std::nullopt;
+  const auto& atomics = place->second.atomics;
+  const auto known = std::ranges::find(atomics, device, [](const auto& each) { return each.first; });
+  return known == atomics.end() ? 0 : known->second;
 }
 
 void Usm::collect() {

@@ -84,6 +84,13 @@ class Usm {
   /// The allocation that holds the address.
   [[nodiscard]] std::optional<Allocation> find(const void* address) const;
 
+  /// What zeMemSetAtomicAccessAttributeExp said of the memory on that device, 0 before; it changes nothing.
+  /// False, nothing: no allocation holds the range.
+  [[nodiscard]] bool set_atomics(const void* address, std::size_t size, const Device* device,
+                                 std::uint32_t flags);
+  [[nodiscard]] std::optional<std::uint32_t> atomics(const void* address, std::size_t size,
+                                                     const Device* device) const;
+
   /// Changes with every free, so that a caller may remember that an address was good.
   [[nodiscard]] std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
@@ -103,6 +110,7 @@ class Usm {
     Owner owner = Owner::registry;
     Pages pages;
     std::unique_ptr<ExportedFile> shared;
+    std::vector<std::pair<const Device*, std::uint32_t>> atomics;  ///< as set
   };
   struct Zombie {
     Entry entry;

@@ -157,3 +157,28 @@ TEST_CASE("copies, fills and regions do what they say") {
   CHECK(b[4] == 0);
   CHECK(b[8] == 4 * 8 + 2);
 }
+
+TEST_CASE("straight: atomic access attributes come back as they were set, for each allocation") {
+  Fixture f;
+  using Set = ze_result_t(ze_context_handle_t, ze_device_handle_t, const void*, std::size_t, std::uint32_t);
+  using Get = ze_result_t(ze_context_handle_t, ze_device_handle_t, const void*, std::size_t, std::uint32_t*);
+  auto* set = f.extension<Set>("zeMemSetAtomicAccessAttributeExp");
+  auto* get = f.extension<Get>("zeMemGetAtomicAccessAttributeExp");
+  auto* a = f.memory(16);
+  auto* b = f.memory(16);
+  const std::uint32_t no_host = 2, system = 64;
+  std::uint32_t flags = 99;
+  CHECK(get(f.context, f.device, a, 64, &flags) == ZE_RESULT_SUCCESS);
+  CHECK(flags == 0);
+  CHECK(set(f.context, f.device, a, 64, no_host) == ZE_RESULT_SUCCESS);
+  CHECK(set(f.context, f.device, b + 4, 8, system) == ZE_RESULT_SUCCESS);
+  CHECK(set(f.context, f.device, b, 64, system | 16) == ZE_RESULT_SUCCESS);  // the last call counts
+  CHECK(get(f.context, f.device, a + 15, 4, &flags) == ZE_RESULT_SUCCESS);
+  CHECK(flags == no_host);
+  CHECK(get(f.context, f.device, b, 64, &flags) == ZE_RESULT_SUCCESS);
+  CHECK(flags == (system | 16));
+  CHECK(set(f.context, f.device, a, 64, 0x80) == ZE_RESULT_ERROR_INVALID_ENUMERATION);
+  CHECK(set(f.context, f.device, a, 65, no_host) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(get(f.context, f.device, a + 1, 61, &flags) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(get(f.context, f.device, &flags, 4, &flags) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
