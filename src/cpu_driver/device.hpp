@@ -26,6 +26,7 @@ class Driver : public Object {
   Driver() : Object(HandleKind::driver) {}
   std::deque<Device> devices;  ///< at least one; all alike
   bool as_gpu = false;         ///< the devices say that they are GPUs
+  bool system_memory = false;  ///< kernels take pointers to any memory of the process
 };
 
 class Context : public Object {

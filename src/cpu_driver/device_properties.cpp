@@ -158,7 +158,7 @@ ze_result_t device_get_memory_access_properties(ze_device_handle_t device,
   properties->deviceAllocCapabilities = kAll;
   properties->sharedSingleDeviceAllocCapabilities = kAll;
   properties->sharedCrossDeviceAllocCapabilities = kAll;
-  properties->sharedSystemAllocCapabilities = 0;
+  properties->sharedSystemAllocCapabilities = driver()->system_memory ? kAll : 0;
   return ZE_RESULT_SUCCESS;
 }
 

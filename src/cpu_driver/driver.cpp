@@ -60,9 +60,10 @@ std::uint64_t host_memory() {
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// What KILN_CPU_TYPE and KILN_CPU_DEVICES ask for.
+/// What KILN_CPU_TYPE, KILN_CPU_DEVICES and KILN_CPU_SYSTEM_MEMORY ask for.
 struct Shape {
   bool as_gpu = false;
+  bool system_memory = false;
   std::uint32_t devices = 1;
 };
 
@@ -75,6 +76,12 @@ std::optional<Shape> chosen_shape() {
     return std::nullopt;
   }
   shape.as_gpu = type == "gpu";
+  const std::string_view system = setting("KILN_CPU_SYSTEM_MEMORY");
+  if (!system.empty() && system != "on" && system != "off") {
+    refuse_setting("KILN_CPU_SYSTEM_MEMORY", system, "on or off");
+    return std::nullopt;
+  }
+  shape.system_memory = system == "on";
   if (number.empty()) return shape;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), shape.devices);
   if (error == std::errc() && end == number.data() + number.size() && shape.devices >= 1 &&
@@ -138,6 +145,7 @@ ze_result_t initialize() {
     // Never destroyed: the application's threads and static destructors may still hold handles at exit.
     auto* driver = new Driver;
     driver->as_gpu = shape->as_gpu;
+    driver->system_memory = shape->system_memory;
     for (std::uint32_t i = 0; i < shape->devices; ++i) {
       Device& device = driver->devices.emplace_back(i);
       device.profile = profile;

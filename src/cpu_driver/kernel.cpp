@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "group_size.hpp"
 #include "last_error.hpp"
+#include "system_memory.hpp"
 #include "usm.hpp"
 
 namespace kiln::cpu {
@@ -74,15 +75,16 @@ ze_result_t Kernel::set_argument(std::uint32_t index, std::size_t size, const vo
 // Intel's driver reads a pointer whatever size is given (22.43 and 26.27). Here one that is given in fewer
 // bytes than it has is refused, as reading it would go beyond what the caller has.
 //
-// A wild pointer would end the process in the middle of a kernel, so that only null and USM addresses pass.
-// An address that was found good is not looked up again until some memory was freed.
+// A wild pointer would end the process in the middle of a kernel, so that only null and USM addresses pass,
+// and those of other memory where the device was told to take it. An address that was found good is not
+// looked up again until some memory was freed.
 ze_result_t Kernel::set_global_pointer(std::uint32_t index, const void* value) {
   const void* pointer = nullptr;
   if (value) std::memcpy(&pointer, value, sizeof(pointer));
   ArgumentState& state = states_[index];
   const std::uint64_t generation = usm().generation();
   if (pointer && (pointer != state.pointer || generation != state.generation)) {
-    if (!usm().find(pointer)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (!usm().find(pointer) && !find_system_memory(pointer)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     state.pointer = pointer;
     state.generation = generation;
   }

@@ -12,6 +12,7 @@
 #include "fault.hpp"
 #include "last_error.hpp"
 #include "object.hpp"
+#include "system_memory.hpp"
 #include "usm.hpp"
 
 namespace kiln::cpu {
@@ -35,8 +36,9 @@ void delete_chain(Command* command) {
 }
 
 MemoryRange find_memory(std::uintptr_t address) {
-  const auto found = usm().find(reinterpret_cast<const void*>(address));
-  return found ? MemoryRange{found->base, found->size} : MemoryRange{};
+  const auto* pointer = reinterpret_cast<const void*>(address);
+  if (const auto found = usm().find(pointer)) return {found->base, found->size};
+  return find_system_memory(pointer).value_or(MemoryRange{});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "fixture.hpp"
 
@@ -181,4 +182,32 @@ TEST_CASE("straight: atomic access attributes come back as they were set, for ea
   CHECK(set(f.context, f.device, a, 65, no_host) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(get(f.context, f.device, a + 1, 61, &flags) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(get(f.context, f.device, &flags, 4, &flags) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_CASE("kernels take pointers of malloc where the device says so, and wild ones nowhere") {
+  Fixture f;
+  auto properties =
+      make<ze_device_memory_access_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES);
+  REQUIRE(api.DeviceGetMemoryAccessProperties(f.device, &properties) == ZE_RESULT_SUCCESS);
+  const char* setting = std::getenv("KILN_CPU_SYSTEM_MEMORY");
+  const bool taken = setting && std::string(setting) == "on";
+  CHECK(properties.sharedSystemAllocCapabilities == (taken ? properties.hostAllocCapabilities : 0));
+  const auto kernel = f.kernel(f.module(), "add");
+  std::vector<std::uint32_t> words(100, 40);
+  std::uint32_t* argument = &words[7];
+  CHECK(api.KernelSetArgumentValue(kernel, 0, sizeof argument, &argument) ==
+        (taken ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT));
+  if (taken) {
+    const std::uint32_t two = 2;
+    REQUIRE(api.KernelSetArgumentValue(kernel, 1, sizeof two, &two) == ZE_RESULT_SUCCESS);
+    const ze_group_count_t one{1, 1, 1};
+    REQUIRE(api.CommandListAppendLaunchKernel(f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS), kernel, &one,
+                                              nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+    CHECK(words[7] == 42);
+  }
+  void* gone = nullptr;
+  REQUIRE(api.MemAllocDevice(f.context, &kDevice, 64, 0, f.device, &gone) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemFree(f.context, gone) == ZE_RESULT_SUCCESS);
+  for (void* wild : {gone, reinterpret_cast<void*>(std::uintptr_t{16})})
+    CHECK(api.KernelSetArgumentValue(kernel, 0, sizeof wild, &wild) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
