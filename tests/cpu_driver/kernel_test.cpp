@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "fixture.hpp"
 
@@ -60,6 +61,23 @@ void set_pointer(ze_kernel_handle_t kernel, std::uint32_t index, const void* poi
 constexpr ze_group_count_t kOne{1, 1, 1};
 
 }  // namespace
+
+TEST_CASE("a native binary tells its build flags in the words of Intel's compiler") {
+  Fixture f;
+  const auto bytes = read_file("kernels.spv");
+  auto desc = make<ze_module_desc_t>(ZE_STRUCTURE_TYPE_MODULE_DESC);
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = bytes.size();
+  desc.pInputModule = bytes.data();
+  desc.pBuildFlags = "-ze-opt-level=1 -cl-mad-enable -ze-opt-level=O2";
+  ze_module_handle_t module = nullptr;
+  REQUIRE(api.ModuleCreate(f.context, f.device, &desc, &module, nullptr) == ZE_RESULT_SUCCESS);
+  const auto native = native_binary(module);
+  CHECK(api.ModuleDestroy(module) == ZE_RESULT_SUCCESS);
+  const std::string_view text(reinterpret_cast<const char*>(native.data()), native.size());
+  CHECK(text.find("-ze-opt-level=O1 -cl-mad-enable -ze-opt-level=O2") != text.npos);
+  CHECK(text.find(".misc.buildOptions") != text.npos);
+}
 
 TEST_CASE("a module names its kernels") {
   Fixture f;

@@ -64,4 +64,14 @@ ParsedOptions parse_options(std::string_view flags, std::string& log) {
   return options;
 }
 
+std::string flags_for_file(std::string_view flags) {
+  constexpr std::string_view kLevel = "-ze-opt-level=";
+  std::string out(flags);
+  for (std::size_t at = out.find(kLevel); at != out.npos; at = out.find(kLevel, at + 1))
+    if (const std::size_t level = at + kLevel.size();
+        level < out.size() && out[level] >= '0' && out[level] <= '9')
+      out.insert(level, 1, 'O');
+  return out;
+}
+
 }  // namespace kiln::cpu

@@ -20,4 +20,8 @@ struct ParsedOptions {
 /// `log`.
 ParsedOptions parse_options(std::string_view flags, std::string& log);
 
+/// The flags in the words of Intel's compiler, as its drivers write them into native binaries
+/// (`.misc.buildOptions`): -ze-opt-level=2 is -ze-opt-level=O2 there.
+std::string flags_for_file(std::string_view flags);
+
 }  // namespace kiln::cpu

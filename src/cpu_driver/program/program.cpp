@@ -221,6 +221,7 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   add_section(module, ".ze_info", write_ze_info(kernels));
   add_section(module, kFactsSection, write_facts(frontend.kernels));
   if (parsed.counters) add_section(module, kPlacesSection, write_places(places));
+  if (!options.flags.empty()) add_section(module, ".misc.buildOptions", flags_for_file(options.flags));
   llvm::SmallVector<char, 0> object;
   const bool emitted = emit_object(module, *machine, object, log);
   if (!emitted || diagnostics.find("error: ") != diagnostics.npos) return fail();
