@@ -13,8 +13,10 @@ namespace kiln::cpu {
 class Device : public Object {
  public:
   using Handle = ze_device_handle_t;
-  explicit Device(std::uint32_t index) : Object(HandleKind::device), index(index) {}
-  const std::uint32_t index;
+  Device(std::uint32_t index, std::uint32_t number)
+      : Object(HandleKind::device), index(index), number(number) {}
+  const std::uint32_t index;   ///< among those of the driver
+  const std::uint32_t number;  ///< its own, whatever is masked
   const Profile* profile = nullptr;
   std::uint64_t total_memory = 0;    ///< bytes the host has
   std::uint64_t max_allocation = 0;  ///< bytes: the smaller of the profile's and the host's

@@ -61,7 +61,7 @@ ze_result_t device_get_properties(ze_device_handle_t device_handle, ze_device_pr
   properties->kernelTimestampValidBits = profile.kernel_timestamp_bits;
   properties->uuid = {{'k', 'i', 'l', 'n', '-', 'c', 'p', 'u'}};
   std::copy_n(profile.name.data(), std::min<std::size_t>(profile.name.size(), 6), properties->uuid.id + 9);
-  properties->uuid.id[15] = static_cast<std::uint8_t>(device.index);
+  properties->uuid.id[15] = static_cast<std::uint8_t>(device.number);
   if (as_gpu)  // as Intel's driver names what it has no name for
     std::snprintf(properties->name, sizeof(properties->name), "Intel(R) Graphics [0x%04x] (Kiln CPU device)",
                   profile.device_id);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "affinity.hpp"
 #include "api.hpp"
 #include "device.hpp"
 #include "fault.hpp"
@@ -146,8 +147,9 @@ ze_result_t initialize() {
     auto* driver = new Driver;
     driver->as_gpu = shape->as_gpu;
     driver->system_memory = shape->system_memory;
-    for (std::uint32_t i = 0; i < shape->devices; ++i) {
-      Device& device = driver->devices.emplace_back(i);
+    for (const std::uint32_t number : unmasked_devices(setting("ZE_AFFINITY_MASK"), shape->devices)) {
+      Device& device =
+          driver->devices.emplace_back(static_cast<std::uint32_t>(driver->devices.size()), number);
       device.profile = profile;
       const std::uint64_t most = host_memory() / 100 * kMostOfHost;
       device.total_memory = profile->memory == 0 ? most : std::min(profile->memory, most);

@@ -210,13 +210,14 @@ int main(int argc, char** argv) {
   if (way == "few-threads" && driver) return few_threads(driver);
   if (way == "endless" && driver) return endless(driver);
   if (way == "three-gpus" && driver) return three_gpus(driver);
+  if (way == "masked-devices" && driver) return masked_devices(driver);
   if (way == "nonsense" && driver)
     return load_straight(driver).empty() && api.Init(0) == ZE_RESULT_ERROR_UNINITIALIZED ? 0 : 1;
   std::string missing =
       "usage: "
       "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|shuffle|shuffle-seeds|setuid|"
       "processes|overrun|few-threads|endless|"
-      "three-gpus|nonsense, with KILN_CPU_DRIVER naming the driver's library";
+      "three-gpus|masked-devices|nonsense, with KILN_CPU_DRIVER naming the driver's library";
   if (way == "shuffle-seeds" && driver) return compare_seeds(driver);
   if ((way == "straight" || way == "shuffle") && driver) missing = load_straight(driver);
   if (way == "loader") missing = load_through_loader();

@@ -348,3 +348,21 @@ int three_gpus(const char* driver) {
   NEED(api.MemFree(d.context, pointer) == ZE_RESULT_SUCCESS);
   return 0;
 }
+
+int masked_devices(const char* driver) {
+  NEED(load_straight(driver).empty());
+  Device d;
+  NEED(d.open());
+  std::uint32_t count = 0;
+  NEED(api.DeviceGet(d.driver, &count, nullptr) == ZE_RESULT_SUCCESS && count == 2);
+  ze_device_handle_t devices[2] = {};
+  NEED(api.DeviceGet(d.driver, &count, devices) == ZE_RESULT_SUCCESS);
+  const unsigned char numbers[2] = {1, 3};  // the last byte of the identity, the same with and without a mask
+  for (int i = 0; i < 2; ++i) {
+    auto properties = make<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES);
+    NEED(api.DeviceGetProperties(devices[i], &properties) == ZE_RESULT_SUCCESS);
+    NEED(properties.uuid.id[15] == numbers[i]);
+  }
+  NEED(api.ContextDestroy(d.context) == ZE_RESULT_SUCCESS);
+  return 0;
+}

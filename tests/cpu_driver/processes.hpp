@@ -17,3 +17,6 @@ int endless(const char* driver);
 
 /// Three devices that say they are GPUs.
 int three_gpus(const char* driver);
+
+/// Of four devices ZE_AFFINITY_MASK leaves the second and the last.
+int masked_devices(const char* driver);
