@@ -9,6 +9,7 @@
 #include "device.hpp"
 #include "fault.hpp"
 #include "last_error.hpp"
+#include "recent_builds.hpp"
 #include "specialization.hpp"
 #include "usm.hpp"
 
@@ -82,7 +83,7 @@ BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs
     modules.push_back({input.bytes, {}});
     if (input.constants) modules.back().constants = read_constants(input.bytes, *input.constants, log);
   }
-  BuildResult built = build_from_spirv(modules, options);
+  BuildResult built = build_once(modules, options);
   built.log = log + built.log;
   return built;
 }

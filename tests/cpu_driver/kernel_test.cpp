@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Modules and kernels: building, refusing, arguments, group sizes, and shared local memory over the limit.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -139,6 +140,38 @@ TEST_CASE("a program-scope variable is found, written by the host and read by ke
   REQUIRE(api.KernelSetArgumentValue(add, 1, 4, &two) == ZE_RESULT_SUCCESS);
   REQUIRE(api.CommandListAppendLaunchKernel(list, add, &kOne, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
   CHECK(*counter == 10);
+}
+
+TEST_CASE("a module that was built before is not compiled again, and its variables are its own") {
+  Fixture f;
+  const auto compilers = [] {  // what the child processes did that ended
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return usage.ru_minflt;
+  };
+  const auto counter_of = [&](ze_module_handle_t module) {
+    void* address = nullptr;
+    REQUIRE(api.ModuleGetGlobalPointer(module, "counter", nullptr, &address) == ZE_RESULT_SUCCESS);
+    return static_cast<std::uint32_t*>(address);
+  };
+  const auto first = f.module();
+  const auto before = compilers();
+  *counter_of(first) = 7;
+  const auto second = f.module();
+  CHECK(compilers() == before);
+  CHECK(*counter_of(second) == 40);
+  CHECK(*counter_of(first) == 7);
+  CHECK(native_binary(first) == native_binary(second));
+  auto bytes = read_file("kernels.spv");
+  auto desc = make<ze_module_desc_t>(ZE_STRUCTURE_TYPE_MODULE_DESC);
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = bytes.size();
+  desc.pInputModule = bytes.data();
+  desc.pBuildFlags = "-cl-mad-enable -cl-opt-disable";  // that no other test has
+  ze_module_handle_t other = nullptr;
+  REQUIRE(api.ModuleCreate(f.context, f.device, &desc, &other, nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(compilers() > before);
+  CHECK(api.ModuleDestroy(other) == ZE_RESULT_SUCCESS);
 }
 
 TEST_CASE("a native binary makes the same module again") {

@@ -145,10 +145,11 @@ TEST_CASE("a compiler that is killed from outside is asked again") {
   if (device().kind != DeviceKind::cpu) return;  // its compiler is a fork of this process
   const TestFolder scratch;
   const KernelFile file = sample_kernel("matmul.spv");
+  const std::string flags = "-DKILLED";  // the device compiles once in a process what it has not built before
   Cache cache = open_cache(scratch);
   for (int i = 0; i < 2; ++i) {
     const Killer killer(SIGTERM);
-    const auto killed = Bundle::load(device(), {file}, {}, &cache);
+    const auto killed = Bundle::load(device(), {file}, {flags}, &cache);
     REQUIRE(!killed);
     CHECK(killed.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE);
     const std::string text = killed.error().text();
@@ -157,7 +158,7 @@ TEST_CASE("a compiler that is killed from outside is asked again") {
     CHECK((lost || text.find("signal 15") != text.npos));
   }
   CHECK(cache.counts().stored == 0);
-  CHECK(Bundle::load(device(), {file}, {}, &cache));
+  CHECK(Bundle::load(device(), {file}, {flags}, &cache));
   CHECK(cache.counts().compilations == 3);
 }
 
@@ -165,16 +166,17 @@ TEST_CASE("a compiler that crashes twice is not asked a third time") {
   if (device().kind != DeviceKind::cpu) return;  // its compiler is a fork of this process
   const TestFolder scratch;
   const KernelFile file = sample_kernel("matmul.spv");
+  const std::string flags = "-DCRASHED";  // as above
   Cache cache = open_cache(scratch);
   for (int i = 0; i < 2; ++i) {
     const Killer killer(SIGSEGV);
-    const auto crashed = Bundle::load(device(), {file}, {}, &cache);
+    const auto crashed = Bundle::load(device(), {file}, {flags}, &cache);
     REQUIRE(!crashed);
     // Without its log a crash is a failure as any other.
     if (crashed.error().text().find("told to intercept") != std::string::npos) return;
     CHECK(cache.counts().compilations == std::uint64_t(i + 1));
   }
-  CHECK(!Bundle::load(device(), {file}, {}, &cache));
+  CHECK(!Bundle::load(device(), {file}, {flags}, &cache));
   CHECK(cache.counts().compilations == 2);
   CHECK(cache.counts().remembered_failures == 1);
 }

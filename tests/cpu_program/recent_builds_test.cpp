@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What is kept of builds, and for how long.
+#include "cpu_driver/recent_builds.hpp"
+
+#include <doctest/doctest.h>
+
+namespace kiln::cpu::test {
+
+TEST_CASE("the builds asked for last are kept, up to so many bytes") {
+  RecentBuilds builds(300);
+  const auto build = [](std::size_t bytes) {
+    return RecentBuilds::Build{std::vector<std::byte>(bytes), "log"};
+  };
+  CHECK(builds.find("a") == nullptr);
+  builds.keep("a", build(90));
+  builds.keep("b", build(91));
+  builds.keep("a", build(1));  // it is there already
+  const auto held = builds.find("a");
+  REQUIRE(held != nullptr);
+  CHECK(held->binary.size() == 90);
+  CHECK(held->log == "log");
+  builds.keep("c", build(120));  // "b" goes, as "a" was asked for after it
+  CHECK(builds.find("b") == nullptr);
+  CHECK(builds.find("c") != nullptr);
+  CHECK(builds.find("a") == held);
+  builds.keep("too large", build(300));
+  CHECK(builds.find("too large") == nullptr);
+  CHECK(builds.find("a") == held);
+  builds.keep("d", build(280));
+  CHECK(builds.find("a") == nullptr);
+  CHECK(held->binary.size() == 90);  // who has it keeps it
+}
+
+}  // namespace kiln::cpu::test
