@@ -286,4 +286,80 @@ OpFunctionEnd
   CHECK(says(twice, "elsewhere"));
 }
 
+TEST_CASE("every version of SPIR-V that the device claims") {
+  std::vector<std::byte> module =
+      assemble(kHead + kModel + "OpEntryPoint Kernel %k \"k\"\n" + kTypes + kPlainKernel);
+  const std::uint32_t newest = newest_spirv_version() & 0xffff;
+  CHECK(newest >= 4);
+  for (std::uint32_t minor = 0; minor <= newest; ++minor) {
+    CAPTURE(minor);
+    const std::uint32_t version = 1u << 16 | minor << 8;
+    std::memcpy(module.data() + 4, &version, sizeof version);
+    const BuildResult result = build_from_spirv(module, {});
+    REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
+    CHECK(run(*result.program) == 7);
+  }
+  const std::uint32_t beyond = 1u << 16 | (newest + 1) << 8;
+  std::memcpy(module.data() + 4, &beyond, sizeof beyond);
+  const BuildResult result = build_from_spirv(module, {});
+  CHECK(result.status == BuildStatus::build_failure);
+  CHECK(says(result, "the version is not one of 1.0 to 1."));
+}
+
+// The translator of LLVM 15 ends its process over these.
+TEST_CASE("pointers are compared and subtracted") {
+  const auto with = [](const char* type, const char* instructions, const char* more = "") {
+    return kHead + kModel + "OpEntryPoint Kernel %k \"k\"\nOpDecorate %packed CPacked\n" + more + kTypes + R"(
+%bool = OpTypeBool
+%zero = OpConstant %uint 0
+%three = OpConstant %uint 3
+%ulong_three = OpConstant %ulong 3
+%uchar = OpTypeInt 8 0
+%v3 = OpTypeVector %uint 3
+%array = OpTypeArray %v3 %three
+%plain = OpTypeStruct %uchar %ulong %uchar
+%packed = OpTypeStruct %uchar %ulong %uchar
+%opaque = OpTypePointer CrossWorkgroup %bool
+%to_type = OpTypePointer CrossWorkgroup )" +
+           type + R"(
+%k = OpFunction %void None %kernel_type
+%data = OpFunctionParameter %to_uint
+%entry = OpLabel
+%a = OpBitcast %to_type %data
+%b = OpInBoundsPtrAccessChain %to_type %a %ulong_three
+)" + instructions +
+           R"(
+OpStore %data %value Aligned 4
+OpReturn
+OpFunctionEnd
+)";
+  };
+  const auto value = [&](const std::string& text) { return run(*build(text).program); };
+  for (const char* type : {"%uint", "%uchar", "%v3", "%array", "%plain", "%packed", "%to_uint"}) {
+    CAPTURE(type);
+    CHECK(value(with(type, "%value = OpPtrDiff %uint %b %a")) == 3);
+    CHECK(value(with(type, "%value = OpPtrDiff %uint %a %b")) == 0xfffffffd);
+    CHECK(value(with(type, "%wide = OpPtrDiff %ulong %b %a\n%value = OpUConvert %uint %wide")) == 3);
+  }
+  for (const auto& [instruction, equal] : {std::pair("OpPtrEqual", 1u), std::pair("OpPtrNotEqual", 0u)}) {
+    const auto compare = [&](const char* with_what) {
+      return std::string("%same = ") + instruction + " %bool %a %" + with_what +
+             "\n%value = OpSelect %uint %same %one %zero";
+    };
+    CHECK(value(with("%uint", compare("a").c_str())) == equal);
+    CHECK(value(with("%uint", compare("b").c_str())) == 1 - equal);
+  }
+  const auto refuses = [&](const char* type, const char* instructions, const char* words) {
+    const BuildResult result = build_from_spirv(assemble(with(type, instructions)), {});
+    CHECK(result.status == BuildStatus::build_failure);
+    INFO(result.log);
+    CHECK(says(result, words));
+  };
+  refuses("%bool", "%value = OpPtrDiff %uint %b %a", "is about pointers to what has no known size");
+  refuses("%uchar", "%value = OpPtrDiff %uint %b %data", "has operands that are not pointers of one type");
+  refuses("%uint", "%value = OpPtrDiff %uint %one %one", "has operands that are not pointers of one type");
+  refuses("%uint", "%value = OpPtrDiff %bool %b %a", "has a result of a wrong type");
+  refuses("%uint", "%value = OpPtrEqual %uint %b %a", "has a result of a wrong type");
+}
+
 }  // namespace kiln::cpu::test

@@ -20,6 +20,7 @@
 
 #include "cpu_driver/program/screen_cut.hpp"
 #include "cpu_driver/program/screen_operands.hpp"
+#include "cpu_driver/program/screen_pointers.hpp"
 #include "cpu_driver/program/screen_types.hpp"
 
 namespace kiln::cpu {
@@ -412,6 +413,9 @@ ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log) 
   if (!screen.header() || !screen.instructions()) return {};
   ScreenedModule module{cut(words, screen.dropped()), {}, screen.refused_kernels(), screen.size_hints()};
   module.verdict = verdict_of(module.words);
+  std::string fault;
+  module.words = with_pointers_as_numbers(module.words, fault);
+  if (!fault.empty()) log.append("error: SPIR-V: ").append(fault).append("\n");
   return module;
 }
 

@@ -173,6 +173,11 @@ std::string TypeScreen::fault(Words w) {
       if (w.size() != 6 || !same_types(from(w, 4)) || type_of(w[4]) != w[1])
         out = "has operands of different types";
       break;
+    case spv::OpPtrEqual:
+    case spv::OpPtrNotEqual:
+    case spv::OpPtrDiff:
+      out = pointer_pair_fault(w);
+      break;
     case spv::OpLifetimeStart:
     case spv::OpLifetimeStop: {
       const Type pointer = type(type_of(operand(1)));
@@ -222,6 +227,14 @@ void TypeScreen::learn(Words w) {
     type_of_[w[1]] = 0;
     types_[w[1]] = {op, w.size() > 2 ? w[2] : 0, w.size() > 3 ? w[3] : 0};
   }
+}
+
+std::string TypeScreen::pointer_pair_fault(Words w) const {
+  if (w.size() != 5 || !same_types(from(w, 3)) || type(type_of(w[3])).op != spv::OpTypePointer)
+    return "has operands that are not pointers of one type";
+  const std::uint32_t result =
+      (w[0] & 0xffff) == spv::OpPtrDiff ? std::uint32_t{spv::OpTypeInt} : std::uint32_t{spv::OpTypeBool};
+  return type(w[1]).op == result ? "" : "has a result of a wrong type";
 }
 
 std::string TypeScreen::annotation_fault(Words w) const {
