@@ -108,13 +108,23 @@ ze_result_t device_get_module_properties(ze_device_handle_t device_handle,
       ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO | ZE_DEVICE_FP_FLAG_ROUND_TO_INF | ZE_DEVICE_FP_FLAG_FMA;
   const ze_device_fp_flags_t divides = fp64 ? ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT : 0;
   properties->spirvVersionSupported = newest_spirv_version();
-  properties->flags = ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+  properties->flags =
+      ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS | ZE_DEVICE_MODULE_FLAG_DP4A;
   if (fp64) properties->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
   properties->fp16flags = kFloat;
   properties->fp32flags = kFloat | divides;
   properties->fp64flags = fp64 ? kFloat | divides : 0;
   properties->maxArgumentsSize = kMaxArgumentsSize;
   properties->printfBufferSize = kPrintfBufferSize;
+  if (auto* atomics = find_chained<ze_float_atomic_ext_properties_t>(
+          properties->pNext, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES)) {
+    constexpr ze_device_fp_atomic_ext_flags_t kAll =
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD |
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE |
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
+    atomics->fp16Flags = atomics->fp32Flags = kAll;
+    atomics->fp64Flags = fp64 ? kAll : 0;
+  }
   const auto format = host_format();
   static_assert(sizeof format == sizeof properties->nativeKernelSupported.id);
   std::memcpy(properties->nativeKernelSupported.id, format.data(), format.size());

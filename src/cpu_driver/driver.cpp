@@ -44,6 +44,7 @@ constexpr Extension kExtensions[] = {
     {"ZE_extension_driver_ddi_handles", ZE_MAKE_VERSION(1, 1)},
     {"ZE_extension_eu_count", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_float_atomics", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_memory_free_policies", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_subgroups", ZE_MAKE_VERSION(1, 0)},

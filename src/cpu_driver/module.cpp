@@ -76,6 +76,7 @@ BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs
   }
   BuildOptions options;
   options.sub_group_sizes = device().profile->sub_group_sizes;
+  options.fp64 = device().profile->fp64;
   options.flags = flags_of(inputs);
   std::string log;
   std::vector<SpirvModule> modules;

@@ -30,6 +30,7 @@ struct BuildOptions {
   std::string flags;  ///< the application's build flags, e.g. "-cl-fast-relaxed-math"
   std::vector<SpecializationConstant> constants;            ///< of a program that is one module
   std::array<std::uint32_t, 3> sub_group_sizes{8, 16, 32};  ///< those of the device; zero: not used
+  bool fp64 = true;                                         ///< the device has double precision
 };
 
 /// One kernel, ready to run unless it is refused. Lives as long as its Program. facts.simd_size is the

@@ -28,10 +28,12 @@ void add(std::string& key, std::span<const SpecializationConstant> constants) {
 
 std::string key_of(std::span<const SpirvModule> modules, const BuildOptions& options) {
   std::string key;
-  const auto& [flags, constants, sub_group_sizes] = options;  // a new member must come into the key as well
+  const auto& [flags, constants, sub_group_sizes, fp64] =
+      options;  // a new member must come into the key as well
   add(key, std::as_bytes(std::span(flags)));
   add(key, constants);
   add(key, std::as_bytes(std::span(sub_group_sizes)));
+  key.push_back(fp64 ? 'd' : ' ');
   for (const SpirvModule& module : modules) {
     add(key, module.bytes);
     add(key, module.constants);

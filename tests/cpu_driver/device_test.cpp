@@ -87,14 +87,20 @@ TEST_CASE("the device has the limits of the profile") {
   CHECK(std::string(properties.name) == "Kiln CPU device (" + profile() + " limits)");
 }
 
-// Intel's drivers give the same flags, but for dot products of packed bytes, which do not run here.
+// Each is tried in tests/cpu_program/properties_test.cpp.
 TEST_CASE("the module properties are those of Intel's driver") {
   Fixture f;
   auto properties = make<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
   REQUIRE(api.DeviceGetModuleProperties(f.device, &properties) == ZE_RESULT_SUCCESS);
   const bool fp64 = profile() != "tgllp" && profile() != "dg2";
   CHECK(properties.flags == (ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS |
-                             (fp64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0)));
+                             ZE_DEVICE_MODULE_FLAG_DP4A | (fp64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0)));
+  auto atomics = make<ze_float_atomic_ext_properties_t>(ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
+  properties.pNext = &atomics;
+  REQUIRE(api.DeviceGetModuleProperties(f.device, &properties) == ZE_RESULT_SUCCESS);
+  CHECK(atomics.fp16Flags == 0x70007);
+  CHECK(atomics.fp32Flags == 0x70007);
+  CHECK(atomics.fp64Flags == (fp64 ? 0x70007 : 0));
   CHECK(properties.fp16flags == 0x3f);
   CHECK(properties.fp32flags == (fp64 ? 0x7f : 0x3f));
   CHECK(properties.fp64flags == (fp64 ? 0x7f : 0));

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "cpu_driver/program/printf.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {
@@ -294,6 +295,27 @@ TEST_CASE("printf") {
           "-5 5 -6\n"
           "plain\n");
   }
+}
+
+TEST_CASE("printf takes integers of every length") {
+  const auto text = [](const char* format, std::uint64_t value, unsigned bytes) {
+    const std::array words{printf_tag(PrintfKind::integer, bytes, 1), value};
+    return format_printf(format, words);
+  };
+  constexpr std::uint64_t kMinusTwo = ~std::uint64_t{1};
+  CHECK(text("%lli|", kMinusTwo, 8) == "-2|");
+  CHECK(text("%lld", kMinusTwo, 8) == "-2");
+  CHECK(text("%li", kMinusTwo, 8) == "-2");
+  CHECK(text("%llu", kMinusTwo, 8) == "18446744073709551614");
+  CHECK(text("%llx", kMinusTwo, 8) == "fffffffffffffffe");
+  CHECK(text("%llX", 255, 8) == "FF");
+  CHECK(text("%llo", 8, 8) == "10");
+  CHECK(text("%+6lli", 5, 8) == "    +5");
+  CHECK(text("%i", 0xfffffffe, 4) == "-2");
+  CHECK(text("%hi", 0xfffe, 2) == "-2");
+  CHECK(text("%hhi", 0xfe, 1) == "-2");
+  const std::array pair{printf_tag(PrintfKind::integer, 8, 2), kMinusTwo, std::uint64_t{7}};
+  CHECK(format_printf("%v2lli", pair) == "-2,7");
 }
 
 }  // namespace kiln::cpu::test

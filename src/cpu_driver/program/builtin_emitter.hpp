@@ -69,6 +69,7 @@ std::span<const NamedEmit> arithmetic_builtins();   ///< integer, common, geomet
 std::span<const NamedEmit> elementwise_builtins();  ///< math
 std::span<const NamedEmit> memory_builtins();       ///< vload, vstore, atomics, fences, shuffle, async copies
 std::span<const NamedEmit> convert_builtins();
+std::span<const NamedEmit> dot_builtins();    ///< integer dot products
 std::span<const NamedEmit> group_builtins();  ///< barriers, work-group and sub-group functions
 llvm::Value* emit_printf(Emitter& e);
 

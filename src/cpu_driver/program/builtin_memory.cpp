@@ -280,6 +280,8 @@ constexpr NamedEmit kTable[] = {
     {"AtomicOr", atomic_update<Rmw::Or>},
     {"AtomicXor", atomic_update<Rmw::Xor>},
     {"AtomicFAddEXT", atomic_update<Rmw::FAdd>},
+    {"AtomicFMinEXT", atomic_update<Rmw::FMin>},
+    {"AtomicFMaxEXT", atomic_update<Rmw::FMax>},
     {"AtomicFlagTestAndSet", flag_test_and_set},
     {"AtomicFlagClear", flag_clear},
     {"MemoryBarrier", memory_barrier},

@@ -52,7 +52,7 @@ const std::unordered_map<std::string_view, Emit>& emitters() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Emit> all;
     for (const auto part : {arithmetic_builtins(), elementwise_builtins(), memory_builtins(),
-                            convert_builtins(), group_builtins()})
+                            convert_builtins(), dot_builtins(), group_builtins()})
       for (const NamedEmit& entry : part) all.emplace(entry.name, entry.emit);
     all.emplace("ocl_printf", emit_printf);
     return all;

@@ -70,9 +70,9 @@ bool verify(const llvm::Module& module, std::string& log) {
   return false;
 }
 
-bool add_module(const SpirvModule& input, bool with_sites, llvm::LLVMContext& context, Frontend& out,
-                std::string& warnings, std::string& log) {
-  ScreenedModule screened = screen_spirv(input.bytes, log);
+bool add_module(const SpirvModule& input, bool fp64, bool with_sites, llvm::LLVMContext& context,
+                Frontend& out, std::string& warnings, std::string& log) {
+  ScreenedModule screened = screen_spirv(input.bytes, log, fp64);
   if (screened.words.empty() || !describe_kernels(input.bytes, screened, out, log)) return false;
   if (!screened.verdict.empty()) warnings.append(warning_of(screened.verdict));
   std::map<std::uint32_t, FunctionSites> sites;
@@ -94,11 +94,11 @@ bool add_module(const SpirvModule& input, bool with_sites, llvm::LLVMContext& co
 
 }  // namespace
 
-Frontend read_modules(std::span<const SpirvModule> modules, bool sites, llvm::LLVMContext& context,
+Frontend read_modules(std::span<const SpirvModule> modules, bool fp64, bool sites, llvm::LLVMContext& context,
                       std::string& warnings, std::string& log) {
   Frontend out;
   for (const SpirvModule& module : modules)
-    if (!add_module(module, sites, context, out, warnings, log)) return {};
+    if (!add_module(module, fp64, sites, context, out, warnings, log)) return {};
   return out;
 }
 

@@ -20,10 +20,10 @@ struct Frontend {
   std::vector<DescribedKernel> kernels;  ///< in the order of the entry points
 };
 
-/// Screens and translates each module and links them. With `sites` instructions are tagged with those of
-/// SPIR-V. What the validator says against a module that is compiled all the same goes to `warnings`, so that
-/// it can become an error when the compilation fails later.
-Frontend read_modules(std::span<const SpirvModule> modules, bool sites, llvm::LLVMContext& context,
+/// Screens and translates each module and links them. Without `fp64` none may have double precision. With
+/// `sites` instructions are tagged with those of SPIR-V. What the validator says against a module that is
+/// compiled all the same goes to `warnings`, so that it can become an error when the compilation fails later.
+Frontend read_modules(std::span<const SpirvModule> modules, bool fp64, bool sites, llvm::LLVMContext& context,
                       std::string& warnings, std::string& log);
 
 /// What the validator says against the modules; empty when it takes them. Pure.

@@ -194,7 +194,7 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   std::string diagnostics, warnings;
   context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
   std::vector<KernelPlaces> places;
-  Frontend frontend = read_modules(modules, parsed.counters, context, warnings, log);
+  Frontend frontend = read_modules(modules, options.fp64, parsed.counters, context, warnings, log);
   // Whatever follows from an invalid module, its own fault is told first.
   const auto fail = [&] {
     log.append(diagnostics);

@@ -79,7 +79,9 @@ constexpr OpRange kKnown[] = {
     {spv::OpExecutionModeId, spv::OpDecorateId},
     {spv::OpGroupNonUniformElect, spv::OpGroupNonUniformLogicalXor},
     {spv::OpCopyLogical, spv::OpPtrDiff},
+    {spv::OpSDotKHR, spv::OpSUDotAccSatKHR},
     {spv::OpSubgroupShuffleINTEL, spv::OpSubgroupBlockWriteINTEL},
+    {spv::OpAtomicFMinEXT, spv::OpAtomicFMaxEXT},
     {spv::OpAtomicFAddEXT, spv::OpAtomicFAddEXT},
     {spv::OpAssumeTrueKHR, spv::OpExpectKHR},
     {spv::OpGroupIMulKHR, spv::OpGroupLogicalXorKHR},
@@ -135,6 +137,8 @@ std::string refused_built_in(std::uint32_t built_in) {
   }
 }
 
+const std::string kDouble = "double precision, which products with these limits do not have,";
+
 std::string opcode_name(std::uint32_t op) {
   const char* name = spvOpcodeString(op);
   return name != nullptr ? name : "?";
@@ -142,7 +146,7 @@ std::string opcode_name(std::uint32_t op) {
 
 class Screen {
  public:
-  Screen(Words module, std::string& log) : module_(module), log_(log) {}
+  Screen(Words module, std::string& log, bool fp64) : module_(module), log_(log), fp64_(fp64) {}
 
   bool header() {
     if (module_.size() < kHeaderWords) return refuse("the file ends inside the header");
@@ -179,6 +183,9 @@ class Screen {
       if (is_reserved(name) && (!built_ins_.contains(id) || !name.starts_with("__spirv_BuiltIn")))
         return refuse("the name '" + name + "' is reserved");
     spread_reasons();
+    for (const auto& [id, name] : kernels_)
+      if (const auto& reason = functions_[id].reason; reason && reason->starts_with(kDouble))
+        return refuse(*reason);
     return clean_ && some_kernel_runs();
   }
 
@@ -302,6 +309,12 @@ class Screen {
       case spv::OpFunctionCall:
         functions_[operand(3)].callers.push_back(function_);
         break;
+      case spv::OpTypeFloat:
+        if (!fp64_ && operand(2) == 64) refused_ids_[operand(1)] = kDouble;
+        return;
+      case spv::OpTypeVector:
+        inherit(operand(1), operand(2));
+        return;
       case spv::OpTypePointer:
         inherit(operand(1), operand(3));
         return;
@@ -365,6 +378,7 @@ class Screen {
   Words module_;
   std::string& log_;
   TypeScreen types_;
+  bool fp64_;
   bool clean_ = true;
   bool has_memory_model_ = false;
   std::uint32_t function_ = 0;  // id of the function being read, 0 between functions
@@ -401,7 +415,7 @@ std::string verdict_of(Words module) {
 
 std::uint32_t newest_spirv_version() { return 1u << 16 | kNewestMinor; }
 
-ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log) {
+ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log, bool fp64) {
   if (spirv.size() % 4 != 0) {
     log.append("error: SPIR-V: the size is not a multiple of four bytes\n");
     return {};
@@ -409,12 +423,12 @@ ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log) 
   // A copy, since the bytes may lie at any address.
   std::vector<std::uint32_t> words(spirv.size() / 4);
   if (!words.empty()) std::memcpy(words.data(), spirv.data(), spirv.size());
-  Screen screen(words, log);
+  Screen screen(words, log, fp64);
   if (!screen.header() || !screen.instructions()) return {};
   ScreenedModule module{cut(words, screen.dropped()), {}, screen.refused_kernels(), screen.size_hints()};
   module.verdict = verdict_of(module.words);
   std::string fault;
-  module.words = with_pointers_as_numbers(module.words, fault);
+  module.words = with_pointers_as_numbers(without_extensions(module.words), fault);
   if (!fault.empty()) log.append("error: SPIR-V: ").append(fault).append("\n");
   return module;
 }

@@ -28,6 +28,7 @@ struct ScreenedModule {
 /// Takes out what the CPU device cannot run: kernels that use it, and the functions that they share it with.
 /// When no kernel is left, or something that cannot be is wrong, the module is refused; `log` says what and
 /// where. Some hints are left out. Thread-safe.
-ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log);
+/// Without `fp64` a kernel with double precision refuses the module, as Intel's compiler does.
+ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log, bool fp64 = true);
 
 }  // namespace kiln::cpu

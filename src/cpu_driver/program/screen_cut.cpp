@@ -146,4 +146,13 @@ std::vector<std::uint32_t> cut(Words module, const std::unordered_set<std::uint3
   return kept;
 }
 
+std::vector<std::uint32_t> without_extensions(Words module) {
+  std::vector<std::uint32_t> kept(module.begin(), module.begin() + kHeaderWords);
+  for (std::size_t at = kHeaderWords; at < module.size(); at += module[at] >> 16) {
+    const Words words = module.subspan(at, module[at] >> 16);
+    if ((words[0] & 0xffff) != spv::OpExtension) kept.insert(kept.end(), words.begin(), words.end());
+  }
+  return kept;
+}
+
 }  // namespace kiln::cpu

@@ -26,4 +26,8 @@ bool is_debug_set(std::string_view name);
 std::vector<std::uint32_t> cut(std::span<const std::uint32_t> module,
                                const std::unordered_set<std::uint32_t>& dropped);
 
+/// The module without the names of the extensions that it uses: a translator that does not know one refuses
+/// all, though it may well know the instructions.
+std::vector<std::uint32_t> without_extensions(std::span<const std::uint32_t> module);
+
 }  // namespace kiln::cpu

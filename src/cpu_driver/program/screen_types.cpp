@@ -126,6 +126,14 @@ std::span<const std::uint32_t> id_operands(Words w) {
       const bool has_literal = w.size() > 5 && w[4] >= kVloadn && w[4] <= kVstoreaHalfnR;
       return has_literal ? first(w, 5, w.size() - 6) : from(w, 5);
     }
+    case spv::OpSDotKHR:
+    case spv::OpUDotKHR:
+    case spv::OpSUDotKHR:
+      return first(w, 3, 2);  // a format may follow
+    case spv::OpSDotAccSatKHR:
+    case spv::OpUDotAccSatKHR:
+    case spv::OpSUDotAccSatKHR:
+      return first(w, 3, 3);
     case spv::OpSpecConstantOp:
       return from(w, 4);
     default: {
@@ -172,6 +180,14 @@ std::string TypeScreen::fault(Words w) {
     case spv::OpSelect:
       if (w.size() != 6 || !same_types(from(w, 4)) || type_of(w[4]) != w[1])
         out = "has operands of different types";
+      break;
+    case spv::OpSDotKHR:
+    case spv::OpUDotKHR:
+    case spv::OpSUDotKHR:
+    case spv::OpSDotAccSatKHR:
+    case spv::OpUDotAccSatKHR:
+    case spv::OpSUDotAccSatKHR:
+      out = dot_fault(w);
       break;
     case spv::OpPtrEqual:
     case spv::OpPtrNotEqual:
@@ -227,6 +243,22 @@ void TypeScreen::learn(Words w) {
     type_of_[w[1]] = 0;
     types_[w[1]] = {op, w.size() > 2 ? w[2] : 0, w.size() > 3 ? w[3] : 0};
   }
+}
+
+// SPV_KHR_integer_dot_product: two vectors of integers, or two words of four bytes and the format, which
+// stands last.
+std::string TypeScreen::dot_fault(Words w) const {
+  const std::size_t operands = (w[0] & 0xffff) >= spv::OpSDotAccSatKHR ? 6 : 5;
+  if (w.size() < operands) return "has too few words";
+  const Type whole = type(type_of(w[3])), result = type(w[1]);
+  const bool packed = whole.op == spv::OpTypeInt;
+  const Type lane = packed ? Type{spv::OpTypeInt, 8, 0} : type(whole.first);
+  const bool fits = w.size() == operands + packed && type_of(w[3]) == type_of(w[4]) &&
+                    (packed ? whole.first == 32 : whole.op == spv::OpTypeVector) &&
+                    lane.op == spv::OpTypeInt && result.op == spv::OpTypeInt && result.first >= lane.first &&
+                    (operands == 5 || type_of(w[5]) == w[1]) &&
+                    (!packed || w[operands] == spv::PackedVectorFormatPackedVectorFormat4x8BitKHR);
+  return fits ? "" : "has operands that are not two of a kind for a dot product";
 }
 
 std::string TypeScreen::pointer_pair_fault(Words w) const {

@@ -36,6 +36,7 @@ class TypeScreen {
   bool group_operand_fits(char rule, std::uint32_t word, std::uint32_t result) const;
   bool group_type_fits(char rule, std::uint32_t type) const;
   bool points_to_lanes(std::uint32_t pointer, std::uint32_t value_type) const;
+  std::string dot_fault(std::span<const std::uint32_t> words) const;
   std::string pointer_pair_fault(std::span<const std::uint32_t> words) const;
   std::string parameter_fault(std::uint32_t type, std::uint32_t id) const;
   bool same_types(std::span<const std::uint32_t> ids) const;
