@@ -224,12 +224,19 @@ ze_result_t module_get_properties(ze_module_handle_t module, ze_module_propertie
   return ZE_RESULT_SUCCESS;
 }
 
-// No function of a module can be called from outside but through a kernel.
 ze_result_t module_get_function_pointer(ze_module_handle_t module, const char* name, void** pointer) {
   KILN_NEED_HANDLE(module);
   KILN_NEED_POINTER(name);
   KILN_NEED_POINTER(pointer);
-  return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
+  return guarded([&] {
+    *pointer = object<Module>(module)->program->function(name);
+    if (*pointer) return ZE_RESULT_SUCCESS;
+    set_last_error(
+        "the module has no function '" + std::string(name) +
+        "' that can be called through a pointer: build it with -ze-take-global-address; kernels, and "
+        "functions that use work-item functions, barriers or SLM, cannot");
+    return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
+  });
 }
 
 ze_result_t module_build_log_destroy(ze_module_build_log_handle_t log) {

@@ -56,6 +56,8 @@ class Program {
   };
   /// A program-scope variable by name; null address: no such variable.
   [[nodiscard]] virtual Symbol global_variable(std::string_view name) const = 0;
+  /// A function that kernels may call through a pointer, by name; null: none.
+  [[nodiscard]] virtual void* function(std::string_view name) const = 0;
 };
 
 enum class BuildStatus : std::uint8_t {
@@ -113,7 +115,11 @@ struct Execution {
       nullptr;  ///< for instrumented kernels; null: accesses of global memory are not checked
 };
 
-enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory, deadlock };
+enum class ExecutionStatus : std::uint8_t {
+  ok,
+  out_of_host_memory,
+  stopped  ///< by a fault of the kernel; the report says which
+};
 
 /// Workers of the process-wide thread pool: one a core, or KILN_CPU_THREADS, at most 1024.
 [[nodiscard]] std::uint32_t worker_count();
@@ -122,8 +128,9 @@ enum class ExecutionStatus : std::uint8_t { ok, out_of_host_memory, deadlock };
 [[nodiscard]] std::uint32_t running_workers();
 
 /// Runs all work-groups over the pool and returns when the last one is done. printf output goes to stdout.
-/// A group whose work-items wait for each other in vain ends the launch with `deadlock`; stderr and `report`
-/// then say who waits where. Thread-safe; concurrent calls share the pool.
+/// A group whose work-items wait for each other in vain, or that calls through a pointer what is no function,
+/// ends the launch with `stopped`; stderr and `report` then say who waits where, or what was called.
+/// Thread-safe; concurrent calls share the pool.
 [[nodiscard]] ExecutionStatus execute(const Execution& execution, std::string* report = nullptr);
 
 }  // namespace kiln::cpu

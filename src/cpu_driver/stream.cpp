@@ -316,7 +316,7 @@ ze_result_t Stream::perform(const Command& command) {
     case ExecutionStatus::out_of_host_memory:
       set_last_error({});
       return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    case ExecutionStatus::deadlock:
+    case ExecutionStatus::stopped:
       break;
   }
   // What a GPU's driver says once it has found the hang; this device goes on.

@@ -19,7 +19,7 @@ std::string report_of(const char* file, const char* name, Three groups, Three si
   std::vector<std::int32_t> out(256);
   const std::array values = {argument(out)};
   std::string report;
-  CHECK(execute({kernel, values, groups, size, {}}, &report) == ExecutionStatus::deadlock);
+  CHECK(execute({kernel, values, groups, size, {}}, &report) == ExecutionStatus::stopped);
   return report;
 }
 

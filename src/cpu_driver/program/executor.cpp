@@ -11,6 +11,7 @@
 
 #include "cpu_driver/program.hpp"
 #include "cpu_driver/program/fiber_group.hpp"
+#include "cpu_driver/program/function_pointers.hpp"
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
 #include "cpu_driver/program/recorder.hpp"
@@ -120,7 +121,7 @@ class Launch : public SharedWork {
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
     for (;;) {
       const std::uint64_t first = next_.fetch_add(chunk_);
-      if (first >= groups_ || out_of_memory_ || deadlock_) return;
+      if (first >= groups_ || out_of_memory_ || stopped_) return;
       const std::uint64_t last = first + std::min(chunk_, groups_ - first);
       group.group_id[0] = first % state_.group_count[0];
       group.group_id[1] = first / state_.group_count[0] % state_.group_count[1];
@@ -137,6 +138,8 @@ class Launch : public SharedWork {
           kernel_.run_group(&group, bytes);
         }
         if (group.out_of_memory) out_of_memory_ = true;
+        if (kernel_.calls_pointers)
+          if (std::string wrong = take_wrong_call(); !wrong.empty()) return stop(std::move(wrong));
         if (!group.report.empty()) return stop(std::move(group.report));
         if (recorder) recorder->end_group();
       }
@@ -144,7 +147,7 @@ class Launch : public SharedWork {
   }
 
   [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
-  /// Of the first group that hangs; empty when none does.
+  /// Of the first group that cannot go on; empty when none was.
   [[nodiscard]] const std::string& report() const { return report_; }
 
  private:
@@ -158,7 +161,7 @@ class Launch : public SharedWork {
   }
 
   void stop(std::string&& report) {
-    if (!deadlock_.exchange(true)) report_ = std::move(report);
+    if (!stopped_.exchange(true)) report_ = std::move(report);
   }
 
   const Execution& execution_;
@@ -167,7 +170,7 @@ class Launch : public SharedWork {
   LaunchState state_{};
   std::uint64_t groups_, items_, chunk_ = 1;
   std::atomic<std::uint64_t> next_ = 0;
-  std::atomic<bool> out_of_memory_ = false, deadlock_ = false;
+  std::atomic<bool> out_of_memory_ = false, stopped_ = false;
   std::string report_;
 };
 
@@ -194,7 +197,7 @@ ExecutionStatus execute(const Execution& execution, std::string* report) {
     const std::string text = "kernel '" + execution.kernel->facts.name + "' " + launch.report();
     std::fprintf(stderr, "kiln: %s\n", text.c_str());
     if (report != nullptr) *report = text;
-    return ExecutionStatus::deadlock;
+    return ExecutionStatus::stopped;
   }
   return launch.out_of_memory() ? ExecutionStatus::out_of_host_memory : ExecutionStatus::ok;
 }

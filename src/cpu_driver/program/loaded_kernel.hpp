@@ -19,6 +19,7 @@ struct LoadedKernel {
   std::vector<std::size_t> argument_offsets;
   std::size_t stack_bytes = 0;  ///< stack that one call needs
   std::uint32_t sub_group_size = 0;
+  bool calls_pointers = false;
   std::unique_ptr<KernelCounters> counters;  ///< null: not instrumented
   std::span<const std::byte> variables;      ///< memory of the program's own variables
 };

@@ -160,6 +160,9 @@ class Object : public LoadedObject {
     const auto found = symbols_.find(name);
     return found == symbols_.end() ? Program::Symbol{} : found->second;
   }
+  void visit(const std::function<void(std::string_view, void*)>& visitor) const override {
+    for (const auto& [name, symbol] : symbols_) visitor(name, symbol.address);
+  }
   [[nodiscard]] std::string_view section(std::string_view name) const override {
     const auto found = sections_.find(name);
     return found == sections_.end() ? std::string_view{} : found->second;

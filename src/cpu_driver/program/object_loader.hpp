@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@ class LoadedObject {
   virtual ~LoadedObject() = default;
   /// Null address: no such symbol.
   [[nodiscard]] virtual Program::Symbol find(std::string_view name) const = 0;
+  /// All symbols that have an address.
+  virtual void visit(const std::function<void(std::string_view name, void* address)>& visitor) const = 0;
   /// Bytes of a section of the file; empty when there is none.
   [[nodiscard]] virtual std::string_view section(std::string_view name) const = 0;
   /// All that was loaded, code and variables.

@@ -39,6 +39,8 @@ void read_flag(std::string_view flag, ParsedOptions& options, std::string& log) 
     options.finite_math = true;
   } else if (flag == "-cl-no-signed-zeros") {
     options.no_signed_zeros = true;
+  } else if (flag.ends_with("-take-global-address") || flag.ends_with("-library-compilation")) {
+    options.keep_functions = true;
   } else if (flag == "-kiln-counters") {
     options.counters = true;
   } else {

@@ -14,6 +14,7 @@ struct ParsedOptions {
   bool finite_math = false;      ///< -cl-finite-math-only
   bool no_signed_zeros = false;  ///< -cl-no-signed-zeros
   bool counters = false;         ///< -kiln-counters
+  bool keep_functions = false;   ///< -ze-take-global-address, -ze-library-compilation, and IGC's own of them
 };
 
 /// Flags without meaning here are passed over; unknown ones that no Intel driver would take add a warning to

@@ -10,6 +10,7 @@
 
 #include "cpu_driver/program/builtins.hpp"
 #include "cpu_driver/program/codegen.hpp"
+#include "cpu_driver/program/function_pointers.hpp"
 #include "cpu_driver/program/instrument.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/llvm_version.hpp"
@@ -108,8 +109,21 @@ void rename_definitions(llvm::Module& module) {
   }
 }
 
+// Behind a pointer nobody knows which work-item calls.
+bool need_no_item(const llvm::DenseSet<llvm::Function*>& callable, const CallFacts& calls, std::string& log) {
+  for (const llvm::Function* function : callable) {
+    if (!function->hasAddressTaken() || !calls.item_dependent.contains(function)) continue;
+    log.append("error: function '" + function->getName().str() +
+               "' is called through a pointer, and uses work-item functions, barriers or SLM: on the CPU "
+               "device such a function can only be called by its name\n");
+    return false;
+  }
+  return true;
+}
+
 bool write_entries(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
-                   std::vector<KernelPlaces>* places, std::string& log) {
+                   std::vector<KernelPlaces>* places, const llvm::DenseSet<llvm::Function*>& callable,
+                   std::string& log) {
   std::vector<llvm::Function*> bodies;
   for (KernelFacts& facts : kernels) {
     llvm::Function* body = module.getFunction(facts.name);
@@ -122,6 +136,7 @@ bool write_entries(llvm::Module& module, llvm::TargetMachine& machine, std::vect
   if (places != nullptr && !instrument(module, machine, bodies, *places, log)) return false;
   CallFacts calls;
   if (!analyse_calls(module, calls, log)) return false;
+  if (!need_no_item(callable, calls, log)) return false;
   std::vector<llvm::Function*> originals;
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) originals.push_back(&function);
@@ -137,10 +152,14 @@ bool write_entries(llvm::Module& module, llvm::TargetMachine& machine, std::vect
   }
   for (std::size_t i = 0; i < originals.size(); ++i) {
     llvm::Function* function = originals[i];
-    if (function->isDeclaration() && function->use_empty())
+    if (function->isDeclaration() && function->use_empty()) {
       function->eraseFromParent();
-    else
+    } else if (!function->isDeclaration() && callable.contains(function)) {
+      function->setName(callable_symbol(*function));
+      function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    } else {
       function->setName("kiln.function." + std::to_string(i));
+    }
   }
   return true;
 }
@@ -158,14 +177,20 @@ void drop_local_variables(llvm::Module& module) {
 }  // namespace
 
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
-                    std::vector<KernelPlaces>* places, std::string& log) {
+                    std::vector<KernelPlaces>* places, bool keep_functions, std::string& log) {
   set_target_triple(module, machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   if (!within_limits(module, log)) return false;
   use_host_conventions(module);
+  const llvm::DenseSet<llvm::Function*> callable =
+      callable_functions(module, keep_functions && places == nullptr);
   if (!define_builtins(module, log)) return false;
+  if (guard_pointer_calls(module) && places != nullptr) {
+    log.append("error: the module calls functions through pointers, which -kiln-counters cannot follow\n");
+    return false;
+  }
   rename_definitions(module);
-  if (!write_entries(module, machine, kernels, places, log)) return false;
+  if (!write_entries(module, machine, kernels, places, callable, log)) return false;
   drop_local_variables(module);
   std::string message;
   llvm::raw_string_ostream stream(message);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "cpu_driver/program/builtins.hpp"
@@ -21,6 +22,7 @@
 #include "cpu_driver/program/codegen.hpp"
 #include "cpu_driver/program/facts_section.hpp"
 #include "cpu_driver/program/frontend.hpp"
+#include "cpu_driver/program/function_pointers.hpp"
 #include "cpu_driver/program/instrument.hpp"
 #include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/llvm_version.hpp"
@@ -37,6 +39,8 @@ namespace {
 
 // Spilled registers, saved registers and the host's functions (printf with doubles is the deepest).
 constexpr std::size_t kStackReserve = 64 << 10;
+// For functions that are called through pointers, which may be another module's.
+constexpr std::size_t kCalledStack = 1 << 20;
 
 bool is_sub_group_size(std::uint32_t size) { return size == 8 || size == 16 || size == 32; }
 
@@ -81,6 +85,12 @@ class LoadedProgram : public Program {
       else if (!add(std::move(kernel), next++, log))
         return false;
     }
+    object_->visit([this](std::string_view symbol, void* address) {
+      const auto callable = parse_callable(symbol);
+      if (!callable) return;
+      functions_.emplace(callable->name, address);
+      callable_.emplace_back(address, callable->signature);
+    });
     return add_counters(log);
   }
 
@@ -88,6 +98,10 @@ class LoadedProgram : public Program {
   [[nodiscard]] std::span<const std::byte> native_binary() const override { return binary_; }
   [[nodiscard]] Symbol global_variable(std::string_view name) const override {
     return object_->find(std::string(kVariablePrefix).append(name));
+  }
+  [[nodiscard]] void* function(std::string_view name) const override {
+    const auto found = functions_.find(name);
+    return found == functions_.end() ? nullptr : found->second;
   }
 
  private:
@@ -123,7 +137,9 @@ class LoadedProgram : public Program {
     loaded.run_item = reinterpret_cast<ItemEntry>(item.address);
     loaded.sub_group_size = facts.simd_size;
     loaded.argument_offsets = argument_offsets(facts);
-    loaded.stack_bytes = kStackReserve + 2 * std::size_t{facts.private_size};
+    loaded.stack_bytes =
+        kStackReserve + 2 * std::size_t{facts.private_size} + (described.calls_pointers ? kCalledStack : 0);
+    loaded.calls_pointers = described.calls_pointers;
     kernels_.push_back({std::move(facts), &loaded, described.group_size_hint, {}});
     return true;
   }
@@ -132,6 +148,8 @@ class LoadedProgram : public Program {
   std::unique_ptr<LoadedObject> object_;
   std::vector<LoadedKernel> loaded_;
   std::vector<CompiledKernel> kernels_;
+  std::map<std::string, void*, std::less<>> functions_;
+  std::vector<CallableFunction> callable_;
 };
 
 // LLVM's default handler ends the process on errors.
@@ -210,14 +228,19 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
 
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
   if (machine == nullptr) return fail();
-  if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, log)) return fail();
+  if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, parsed.keep_functions,
+                      log))
+    return fail();
   // Counters know work-items one by one.
   if (parsed.optimize && !parsed.counters) loop_over_items(module, *machine, kernels);
   optimize(module, *machine, parsed);
   if (!measure_private_memory(module, kernels, log)) return fail();
   std::size_t next = 0;
-  for (DescribedKernel& kernel : frontend.kernels)
-    if (kernel.refused.empty()) kernel.facts = kernels[next++];
+  for (DescribedKernel& kernel : frontend.kernels) {
+    if (!kernel.refused.empty()) continue;
+    kernel.facts = kernels[next++];
+    kernel.calls_pointers = module.getFunction("kiln_callable") != nullptr;
+  }
   add_section(module, ".ze_info", write_ze_info(kernels));
   add_section(module, kFactsSection, write_facts(frontend.kernels));
   if (parsed.counters) add_section(module, kPlacesSection, write_places(places));

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cpu_driver/program/collective.hpp"
+#include "cpu_driver/program/function_pointers.hpp"
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/host_math.hpp"
 #include "cpu_driver/program/printf.hpp"
@@ -123,6 +124,7 @@ const std::unordered_map<std::string_view, void*>& table() {
 #endif
     {"kiln_agree", address(kiln_agree)},
     {"kiln_barrier", address(kiln_barrier)},
+    {"kiln_callable", address(kiln_callable)},
     {"kiln_collective", address(kiln_collective)},
     {"kiln_item_memory", address(kiln_item_memory)},
     {"kiln_printf", address(kiln_printf)},

@@ -81,6 +81,7 @@ constexpr OpRange kKnown[] = {
     {spv::OpCopyLogical, spv::OpPtrDiff},
     {spv::OpSDotKHR, spv::OpSUDotAccSatKHR},
     {spv::OpSubgroupShuffleINTEL, spv::OpSubgroupBlockWriteINTEL},
+    {spv::OpConstantFunctionPointerINTEL, spv::OpFunctionPointerCallINTEL},
     {spv::OpAtomicFMinEXT, spv::OpAtomicFMaxEXT},
     {spv::OpAtomicFAddEXT, spv::OpAtomicFAddEXT},
     {spv::OpAssumeTrueKHR, spv::OpExpectKHR},
@@ -186,6 +187,13 @@ class Screen {
     for (const auto& [id, name] : kernels_)
       if (const auto& reason = functions_[id].reason; reason && reason->starts_with(kDouble))
         return refuse(*reason);
+    for (const std::uint32_t id : pointed_) {
+      const bool is_kernel =
+          std::ranges::any_of(kernels_, [id](const auto& each) { return each.first == id; });
+      if (functions_[id].reason)
+        return refuse("a pointer is taken to a function, and " + *functions_[id].reason);
+      if (is_kernel) return refuse("a pointer is taken to kernel '" + function_name(id) + "'");
+    }
     return clean_ && some_kernel_runs();
   }
 
@@ -309,6 +317,9 @@ class Screen {
       case spv::OpFunctionCall:
         functions_[operand(3)].callers.push_back(function_);
         break;
+      case spv::OpConstantFunctionPointerINTEL:
+        pointed_.insert(operand(3));
+        return;
       case spv::OpTypeFloat:
         if (!fp64_ && operand(2) == 64) refused_ids_[operand(1)] = kDouble;
         return;
@@ -389,6 +400,7 @@ class Screen {
   std::map<std::uint32_t, Function> functions_;                 // by id
   std::vector<std::pair<std::uint32_t, std::string>> kernels_;  // ids and names
   std::map<std::uint32_t, std::array<std::uint32_t, 3>> size_hints_;
+  std::set<std::uint32_t> pointed_;       // functions whose address is taken
   std::vector<std::uint32_t> variables_;  // of the module scope
   std::set<std::string> told_;            // each once
   std::vector<std::string> lines_;        // the same in the order of the module

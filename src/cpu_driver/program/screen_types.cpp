@@ -194,6 +194,10 @@ std::string TypeScreen::fault(Words w) {
     case spv::OpPtrDiff:
       out = pointer_pair_fault(w);
       break;
+    case spv::OpConstantFunctionPointerINTEL:
+    case spv::OpFunctionPointerCallINTEL:
+      out = function_pointer_fault(w);
+      break;
     case spv::OpLifetimeStart:
     case spv::OpLifetimeStop: {
       const Type pointer = type(type_of(operand(1)));
@@ -232,6 +236,11 @@ void TypeScreen::learn(Words w) {
   spv::HasResultAndType(static_cast<spv::Op>(op), &has_result, &has_type);
   if (has_result && has_type && w.size() > 2) type_of_[w[2]] = w[1];
   if (op == spv::OpConstant && w.size() == 4) constants_[w[2]] = w[3];
+  if (op == spv::OpFunction) function_types_[operand(2)] = operand(4);
+  if (op == spv::OpTypeFunction) {
+    const Words words = from(w, 2);
+    signatures_[operand(1)] = {words.begin(), words.end()};
+  }
   if (op == spv::OpTypeArray) members_[operand(1)] = members_of(operand(2));
   if (op == spv::OpTypeStruct) {
     std::uint64_t count = 0;
@@ -267,6 +276,28 @@ std::string TypeScreen::pointer_pair_fault(Words w) const {
   const std::uint32_t result =
       (w[0] & 0xffff) == spv::OpPtrDiff ? std::uint32_t{spv::OpTypeInt} : std::uint32_t{spv::OpTypeBool};
   return type(w[1]).op == result ? "" : "has a result of a wrong type";
+}
+
+// SPV_INTEL_function_pointers.
+std::string TypeScreen::function_pointer_fault(Words w) const {
+  const bool is_call = (w[0] & 0xffff) == spv::OpFunctionPointerCallINTEL;
+  if (w.size() < 4) return "has too few words";
+  const Type pointer = type(is_call ? type_of(w[3]) : w[1]);
+  const auto signature = signatures_.find(pointer.second);
+  if (pointer.op != spv::OpTypePointer || signature == signatures_.end())
+    return "is not about a pointer to a function";
+  if (!is_call) {
+    const auto function = function_types_.find(w[3]);
+    return function != function_types_.end() && function->second == pointer.second
+               ? ""
+               : "points to what is no function of its type";
+  }
+  const std::vector<std::uint32_t>& types = signature->second;
+  const Words arguments = from(w, 4);
+  const bool fits = !types.empty() && w[1] == types[0] && arguments.size() + 1 == types.size() &&
+                    std::ranges::equal(arguments, Words(types).subspan(1), {},
+                                       [this](std::uint32_t id) { return type_of(id); });
+  return fits ? "" : "has arguments or a result that do not fit the type of its function";
 }
 
 std::string TypeScreen::annotation_fault(Words w) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace kiln::cpu {
 
@@ -36,6 +37,7 @@ class TypeScreen {
   bool group_operand_fits(char rule, std::uint32_t word, std::uint32_t result) const;
   bool group_type_fits(char rule, std::uint32_t type) const;
   bool points_to_lanes(std::uint32_t pointer, std::uint32_t value_type) const;
+  std::string function_pointer_fault(std::span<const std::uint32_t> words) const;
   std::string dot_fault(std::span<const std::uint32_t> words) const;
   std::string pointer_pair_fault(std::span<const std::uint32_t> words) const;
   std::string parameter_fault(std::uint32_t type, std::uint32_t id) const;
@@ -49,7 +51,10 @@ class TypeScreen {
   bool in_functions_ = false;
   std::unordered_set<std::uint32_t> defined_;
   std::unordered_map<std::uint32_t, Type> types_;
-  std::unordered_map<std::uint32_t, std::uint32_t> type_of_;     // value to type; types and the like have 0
+  std::unordered_map<std::uint32_t, std::uint32_t> type_of_;  // value to type; types and the like have 0
+  std::unordered_map<std::uint32_t, std::uint32_t> function_types_;  // of functions
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
+      signatures_;                                               // result and parameters of types
   std::unordered_map<std::uint32_t, std::uint64_t> members_;     // of structures and arrays
   std::unordered_map<std::uint32_t, std::uint32_t> constants_;   // of 32 bits
   std::unordered_map<std::uint32_t, std::uint32_t> attributes_;  // of parameters, one bit each
