@@ -4,12 +4,20 @@
 #include "api.hpp"
 #include "command_list.hpp"
 #include "kernel.hpp"
+#include "last_error.hpp"
 
 namespace kiln::cpu {
 namespace {
 
-/// A list for copies alone runs no kernels.
-ze_result_t check_launch(ze_command_list_handle_t list, const Kernel& kernel) {
+/// A list for copies alone runs no kernels. Intel's driver, too, takes kernels whose work-groups wait for
+/// each other in cooperative launches alone.
+ze_result_t check_launch(ze_command_list_handle_t list, const Kernel& kernel, bool cooperative) {
+  if (kernel.compiled->grid_barrier && !cooperative) {
+    set_last_error(
+        "Kernel " + kernel.facts().name +
+        " has a barrier of all work-groups: launch it with zeCommandListAppendLaunchCooperativeKernel");
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
   if (object<CommandList>(list)->ordinal == kCopyGroup) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
   return kernel.check_launch();
 }
@@ -26,7 +34,8 @@ void capture(Launch& launch, const Kernel& kernel) {
 template <bool kCooperative>
 ze_result_t launch(ze_command_list_handle_t list, const Kernel& kernel, const ze_group_count_t& groups,
                    const Links& links) {
-  if (const auto result = check_launch(list, kernel); result != ZE_RESULT_SUCCESS) return result;
+  if (const auto result = check_launch(list, kernel, kCooperative); result != ZE_RESULT_SUCCESS)
+    return result;
   return append(list, links, [&](Command& command) {
     capture(command.launch, kernel);
     command.launch.cooperative = kCooperative;
@@ -77,7 +86,7 @@ ze_result_t command_list_append_launch_kernel_indirect(ze_command_list_handle_t 
   KILN_NEED_HANDLE(handle);
   KILN_NEED_POINTER(groups);
   const Kernel& kernel = *object<Kernel>(handle);
-  if (const auto result = check_launch(list, kernel); result != ZE_RESULT_SUCCESS) return result;
+  if (const auto result = check_launch(list, kernel, false); result != ZE_RESULT_SUCCESS) return result;
   return append(list, {signal, wait_count, waits}, [&](Command& command) {
     capture(command.launch, kernel);
     command.launch.indirect = groups;
@@ -94,7 +103,8 @@ ze_result_t command_list_append_launch_multiple_kernels_indirect(
   KILN_NEED_POINTER(groups);
   for (std::uint32_t i = 0; i < count; ++i) {
     KILN_NEED_HANDLE(kernels[i]);
-    if (const auto result = check_launch(list, *object<Kernel>(kernels[i])); result != ZE_RESULT_SUCCESS)
+    if (const auto result = check_launch(list, *object<Kernel>(kernels[i]), false);
+        result != ZE_RESULT_SUCCESS)
       return result;
   }
   // The first command waits, the last one signals; those between are kept in order.

@@ -39,7 +39,8 @@ struct CompiledKernel {
   KernelFacts facts;            ///< arguments_known is true; static_slm counts what the kernel reaches
   const void* entry = nullptr;  ///< the executor's business
   std::array<std::uint32_t, 3> group_size_hint{};  ///< zero: none
-  std::string refused;  ///< why it cannot run, where other kernels of the module can; else empty
+  std::string refused;        ///< why it cannot run, where other kernels of the module can; else empty
+  bool grid_barrier = false;  ///< its work-groups wait for each other: for cooperative launches alone
 };
 
 /// A built module. Immutable after creation; thread-safe.

@@ -450,6 +450,31 @@ TEST_CASE("cooperative launches fit or are refused") {
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_CASE("kernels whose work-groups wait for each other are launched cooperatively alone") {
+  Fixture f;
+  const auto module = f.module("../cpu_program/grid.spv");
+  const auto kernel = f.kernel(module, "by_scope");
+  std::uint32_t most = 0;
+  REQUIRE(api.KernelSuggestMaxCooperativeGroupCount(kernel, &most) == ZE_RESULT_SUCCESS);
+  auto* data = f.memory(most);
+  auto* other = f.memory(most);
+  for (std::uint32_t i = 0; i < most; ++i) data[i] = i;
+  set_pointer(kernel, 0, data);
+  set_pointer(kernel, 1, other);
+  const auto list = f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  const ze_group_count_t groups{most, 1, 1};
+  CHECK(api.CommandListAppendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr) ==
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(f.last_error() ==
+        "Kernel by_scope has a barrier of all work-groups: launch it with "
+        "zeCommandListAppendLaunchCooperativeKernel");
+  CHECK(api.CommandListAppendLaunchKernelIndirect(list, kernel, &groups, nullptr, 0, nullptr) ==
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.CommandListAppendLaunchCooperativeKernel(list, kernel, &groups, nullptr, 0, nullptr) ==
+        ZE_RESULT_SUCCESS);
+  for (std::uint32_t i = 0; i < most; ++i) CHECK(data[i] == most - 1 - i);
+}
+
 TEST_CASE("straight: newer functions: offsets, launches with arguments, list synchronization") {
   Fixture f;
   const auto kernel = f.kernel(f.module(), "offset_ids");

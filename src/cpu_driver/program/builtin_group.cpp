@@ -61,6 +61,11 @@ Value* barrier(Emitter& e) {
   return collective_call(e.b, e.module(), {.kind = kind(e, Collective::barrier), .scope = e.args[0]});
 }
 
+Value* grid_barrier(Emitter& e) {
+  return collective_call(e.b, e.module(),
+                         {.kind = kind(e, Collective::barrier), .scope = e.b.getInt32(spv::ScopeDevice)});
+}
+
 // Reductions and scans.
 
 struct Operation {
@@ -313,6 +318,7 @@ Value* block_write(Emitter& e) {
 
 constexpr NamedEmit kTable[] = {
     {"ControlBarrier", barrier},
+    {"global_barrier", grid_barrier},
     {"GroupAll", all},
     {"GroupAny", any},
     {"GroupBroadcast", broadcast},

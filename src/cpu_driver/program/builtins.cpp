@@ -62,7 +62,10 @@ const std::unordered_map<std::string_view, Emit>& emitters() {
 
 // Writes the body; false when the built-in is not known or does not take these operands.
 bool define(llvm::Function& function) {
-  const std::optional<BuiltinName> name = parse_name({function.getName().data(), function.getName().size()});
+  const std::string_view symbol(function.getName().data(), function.getName().size());
+  std::optional<BuiltinName> name = parse_name(symbol);
+  // Intel's headers declare this one, and its compilers leave it to the device.
+  if (symbol == "global_barrier" || symbol == "_Z14global_barrierv") name = {"global_barrier", {}, false, {}};
   if (!name) return false;
   const auto found = emitters().find(name->name);
   if (found == emitters().end()) return false;

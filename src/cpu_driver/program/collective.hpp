@@ -33,6 +33,7 @@ inline constexpr unsigned kCollectiveSizeShift = 16;           ///< above: bytes
 inline constexpr std::uint64_t kLargestCollectiveValue = 128;  ///< bytes of a value: the largest OpenCL type
 inline constexpr std::uint32_t kBarrierPlace = 1;              ///< exchanges nothing
 inline constexpr std::uint32_t kGroupPlace = 1u << 31;         ///< of the work-group, else of the sub-group
+inline constexpr std::uint32_t kGridPlace = 1u << 30;          ///< with kGroupPlace: of all work-groups
 inline constexpr std::uint64_t kFirstMember = ~std::uint64_t{0};
 
 /// What one item brings to a collective other than a barrier.
@@ -55,8 +56,10 @@ void run_collective(std::span<const Wait> items, std::span<const std::uint32_t> 
 }  // namespace kiln::cpu
 
 // A place of a kernel where items wait: its number in the order of the program, times two; kBarrierPlace and
-// kGroupPlace may be added. Compiled code calls these two, which return when those whom the place is for have
-// come.
+// kGroupPlace and kGridPlace may be added. Compiled code calls these three, which return when those whom the
+// place is for have come.
 extern "C" void kiln_barrier(kiln::cpu::ItemState* item, std::uint64_t place);
+/// The same for the barrier of all work-groups, by its own name: such kernels are run in another way.
+extern "C" void kiln_grid_barrier(kiln::cpu::ItemState* item, std::uint64_t place);
 extern "C" void kiln_collective(kiln::cpu::ItemState* item, std::uint64_t place, std::uint64_t what,
                                 std::byte* value, std::uint64_t parameter, kiln::cpu::Combine combine);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMostRanges = 16, kMostPlaces = 8;
 
 std::string name_of(std::uint32_t place, const Wait& wait) {
+  if ((place & kGridPlace) != 0) return "barrier of all work-groups";
   const std::string group = (place & kGroupPlace) != 0 ? "work-group " : "sub-group ";
   if ((place & kBarrierPlace) != 0) return group + "barrier";
   switch (wait.kind()) {
@@ -57,7 +58,7 @@ std::string describe_deadlock(const GroupState& group, std::span<const std::uint
                               std::span<const Wait> waits) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_place;  // by the order in the program; ended last
   for (std::uint32_t i = 0; i < places.size(); ++i)
-    by_place[places[i] == kEnded ? kEnded : places[i] & ~kGroupPlace].push_back(i);
+    by_place[places[i] == kEnded ? kEnded : places[i] & ~(kGroupPlace | kGridPlace)].push_back(i);
   std::string out = "hangs in work-group (" + std::to_string(group.group_id[0]) + ", " +
                     std::to_string(group.group_id[1]) + ", " + std::to_string(group.group_id[2]) + "):";
   std::size_t count = 0;

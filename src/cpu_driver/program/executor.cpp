@@ -2,7 +2,6 @@
 // Runs launches: argument bytes, SLM offsets, chunks of work-groups for the pool.
 #include <algorithm>
 #include <atomic>
-#include <cfenv>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -11,7 +10,9 @@
 
 #include "cpu_driver/program.hpp"
 #include "cpu_driver/program/fiber_group.hpp"
+#include "cpu_driver/program/floating_point.hpp"
 #include "cpu_driver/program/function_pointers.hpp"
+#include "cpu_driver/program/grid_launch.hpp"
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
 #include "cpu_driver/program/recorder.hpp"
@@ -66,37 +67,29 @@ Arguments pack(const Execution& execution) {
   return out;
 }
 
-// Kernels run with the default floating-point environment; the calling thread gets its own back.
-class DefaultFloatingPoint {
- public:
-  DefaultFloatingPoint() {
-    std::fegetenv(&saved_);
-    std::fesetenv(FE_DFL_ENV);
+LaunchState state_of(const Execution& execution) {
+  LaunchState state{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    state.local_size[i] = execution.group_size[i];
+    state.group_count[i] = execution.groups[i];
+    state.global_size[i] = std::uint64_t{execution.groups[i]} * execution.group_size[i];
+    state.global_offset[i] = execution.global_offset[i];
+    if (state.global_size[i] > 1) state.work_dimension = i + 1;
   }
-  ~DefaultFloatingPoint() { std::fesetenv(&saved_); }
-  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
-  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
-
- private:
-  std::fenv_t saved_;
-};
+  state.work_dimension = std::max<std::uint64_t>(state.work_dimension, 1);
+  return state;
+}
 
 class Launch : public SharedWork {
  public:
-  Launch(const Execution& execution, const Arguments& arguments, std::uint64_t groups, std::uint64_t items)
+  Launch(const Execution& execution, const LaunchState& state, const Arguments& arguments,
+         std::uint64_t groups, std::uint64_t items)
       : execution_(execution),
         kernel_(*static_cast<const LoadedKernel*>(execution.kernel->entry)),
         arguments_(arguments),
+        state_(state),
         groups_(groups),
         items_(items) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      state_.local_size[i] = execution.group_size[i];
-      state_.group_count[i] = execution.groups[i];
-      state_.global_size[i] = std::uint64_t{execution.groups[i]} * execution.group_size[i];
-      state_.global_offset[i] = execution.global_offset[i];
-      if (state_.global_size[i] > 1) state_.work_dimension = i + 1;
-    }
-    state_.work_dimension = std::max<std::uint64_t>(state_.work_dimension, 1);
     const std::uint64_t chunks = kChunksPerThread * ThreadPool::instance().thread_count();
     chunk_ = std::max<std::uint64_t>(1, groups_ / chunks);
   }
@@ -167,7 +160,7 @@ class Launch : public SharedWork {
   const Execution& execution_;
   const LoadedKernel& kernel_;
   const Arguments& arguments_;
-  LaunchState state_{};
+  const LaunchState& state_;
   std::uint64_t groups_, items_, chunk_ = 1;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<bool> out_of_memory_ = false, stopped_ = false;
@@ -186,20 +179,28 @@ ExecutionStatus execute(const Execution& execution, std::string* report) {
   }
   const Arguments arguments = pack(execution);
   if (arguments.slm == kNoSize) return ExecutionStatus::out_of_host_memory;
-  Launch launch(execution, arguments, groups, items);
-  ThreadPool::instance().run(launch);
+  const LaunchState state = state_of(execution);
+  GridResult result;
+  if (execution.kernel->grid_barrier) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(arguments.words.data());
+    result = run_grid(execution, state, bytes, arguments.slm);
+  } else {
+    Launch launch(execution, state, arguments, groups, items);
+    ThreadPool::instance().run(launch);
+    result = {launch.out_of_memory(), launch.report()};
+  }
   std::fflush(stdout);
   if (const auto& counters = static_cast<const LoadedKernel*>(execution.kernel->entry)->counters) {
     counters->add_launch(groups, items);
     std::fputs(counters->new_defects(execution.kernel->facts.name).c_str(), stderr);
   }
-  if (!launch.report().empty()) {
-    const std::string text = "kernel '" + execution.kernel->facts.name + "' " + launch.report();
+  if (!result.report.empty()) {
+    const std::string text = "kernel '" + execution.kernel->facts.name + "' " + result.report;
     std::fprintf(stderr, "kiln: %s\n", text.c_str());
     if (report != nullptr) *report = text;
     return ExecutionStatus::stopped;
   }
-  return launch.out_of_memory() ? ExecutionStatus::out_of_host_memory : ExecutionStatus::ok;
+  return result.out_of_memory ? ExecutionStatus::out_of_host_memory : ExecutionStatus::ok;
 }
 
 }  // namespace kiln::cpu

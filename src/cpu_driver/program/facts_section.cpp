@@ -68,6 +68,7 @@ std::string write_facts(std::span<const DescribedKernel> kernels) {
   for (const DescribedKernel& described : kernels) {
     out.text(described.refused);
     for (const std::uint32_t size : described.group_size_hint) out.number(size);
+    out.number(described.grid_barrier);
     out.number(described.calls_pointers);
     const KernelFacts& kernel = described.facts;
     out.text(kernel.name);
@@ -94,6 +95,7 @@ std::optional<std::vector<DescribedKernel>> read_facts(std::string_view bytes) {
   for (DescribedKernel& described : kernels) {
     in.text(described.refused);
     for (std::uint32_t& size : described.group_size_hint) in.number(size);
+    in.number(described.grid_barrier);
     in.number(described.calls_pointers);
     KernelFacts& kernel = described.facts;
     in.text(kernel.name);

@@ -20,6 +20,7 @@ struct DescribedKernel {
   KernelFacts facts;
   std::array<std::uint32_t, 3> group_size_hint{};  ///< zero: none
   std::string refused;                             ///< why it has no code; else empty
+  bool grid_barrier = false;                       ///< work-groups wait for each other
   bool calls_pointers = false;                     ///< may call functions that are known at run time alone
 };
 

@@ -31,13 +31,6 @@ class FiberGroup {
         arguments_(arguments),
         stacks_(stacks),
         sub_group_size_(sub_group_size) {
-    home_.group = this;
-#if defined(KILN_FIBERS_TSAN)
-    home_.sanitizer = __tsan_get_current_fiber();
-#endif
-  }
-
-  std::string run() {
     const std::uint64_t* size = group_.launch->local_size;
     const std::size_t count = size[0] * size[1] * size[2];
     places_ = stacks_.places(count);
@@ -56,10 +49,24 @@ class FiberGroup {
         }
       }
     }
+  }
+
+  /// Until all items have ended, or can go no further.
+  void go_on() {
+    if (at_grid_barrier_) std::ranges::fill(places_, kReady);
+    at_grid_barrier_ = false;
+    home_ = {};  // of this thread
+    home_.group = this;
+#if defined(KILN_FIBERS_TSAN)
+    home_.sanitizer = __tsan_get_current_fiber();
+#endif
     enter_sub_group(0);
     switch_to(home_, next());
-    return std::move(report_);
   }
+
+  [[nodiscard]] bool at_grid_barrier() const { return at_grid_barrier_; }
+  /// Who waits where, when the items wait for each other in vain.
+  [[nodiscard]] std::string& report() { return report_; }
 
   void wait(Fiber& fiber, std::uint32_t place, const Wait& wait) {
     waits_[current_] = wait;
@@ -135,6 +142,10 @@ class FiberGroup {
     // Sub-group collectives are done, so that a place all agree on is one of the group.
     if (difference != 0) report_ = describe_deadlock(group_, places_, waits_);
     if (difference != 0 || place == kEnded) return false;
+    if ((place & kGridPlace) != 0) {
+      at_grid_barrier_ = true;
+      return false;
+    }
     if ((place & kBarrierPlace) == 0) {
       members_.resize(places_.size());
       for (std::uint32_t i = 0; i < members_.size(); ++i) members_[i] = i;
@@ -165,6 +176,7 @@ class FiberGroup {
   std::size_t current_ = 0, upcoming_ = 0;  // items
   std::size_t begin_ = 0, end_ = 0;         // the sub-group that runs
   bool any_at_sub_group_ = false;           // an item of it waits for the others of it
+  bool at_grid_barrier_ = false;            // all items wait for the other groups
   std::string report_;
 };
 
@@ -199,8 +211,24 @@ void run_on_stack(GroupEntry entry, const GroupState& group, const std::byte* ar
 
 std::string run_fiber_group(ItemEntry entry, const GroupState& group, const std::byte* arguments,
                             FiberStacks& stacks, std::uint32_t sub_group_size) {
-  return FiberGroup(entry, group, arguments, stacks, sub_group_size).run();
+  FiberGroup fibers(entry, group, arguments, stacks, sub_group_size);
+  fibers.go_on();
+  return std::move(fibers.report());
 }
+
+HeldGroup::HeldGroup(ItemEntry entry, const GroupState& group, const std::byte* arguments,
+                     FiberStacks& stacks, std::uint32_t sub_group_size)
+    : fibers_(std::make_unique<FiberGroup>(entry, group, arguments, stacks, sub_group_size)) {}
+
+HeldGroup::~HeldGroup() = default;
+
+HeldGroup::State HeldGroup::go_on() {
+  fibers_->go_on();
+  if (fibers_->at_grid_barrier()) return State::waits;
+  return fibers_->report().empty() ? State::ended : State::hangs;
+}
+
+std::string HeldGroup::report() { return fibers_->report(); }
 
 }  // namespace kiln::cpu
 
@@ -208,6 +236,8 @@ void kiln_barrier(kiln::cpu::ItemState* item, std::uint64_t place) {
   auto& fiber = static_cast<kiln::cpu::Fiber&>(*item);
   fiber.context.group->barrier(fiber, static_cast<std::uint32_t>(place));
 }
+
+void kiln_grid_barrier(kiln::cpu::ItemState* item, std::uint64_t place) { kiln_barrier(item, place); }
 
 void kiln_collective(kiln::cpu::ItemState* item, std::uint64_t place, std::uint64_t what, std::byte* value,
                      std::uint64_t parameter, kiln::cpu::Combine combine) {

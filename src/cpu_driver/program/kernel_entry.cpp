@@ -20,6 +20,8 @@
 namespace kiln::cpu {
 namespace {
 
+constexpr const char* kGridBarrier = "kiln_grid_barrier";
+
 using llvm::Type;
 using llvm::Value;
 using Three = std::array<Value*, 3>;
@@ -197,7 +199,11 @@ void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValu
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(kind);
   if (known != nullptr && known->getZExtValue() == static_cast<std::uint64_t>(Collective::barrier)) {
     auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, number}, false);
-    llvm::FunctionCallee barrier = call->getModule()->getOrInsertFunction("kiln_barrier", type);
+    const auto* scope = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(1));
+    const bool is_of_grid = scope != nullptr && scope->getZExtValue() <= spv::ScopeDevice;
+    if (is_of_grid) place = b.CreateOr(place, b.getInt64(kGridPlace));
+    llvm::FunctionCallee barrier =
+        call->getModule()->getOrInsertFunction(is_of_grid ? kGridBarrier : "kiln_barrier", type);
     auto* function = llvm::cast<llvm::Function>(barrier.getCallee());
     for (const auto kind : {llvm::Attribute::NoUnwind, llvm::Attribute::Convergent,
                             llvm::Attribute::NoDuplicate, llvm::Attribute::NoMerge})
@@ -247,6 +253,14 @@ void replace_work_items(llvm::Function& entry, const ItemValues& values, KernelF
 }
 
 }  // namespace
+
+bool has_grid_barrier(const llvm::Function& item_entry) {
+  const llvm::Function* barrier = item_entry.getParent()->getFunction(kGridBarrier);
+  return barrier != nullptr && llvm::any_of(barrier->users(), [&](const llvm::User* user) {
+           const auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+           return call != nullptr && call->getFunction() == &item_entry;
+         });
+}
 
 std::string group_entry_symbol(std::size_t index) { return "kiln.kernel." + std::to_string(index); }
 std::string item_entry_symbol(std::size_t index) { return "kiln.kernel_item." + std::to_string(index); }

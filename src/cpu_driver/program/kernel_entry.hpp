@@ -19,6 +19,9 @@ namespace kiln::cpu {
 std::string group_entry_symbol(std::size_t index);
 std::string item_entry_symbol(std::size_t index);
 
+/// Whether items of the kernel wait for those of all work-groups.
+bool has_grid_barrier(const llvm::Function& item_entry);
+
 /// Where each argument lies in the argument bytes; one more for the total. Compiled code and executor must
 /// agree, so both ask here: in order, each on a multiple of 16 bytes. A `__local` argument's eight bytes are
 /// its offset in the work-group's SLM.

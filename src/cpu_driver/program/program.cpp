@@ -81,7 +81,7 @@ class LoadedProgram : public Program {
     std::size_t next = 0;
     for (DescribedKernel& kernel : *kernels) {
       if (!kernel.refused.empty())
-        kernels_.push_back({std::move(kernel.facts), nullptr, {}, std::move(kernel.refused)});
+        kernels_.push_back({std::move(kernel.facts), nullptr, {}, std::move(kernel.refused), false});
       else if (!add(std::move(kernel), next++, log))
         return false;
     }
@@ -140,7 +140,7 @@ class LoadedProgram : public Program {
     loaded.stack_bytes =
         kStackReserve + 2 * std::size_t{facts.private_size} + (described.calls_pointers ? kCalledStack : 0);
     loaded.calls_pointers = described.calls_pointers;
-    kernels_.push_back({std::move(facts), &loaded, described.group_size_hint, {}});
+    kernels_.push_back({std::move(facts), &loaded, described.group_size_hint, {}, described.grid_barrier});
     return true;
   }
 
@@ -231,6 +231,11 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, parsed.keep_functions,
                       log))
     return fail();
+  std::vector<bool> grid_barriers;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const llvm::Function* entry = module.getFunction(item_entry_symbol(i));
+    grid_barriers.push_back(entry != nullptr && has_grid_barrier(*entry));
+  }
   // Counters know work-items one by one.
   if (parsed.optimize && !parsed.counters) loop_over_items(module, *machine, kernels);
   optimize(module, *machine, parsed);
@@ -238,7 +243,8 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   std::size_t next = 0;
   for (DescribedKernel& kernel : frontend.kernels) {
     if (!kernel.refused.empty()) continue;
-    kernel.facts = kernels[next++];
+    kernel.facts = kernels[next];
+    kernel.grid_barrier = grid_barriers[next++];
     kernel.calls_pointers = module.getFunction("kiln_callable") != nullptr;
   }
   add_section(module, ".ze_info", write_ze_info(kernels));

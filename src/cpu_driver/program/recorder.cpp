@@ -79,6 +79,9 @@ void Recorder::begin_group(const GroupState& group) {
   std::ranges::fill(sub_phases_, 0);
 }
 
+void Recorder::enter() { recorder = this; }
+void Recorder::leave() { recorder = nullptr; }
+
 void Recorder::end_group() {
   flush();
   recorder = nullptr;

@@ -29,6 +29,9 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void begin_group(const GroupState& group);
+  /// Around each part of a group that is run in parts, perhaps by several threads.
+  void enter();
+  void leave();
   void end_group();
 
   struct Access {

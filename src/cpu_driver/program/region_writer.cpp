@@ -17,6 +17,7 @@
 #include "cpu_driver/program/deadlock.hpp"
 #include "cpu_driver/program/group_run.hpp"
 #include "cpu_driver/program/item_loop.hpp"
+#include "cpu_driver/program/kernel_entry.hpp"
 #include "cpu_driver/program/region_plan.hpp"
 #include "cpu_driver/program/region_values.hpp"
 
@@ -370,7 +371,7 @@ class Writer {
 }  // namespace
 
 bool may_have_regions(llvm::Function& item_entry) {
-  if (item_entry.getInstructionCount() > kLargestGrowth) return false;
+  if (item_entry.getInstructionCount() > kLargestGrowth || has_grid_barrier(item_entry)) return false;
   for (const Instruction& instruction : llvm::instructions(item_entry))
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
       if (const llvm::Function* callee = call->getCalledFunction())

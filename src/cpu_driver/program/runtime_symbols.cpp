@@ -124,6 +124,7 @@ const std::unordered_map<std::string_view, void*>& table() {
 #endif
     {"kiln_agree", address(kiln_agree)},
     {"kiln_barrier", address(kiln_barrier)},
+    {"kiln_grid_barrier", address(kiln_grid_barrier)},
     {"kiln_callable", address(kiln_callable)},
     {"kiln_collective", address(kiln_collective)},
     {"kiln_item_memory", address(kiln_item_memory)},
