@@ -2,6 +2,7 @@
 // The driver, its devices, and contexts.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 
@@ -26,9 +27,10 @@ class Driver : public Object {
  public:
   using Handle = ze_driver_handle_t;
   Driver() : Object(HandleKind::driver) {}
-  std::deque<Device> devices;  ///< at least one; all alike
-  bool as_gpu = false;         ///< the devices say that they are GPUs
-  bool system_memory = false;  ///< kernels take pointers to any memory of the process
+  std::deque<Device> devices;               ///< at least one; all alike
+  bool as_gpu = false;                      ///< the devices say that they are GPUs
+  bool system_memory = false;               ///< kernels take pointers to any memory of the process
+  std::chrono::nanoseconds launch_limit{};  ///< 0: none
 };
 
 class Context : public Object {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
 #include <optional>
@@ -113,6 +114,22 @@ bool choose_faults() {
   return parsed.has_value();
 }
 
+/// Seconds that a launch may take, 0 for no limit; nothing when what is asked for is none.
+std::optional<std::chrono::nanoseconds> chosen_limit() {
+  constexpr double kMost = 1e6;  // s
+  const std::string_view wanted = setting("KILN_CPU_TIMEOUT");
+  if (wanted.empty()) return std::chrono::nanoseconds(0);
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), seconds);
+  const bool is_number = error == std::errc() && end == wanted.data() + wanted.size();
+  if (is_number && seconds >= 1e-3 && seconds <= kMost && can_limit_launches())
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  refuse_setting("KILN_CPU_TIMEOUT", wanted,
+                 can_limit_launches() ? "a number of seconds from 0.001 to 1000000"
+                                      : "nothing: this machine, or this build, cannot stop a kernel");
+  return std::nullopt;
+}
+
 bool choose_order() {
   const std::string_view wanted = setting("KILN_CPU_ORDER");
   const auto parsed = parse_order(wanted);
@@ -143,11 +160,14 @@ ze_result_t initialize() {
     if (driver()) return ZE_RESULT_SUCCESS;
     const Profile* profile = chosen_profile();
     const auto shape = chosen_shape();
-    if (!profile || !shape || !choose_faults() || !choose_order()) return ZE_RESULT_ERROR_UNINITIALIZED;
+    const auto limit = chosen_limit();
+    if (!profile || !shape || !limit || !choose_faults() || !choose_order())
+      return ZE_RESULT_ERROR_UNINITIALIZED;
     // Never destroyed: the application's threads and static destructors may still hold handles at exit.
     auto* driver = new Driver;
     driver->as_gpu = shape->as_gpu;
     driver->system_memory = shape->system_memory;
+    driver->launch_limit = *limit;
     for (const std::uint32_t number : unmasked_devices(setting("ZE_AFFINITY_MASK"), shape->devices)) {
       Device& device =
           driver->devices.emplace_back(static_cast<std::uint32_t>(driver->devices.size()), number);

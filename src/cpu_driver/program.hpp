@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -114,6 +115,7 @@ struct Execution {
   std::array<std::uint64_t, 3> global_offset{};
   FindMemory find_memory =
       nullptr;  ///< for instrumented kernels; null: accesses of global memory are not checked
+  std::chrono::nanoseconds limit{};  ///< the launch is stopped when it takes longer; 0: it may take for ever
 };
 
 enum class ExecutionStatus : std::uint8_t {
@@ -121,6 +123,9 @@ enum class ExecutionStatus : std::uint8_t {
   out_of_host_memory,
   stopped  ///< by a fault of the kernel; the report says which
 };
+
+/// Whether a kernel can be left in its middle here, as Execution::limit asks; else limits are passed over.
+[[nodiscard]] bool can_limit_launches();
 
 /// Workers of the process-wide thread pool: one a core, or KILN_CPU_THREADS, at most 1024.
 [[nodiscard]] std::uint32_t worker_count();
@@ -130,8 +135,8 @@ enum class ExecutionStatus : std::uint8_t {
 
 /// Runs all work-groups over the pool and returns when the last one is done. printf output goes to stdout.
 /// A group whose work-items wait for each other in vain, or that calls through a pointer what is no function,
-/// ends the launch with `stopped`; stderr and `report` then say who waits where, or what was called.
-/// Thread-safe; concurrent calls share the pool.
+/// or a launch beyond its limit, ends with `stopped`; stderr and `report` then say who waits where, what was
+/// called, or how long it took. Thread-safe; concurrent calls share the pool.
 [[nodiscard]] ExecutionStatus execute(const Execution& execution, std::string* report = nullptr);
 
 }  // namespace kiln::cpu

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "device.hpp"
 #include "fault.hpp"
 #include "last_error.hpp"
 #include "object.hpp"
@@ -309,6 +310,7 @@ ze_result_t Stream::perform(const Command& command) {
   static std::mutex one_cooperative_launch;
   std::unique_lock lock(one_cooperative_launch, std::defer_lock);
   if (launch.cooperative) lock.lock();
+  execution.limit = driver()->launch_limit;
   std::string report;
   switch (execute(execution, &report)) {
     case ExecutionStatus::ok:

@@ -309,6 +309,49 @@ int endless(const char* driver) {
   _exit(0);  // with the kernel still running
 }
 
+int stop_endless(const char* driver) {
+#if defined(__SANITIZE_THREAD__)
+  std::puts("skipped: the thread sanitizer holds back the signal that stops a kernel");
+  return driver ? 77 : 1;
+#else
+  NEED(load_straight(driver).empty());
+  Device d;
+  NEED(d.open());
+  const auto kernel = load_kernel(d, "slow");
+  std::uint32_t* data = allocate_words(d, 64);
+  NEED(kernel && data && set_arguments(kernel, data, UINT32_MAX));
+  auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  ze_command_list_handle_t list = nullptr;
+  const ze_group_count_t groups{64, 1, 1};
+  NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &list) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListAppendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
+
+  queue_desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+  NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &list) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListAppendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr) ==
+       ZE_RESULT_ERROR_DEVICE_LOST);
+  using GetText = ze_result_t (*)(ze_driver_handle_t, const char**);
+  void* get_text = nullptr;
+  NEED(api.DriverGetExtensionFunctionAddress(d.driver, "zeDriverGetLastErrorDescription", &get_text) ==
+       ZE_RESULT_SUCCESS);
+  const char* text = nullptr;
+  NEED(reinterpret_cast<GetText>(get_text)(d.driver, &text) == ZE_RESULT_SUCCESS);
+  NEED(std::string(text) ==
+       "kernel 'slow' took longer than the 0.05 s that KILN_CPU_TIMEOUT gives a launch, and was stopped in "
+       "its "
+       "middle");
+  NEED(api.DeviceGetStatus(d.device) == ZE_RESULT_SUCCESS);
+  const auto good = load_kernel(d, "add");
+  NEED(good && set_arguments(good, data, 3));
+  data[63] = 4;
+  NEED(api.CommandListAppendLaunchKernel(list, good, &groups, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  NEED(data[63] == 7);
+  NEED(api.CommandListDestroy(list) == ZE_RESULT_SUCCESS);
+  return 0;
+#endif
+}
+
 int three_gpus(const char* driver) {
   NEED(load_straight(driver).empty());
   Device d;

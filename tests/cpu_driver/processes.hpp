@@ -15,6 +15,9 @@ int few_threads(const char* driver);
 /// A list whose kernel does not end is not destroyed, and says so.
 int endless(const char* driver);
 
+/// With KILN_CPU_TIMEOUT such a kernel is stopped: its list can be destroyed, and the device goes on.
+int stop_endless(const char* driver);
+
 /// Three devices that say they are GPUs.
 int three_gpus(const char* driver);
 

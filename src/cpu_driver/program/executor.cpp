@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs launches: argument bytes, SLM offsets, chunks of work-groups for the pool.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "cpu_driver/program/function_pointers.hpp"
 #include "cpu_driver/program/grid_launch.hpp"
 #include "cpu_driver/program/group_run.hpp"
+#include "cpu_driver/program/launch_limit.hpp"
 #include "cpu_driver/program/loaded_kernel.hpp"
 #include "cpu_driver/program/recorder.hpp"
 #include "cpu_driver/program/thread_pool.hpp"
@@ -80,16 +82,24 @@ LaunchState state_of(const Execution& execution) {
   return state;
 }
 
+std::string over(std::chrono::nanoseconds limit) {
+  std::array<char, 32> seconds;
+  std::snprintf(seconds.data(), seconds.size(), "%g", std::chrono::duration<double>(limit).count());
+  return std::string("took longer than the ") + seconds.data() +
+         " s that KILN_CPU_TIMEOUT gives a launch, and was stopped in its middle";
+}
+
 class Launch : public SharedWork {
  public:
   Launch(const Execution& execution, const LaunchState& state, const Arguments& arguments,
-         std::uint64_t groups, std::uint64_t items)
+         std::uint64_t groups, std::uint64_t items, LaunchLimit& limit)
       : execution_(execution),
         kernel_(*static_cast<const LoadedKernel*>(execution.kernel->entry)),
         arguments_(arguments),
         state_(state),
         groups_(groups),
-        items_(items) {
+        items_(items),
+        limit_(limit) {
     const std::uint64_t chunks = kChunksPerThread * ThreadPool::instance().thread_count();
     chunk_ = std::max<std::uint64_t>(1, groups_ / chunks);
   }
@@ -98,13 +108,15 @@ class Launch : public SharedWork {
 
   void run(Worker& worker) override {
     std::byte* slm = worker.slm.reserve(arguments_.slm);
-    const bool needs_stack = kernel_.run_item != nullptr || kernel_.stack_bytes > kOwnStack;
+    // What can be interrupted runs on a stack that can be left.
+    const bool needs_stack = kernel_.run_item != nullptr || kernel_.stack_bytes > kOwnStack || limit_.set();
     if (slm == nullptr || (needs_stack && !worker.stacks.reserve(kernel_.run_item != nullptr ? items_ : 1,
                                                                  kernel_.stack_bytes))) {
       out_of_memory_ = true;
       return;
     }
     const DefaultFloatingPoint floating_point;
+    const LaunchLimit::Thread inside(limit_);
     GroupRun group;
     group.launch = &state_;
     group.slm = slm;
@@ -130,6 +142,7 @@ class Launch : public SharedWork {
         } else {
           kernel_.run_group(&group, bytes);
         }
+        if (limit_.over()) return;
         if (group.out_of_memory) out_of_memory_ = true;
         if (kernel_.calls_pointers)
           if (std::string wrong = take_wrong_call(); !wrong.empty()) return stop(std::move(wrong));
@@ -162,6 +175,7 @@ class Launch : public SharedWork {
   const Arguments& arguments_;
   const LaunchState& state_;
   std::uint64_t groups_, items_, chunk_ = 1;
+  LaunchLimit& limit_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<bool> out_of_memory_ = false, stopped_ = false;
   std::string report_;
@@ -180,15 +194,17 @@ ExecutionStatus execute(const Execution& execution, std::string* report) {
   const Arguments arguments = pack(execution);
   if (arguments.slm == kNoSize) return ExecutionStatus::out_of_host_memory;
   const LaunchState state = state_of(execution);
+  LaunchLimit limit(execution.limit);
   GridResult result;
   if (execution.kernel->grid_barrier) {
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments.words.data());
-    result = run_grid(execution, state, bytes, arguments.slm);
+    result = run_grid(execution, state, bytes, arguments.slm, limit);
   } else {
-    Launch launch(execution, state, arguments, groups, items);
+    Launch launch(execution, state, arguments, groups, items, limit);
     ThreadPool::instance().run(launch);
     result = {launch.out_of_memory(), launch.report()};
   }
+  if (limit.over()) result.report = over(execution.limit);
   std::fflush(stdout);
   if (const auto& counters = static_cast<const LoadedKernel*>(execution.kernel->entry)->counters) {
     counters->add_launch(groups, items);

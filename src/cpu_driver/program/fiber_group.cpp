@@ -11,6 +11,7 @@
 #include "cpu_driver/program/collective.hpp"
 #include "cpu_driver/program/deadlock.hpp"
 #include "cpu_driver/program/fiber_switch.hpp"
+#include "cpu_driver/program/launch_limit.hpp"
 
 namespace kiln::cpu {
 
@@ -60,6 +61,7 @@ class FiberGroup {
 #if defined(KILN_FIBERS_TSAN)
     home_.sanitizer = __tsan_get_current_fiber();
 #endif
+    const Home home(home_);
     enter_sub_group(0);
     switch_to(home_, next());
   }
@@ -206,6 +208,7 @@ void run_on_stack(GroupEntry entry, const GroupState& group, const std::byte* ar
 #if defined(KILN_FIBERS_TSAN)
   call.sanitizer = __tsan_get_current_fiber();
 #endif
+  const Home home(call);
   switch_to(call, stack);
 }
 

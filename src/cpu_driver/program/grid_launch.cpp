@@ -33,21 +33,23 @@ struct Group {
 class Phase : public SharedWork {
  public:
   Phase(const Execution& execution, const LaunchState& state, const std::byte* arguments,
-        std::uint64_t slm_bytes, std::vector<Group>& groups)
+        std::uint64_t slm_bytes, std::vector<Group>& groups, LaunchLimit& limit)
       : execution_(execution),
         kernel_(*static_cast<const LoadedKernel*>(execution.kernel->entry)),
         state_(state),
         arguments_(arguments),
         slm_bytes_(slm_bytes),
-        groups_(groups) {}
+        groups_(groups),
+        limit_(limit) {}
 
   [[nodiscard]] std::uint64_t width() const override { return groups_.size(); }
 
   void run(Worker&) override {
     const DefaultFloatingPoint floating_point;
+    const LaunchLimit::Thread inside(limit_);
     for (;;) {
       const std::size_t index = next_.fetch_add(1);
-      if (index >= groups_.size() || out_of_memory_) return;
+      if (index >= groups_.size() || out_of_memory_ || limit_.over()) return;
       Group& group = groups_[index];
       if (group.at == HeldGroup::State::waits && !go_on(group, index)) out_of_memory_ = true;
     }
@@ -89,6 +91,7 @@ class Phase : public SharedWork {
   const std::byte* arguments_;
   std::uint64_t slm_bytes_;
   std::vector<Group>& groups_;
+  LaunchLimit& limit_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> out_of_memory_ = false;
 };
@@ -96,12 +99,13 @@ class Phase : public SharedWork {
 }  // namespace
 
 GridResult run_grid(const Execution& execution, const LaunchState& state, const std::byte* arguments,
-                    std::uint64_t slm_bytes) {
+                    std::uint64_t slm_bytes, LaunchLimit& limit) {
   std::vector<Group> groups(state.group_count[0] * state.group_count[1] * state.group_count[2]);
   for (;;) {
-    Phase phase(execution, state, arguments, slm_bytes, groups);
+    Phase phase(execution, state, arguments, slm_bytes, groups, limit);
     ThreadPool::instance().run(phase);
     if (phase.out_of_memory()) return {true, {}};
+    if (limit.over()) return {};
     for (Group& group : groups)
       if (!group.report.empty()) return {false, std::move(group.report)};
     const auto ended = std::ranges::count(groups, HeldGroup::State::ended, &Group::at);

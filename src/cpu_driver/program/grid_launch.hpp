@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cpu_driver/program.hpp"
+#include "cpu_driver/program/launch_limit.hpp"
 #include "cpu_driver/program/work_item.hpp"
 
 namespace kiln::cpu {
@@ -19,6 +20,6 @@ struct GridResult {
 /// Runs all groups up to a barrier of the grid, in parallel, then on from there: no thread waits, so that
 /// there may be more groups than threads. Each group keeps its stacks and SLM until the launch ends.
 GridResult run_grid(const Execution& execution, const LaunchState& state, const std::byte* arguments,
-                    std::uint64_t slm_bytes);
+                    std::uint64_t slm_bytes, LaunchLimit& limit);
 
 }  // namespace kiln::cpu

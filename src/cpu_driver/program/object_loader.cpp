@@ -13,6 +13,7 @@
 
 #include <map>
 
+#include "cpu_driver/program/code_ranges.hpp"
 #include "cpu_driver/program/runtime_symbols.hpp"
 
 namespace kiln::cpu {
@@ -29,6 +30,7 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() override {
+    announced_ = {};
     if (base_ != nullptr) munmap(base_, size_);
   }
 
@@ -63,7 +65,10 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
   void registerEHFrames(std::uint8_t*, std::uint64_t, std::size_t) override {}
   void deregisterEHFrames() override {}
   bool finalizeMemory(std::string* message) override {
-    if (protect(code_, PROT_READ | PROT_EXEC) && protect(constants_, PROT_READ)) return false;
+    if (protect(code_, PROT_READ | PROT_EXEC) && protect(constants_, PROT_READ)) {
+      announced_ = CodeRange(std::as_bytes(std::span(code_.begin, code_.end)));
+      return false;
+    }
     if (message != nullptr) *message = "memory protection cannot be changed";
     return true;
   }
@@ -107,6 +112,7 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
   std::uint8_t* base_ = nullptr;
   std::size_t size_ = 0;
   Part code_, constants_, variables_;
+  CodeRange announced_;
 };
 
 class Resolver : public llvm::LegacyJITSymbolResolver {
