@@ -54,20 +54,19 @@ std::optional<SharedHandle> ExportedFile::give_out(std::uint64_t bytes, std::uin
   return handle;
 }
 
-bool ExportedFile::take_back() {
+void ExportedFile::take_back() {
   const std::lock_guard lock(mutex_);
-  if (out_ == 0) return false;
-  if (--out_ != 0) return true;
+  if (out_ == 0 || --out_ != 0) return;
   if (is_file_of(given_out_, handle_)) close(given_out_);
   given_out_ = -1;
-  return true;
 }
 
 bool ExportedFile::take_back(const SharedHandle& handle) {
   const std::shared_lock lock(files().mutex);
   const auto found = files().by_inode.find(handle.inode);
-  return found != files().by_inode.end() && found->second->handle_.device == handle.device &&
-         found->second->take_back();
+  if (found == files().by_inode.end() || found->second->handle_.device != handle.device) return false;
+  found->second->take_back();
+  return true;
 }
 
 }  // namespace kiln::cpu

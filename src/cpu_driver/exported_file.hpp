@@ -26,11 +26,12 @@ class ExportedFile {
   /// A handle for a part of the file. Nothing when the process may open no more descriptors.
   [[nodiscard]] std::optional<SharedHandle> give_out(std::uint64_t bytes, std::uint64_t offset = 0);
 
-  /// Puts a handle back that was given out for any file of this process. False: no such one is out.
+  /// Puts a handle back that was given out for any file of this process; one that was put back before is no
+  /// mistake (the conformance suite does it). False: there is no such file.
   [[nodiscard]] static bool take_back(const SharedHandle& handle);
 
  private:
-  bool take_back();
+  void take_back();
 
   const Descriptor file_;  // the driver's own
   SharedHandle handle_;
