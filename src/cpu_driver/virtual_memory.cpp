@@ -44,7 +44,8 @@ struct Mapped {
 
 struct Reservation {
   std::size_t size = 0;
-  std::map<std::uintptr_t, Mapped> mapped;  ///< by address
+  ze_memory_access_attribute_t access = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;  ///< as set where nothing is mapped
+  std::map<std::uintptr_t, Mapped> mapped;                                ///< by address
 };
 
 struct Reservations {
@@ -238,7 +239,9 @@ ze_result_t virtual_mem_set_access_attribute(ze_context_handle_t context, const 
       publish(address, mapped);
       any = true;
     }
-    return any ? ZE_RESULT_SUCCESS : unknown_range("nothing is mapped in the range");
+    // Without a mapping it is kept for the reservation, gives nobody access, and comes back.
+    if (!any) reservation->access = access;
+    return ZE_RESULT_SUCCESS;
   });
 }
 
@@ -253,7 +256,7 @@ ze_result_t virtual_mem_get_access_attribute(ze_context_handle_t context, const 
   const Reservation* reservation = find_reservation(pointer, size);
   if (!reservation) return unknown_range("the range was not reserved with zeVirtualMemReserve");
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  *access = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+  *access = reservation->access;
   *out_size = size;
   for (const auto& [base, mapped] : reservation->mapped)
     if (address >= base && address - base < mapped.size) {

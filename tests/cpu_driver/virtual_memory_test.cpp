@@ -88,6 +88,11 @@ TEST_CASE("access attributes are those that were set, and mistakes come back") {
   std::size_t size = 0;
   CHECK(api.VirtualMemGetAccessAttribute(f.context, base, page, &access, &size) == ZE_RESULT_SUCCESS);
   CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE);
+  for (const auto wanted : {ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY, ZE_MEMORY_ACCESS_ATTRIBUTE_NONE}) {
+    CHECK(api.VirtualMemSetAccessAttribute(f.context, base, page, wanted) == ZE_RESULT_SUCCESS);
+    CHECK(api.VirtualMemGetAccessAttribute(f.context, base, page, &access, &size) == ZE_RESULT_SUCCESS);
+    CHECK(access == wanted);
+  }
   CHECK(api.VirtualMemMap(f.context, base, 3 * page, physical.handle, 0, kReadWrite) ==
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.VirtualMemMap(f.context, base, 2 * page, physical.handle, page, kReadWrite) ==
