@@ -103,15 +103,20 @@ bool EventState::wait(Clock::time_point deadline) {
   }
 }
 
-bool EventState::wait(const std::atomic<bool>& stop) {
+bool EventState::wait(const std::atomic<bool>& stop, std::chrono::nanoseconds patience,
+                      void (*tell)(std::uint32_t)) {
   if (signalled()) return true;
+  auto asleep = Clock::now() + patience;
   const std::uint32_t signals = cell_->signals.load();
   const Waiting waiting(*cell_);
   for (;;) {
     const std::uint32_t word = cell_->word.load();
     if ((word & 1) || cell_->signals.load() != signals) return true;
     if (stop.load()) return false;
-    sleep_on(cell_->word, word, Clock::time_point::max());
+    sleep_on(cell_->word, word, asleep);
+    if (asleep == Clock::time_point::max() || Clock::now() < asleep) continue;
+    asleep = Clock::time_point::max();
+    tell(signals);
   }
 }
 

@@ -55,8 +55,10 @@ class EventState {
   /// when the event was reset again before this thread ran.
   bool wait(Clock::time_point deadline);
 
-  /// Blocks until signalled or until `stop` is set and wake() called; true: signalled.
-  bool wait(const std::atomic<bool>& stop);
+  /// Blocks until signalled or until `stop` is set and wake() called; true: signalled. When that takes longer
+  /// than `patience`, `tell` is called once, with how often the event was signalled before.
+  bool wait(const std::atomic<bool>& stop, std::chrono::nanoseconds patience,
+            void (*tell)(std::uint32_t signals));
 
   /// Makes waiting threads look at their stop flag.
   void wake();

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -40,6 +42,20 @@ MemoryRange find_memory(std::uintptr_t address) {
   const auto* pointer = reinterpret_cast<const void*>(address);
   if (const auto found = usm().find(pointer)) return {found->base, found->size};
   return find_system_memory(pointer).value_or(MemoryRange{});
+}
+
+// Whether the wait is in vain nobody can know: the host may signal the event at any time.
+constexpr auto kPatience = std::chrono::seconds(10);
+void tell_of_wait(std::uint32_t signals) {
+  if (signals == 0)
+    std::fputs("kiln cpu driver: a command has waited 10 s for an event that nothing has signalled\n",
+               stderr);
+  else
+    std::fprintf(
+        stderr,
+        "kiln cpu driver: a command has waited 10 s for an event that was reset after its last signal, "
+        "which was number %u\n",
+        signals);
 }
 
 }  // namespace
@@ -249,7 +265,7 @@ bool Stream::wait_for(const EventRef& event) {
     const std::lock_guard lock(mutex_);
     waiting_for_ = event;  // from here on the destructor wakes us
   }
-  const bool signalled = event->wait(stop_);
+  const bool signalled = event->wait(stop_, kPatience, tell_of_wait);
   const std::lock_guard lock(mutex_);
   waiting_for_.reset();
   return signalled;

@@ -209,6 +209,7 @@ int main(int argc, char** argv) {
   if (way == "overrun" && driver) return overrun(driver);
   if (way == "few-threads" && driver) return few_threads(driver);
   if (way == "endless" && driver) return endless(driver);
+  if (way == "tell-of-waits" && driver) return tell_of_waits(driver);
   if (way == "stop-endless" && driver) return stop_endless(driver);
   if (way == "three-gpus" && driver) return three_gpus(driver);
   if (way == "masked-devices" && driver) return masked_devices(driver);
@@ -217,7 +218,7 @@ int main(int argc, char** argv) {
   std::string missing =
       "usage: "
       "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|shuffle|shuffle-seeds|setuid|"
-      "processes|overrun|few-threads|endless|stop-endless|"
+      "processes|overrun|few-threads|endless|tell-of-waits|stop-endless|"
       "three-gpus|masked-devices|nonsense, with KILN_CPU_DRIVER naming the driver's library";
   if (way == "shuffle-seeds" && driver) return compare_seeds(driver);
   if ((way == "straight" || way == "shuffle") && driver) missing = load_straight(driver);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -307,6 +308,50 @@ int endless(const char* driver) {
   NEED(api.CommandListAppendBarrier(list, nullptr, 0, nullptr) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
   std::fflush(nullptr);
   _exit(0);  // with the kernel still running
+}
+
+int tell_of_waits(const char* driver) {
+  NEED(load_straight(driver).empty());
+  Device d;
+  NEED(d.open());
+  auto pool_desc = make<ze_event_pool_desc_t>(ZE_STRUCTURE_TYPE_EVENT_POOL_DESC);
+  pool_desc.count = 2;
+  ze_event_pool_handle_t pool = nullptr;
+  NEED(api.EventPoolCreate(d.context, &pool_desc, 1, &d.device, &pool) == ZE_RESULT_SUCCESS);
+  auto desc = make<ze_event_desc_t>(ZE_STRUCTURE_TYPE_EVENT_DESC);
+  ze_event_handle_t never = nullptr, reset = nullptr;
+  NEED(api.EventCreate(pool, &desc, &never) == ZE_RESULT_SUCCESS);
+  desc.index = 1;
+  NEED(api.EventCreate(pool, &desc, &reset) == ZE_RESULT_SUCCESS);
+  NEED(api.EventHostSignal(reset) == ZE_RESULT_SUCCESS && api.EventHostReset(reset) == ZE_RESULT_SUCCESS);
+
+  int ends[2];
+  NEED(pipe(ends) == 0);
+  const int own = dup(STDERR_FILENO);
+  NEED(dup2(ends[1], STDERR_FILENO) >= 0);
+  const auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  ze_command_list_handle_t lists[2] = {};
+  ze_event_handle_t events[] = {never, reset};
+  for (int i = 0; i < 2; ++i) {
+    NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &lists[i]) == ZE_RESULT_SUCCESS);
+    NEED(api.CommandListAppendBarrier(lists[i], nullptr, 1, &events[i]) == ZE_RESULT_SUCCESS);
+  }
+  std::string text;
+  while (std::count(text.begin(), text.end(), '\n') < 2) {
+    char part[512];
+    const ssize_t count = read(ends[0], part, sizeof part);  // the test's time limit is this one's too
+    NEED(count > 0);
+    text.append(part, static_cast<std::size_t>(count));
+  }
+  dup2(own, STDERR_FILENO);
+  NEED(text.find("a command has waited 10 s for an event that nothing has signalled\n") != text.npos);
+  NEED(text.find("a command has waited 10 s for an event that was reset after its last signal, which was "
+                 "number 1\n") != text.npos);
+  for (int i = 0; i < 2; ++i) {
+    NEED(api.EventHostSignal(events[i]) == ZE_RESULT_SUCCESS);
+    NEED(api.CommandListDestroy(lists[i]) == ZE_RESULT_SUCCESS);
+  }
+  return 0;
 }
 
 int stop_endless(const char* driver) {

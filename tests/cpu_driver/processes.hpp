@@ -15,6 +15,9 @@ int few_threads(const char* driver);
 /// A list whose kernel does not end is not destroyed, and says so.
 int endless(const char* driver);
 
+/// Commands that wait long for an event are told, with what became of the event.
+int tell_of_waits(const char* driver);
+
 /// With KILN_CPU_TIMEOUT such a kernel is stopped: its list can be destroyed, and the device goes on.
 int stop_endless(const char* driver);
 
