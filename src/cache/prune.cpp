@@ -52,7 +52,7 @@ int remove_tree(int folder, const char* name) {
 }  // namespace
 
 Result<PruneResult> shrink(const Folder& folder, const Shrinking& wanted, std::chrono::sys_seconds now) {
-  const auto before = estimated_usage(folder);
+  const std::uint64_t before = start_count(folder);
   auto contents = list_contents(folder);
   if (!contents) return tl::unexpected(contents.error());
   std::vector<StoredEntry>& entries = contents->entries;

@@ -33,7 +33,7 @@ File open_usage(const Folder& folder, int flags) {
 
 std::optional<std::uint64_t> estimated_usage(const Folder& folder) {
   const auto blocks = length(folder);
-  return blocks ? std::optional(*blocks * kBlock) : std::nullopt;
+  return blocks.value_or(0) != 0 ? std::optional(*blocks * kBlock) : std::nullopt;
 }
 
 void add_usage(const Folder& folder, std::uint64_t bytes) {
@@ -45,12 +45,18 @@ void add_usage(const Folder& folder, std::uint64_t bytes) {
   }
 }
 
-void set_usage(const Folder& folder, std::optional<std::uint64_t> before, std::uint64_t blocks) {
-  const std::uint64_t now = length(folder).value_or(0), then = before.value_or(0) / kBlock;
+std::uint64_t start_count(const Folder& folder) {
+  const auto blocks = length(folder);
+  if (!blocks) (void)open_usage(folder, O_CREAT);
+  return blocks.value_or(0);
+}
+
+void set_usage(const Folder& folder, std::uint64_t before, std::uint64_t blocks) {
+  const std::uint64_t now = length(folder).value_or(0);
   if (const File file = open_usage(folder, O_CREAT)) {
     const NoFileSizeSignal guard;
     [[maybe_unused]] const int error =
-        ftruncate(file.get(), static_cast<off_t>(blocks + (now > then ? now - then : 0)));
+        ftruncate(file.get(), static_cast<off_t>(blocks + (now > before ? now - before : 0)));
   }
 }
 

@@ -13,10 +13,14 @@ constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
 }
 
 /// The length of v1/usage, a byte a block: appending adds, in one step and for all processes, and no content
-/// can be damaged. A wrong length is put right by the next who prunes. Nothing when it was never counted.
+/// can be damaged. A wrong length is put right by the next who prunes. Nothing when it was never counted, or
+/// when nothing was there.
 [[nodiscard]] std::optional<std::uint64_t> estimated_usage(const Folder& folder);
+/// Without effect before the first count.
 void add_usage(const Folder& folder, std::uint64_t bytes);
-/// After a count that began when the estimate was `before`; keeps what was added meanwhile.
-void set_usage(const Folder& folder, std::optional<std::uint64_t> before, std::uint64_t blocks);
+
+/// Around a count: from `start_count` on, what others store is added; `set_usage` keeps it.
+[[nodiscard]] std::uint64_t start_count(const Folder& folder);  ///< the estimate, in blocks
+void set_usage(const Folder& folder, std::uint64_t before, std::uint64_t blocks);
 
 }  // namespace kiln::cache

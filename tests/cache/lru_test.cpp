@@ -147,13 +147,18 @@ TEST_CASE("what is added while somebody counts stays in the estimate") {
   const TestFolder folder;
   const auto opened = cache::open_folder(folder.path(), cache::Access::write);
   REQUIRE(opened);
-  cache::set_usage(*opened, {}, 10);
-  const auto before = cache::estimated_usage(*opened);
-  CHECK(before == 10 * cache::kBlock);
+  const std::uint64_t nothing = cache::start_count(*opened);
+  CHECK(nothing == 0);
+  CHECK_FALSE(cache::estimated_usage(*opened));
+  cache::add_usage(*opened, 5 * cache::kBlock);
+  cache::set_usage(*opened, nothing, 5);
+  CHECK(cache::estimated_usage(*opened) == 10 * cache::kBlock);
+  const std::uint64_t before = cache::start_count(*opened);
+  CHECK(before == 10);
   cache::add_usage(*opened, 3 * cache::kBlock);
   cache::set_usage(*opened, before, 7);
   CHECK(cache::estimated_usage(*opened) == 10 * cache::kBlock);
-  cache::set_usage(*opened, 20 * cache::kBlock, 7);  // another count ended meanwhile
+  cache::set_usage(*opened, 20, 7);  // another count ended meanwhile
   CHECK(cache::estimated_usage(*opened) == 7 * cache::kBlock);
 }
 

@@ -340,7 +340,7 @@ TEST_CASE("a limit of file sizes is an error of storing and no end of the proces
   {
     const FileSizeLimit limit(1);
     cache::add_usage(*opened, 100 * cache::kBlock);
-    cache::set_usage(*opened, {}, 100);
+    cache::set_usage(*opened, 0, 100);
   }
 
   // What the application blocks, and what waits for it, stays as it was.
