@@ -62,6 +62,8 @@ struct KernelFacts {
   bool has_printf = false;
   bool has_global_atomics = false;
   bool is_invalid = false;  ///< the compiler marked it as one that must not be launched
+  bool may_follow_pointers =
+      true;                 ///< from memory or made of numbers; false: certainly does not (.ze_info, SPIR-V)
   std::string malformed{};  ///< what drivers end the process over, in words; empty: nothing
 };
 

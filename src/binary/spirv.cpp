@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "binary/spirv_operands.hpp"
+#include "binary/spirv_pointers.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln {
@@ -31,6 +32,7 @@ struct Function {
   std::vector<Id> parameters;  // result ids
   std::set<Id> calls;
   std::set<Id> workgroup_variables;
+  bool has_body = false, makes_pointers = false;
 };
 
 struct EntryPoint {
@@ -93,6 +95,8 @@ class Walker {
 
   bool instruction(spv::Op op, Words w) {
     const auto has = [&](std::size_t words) { return w.size() >= words; };
+    if (pointers_.makes_pointer(op, w))
+      (current_ ? current_->makes_pointers : constants_make_pointers_) = true;
     switch (op) {
       case spv::OpEntryPoint:
         if (!has(4)) return false;
@@ -150,6 +154,9 @@ class Walker {
         if (!has(3)) return false;
         if (current_) current_->parameters.push_back(w[2]);
         return parameter_types_.emplace(w[2], w[1]).second;
+      case spv::OpLabel:
+        if (current_) current_->has_body = true;
+        return true;
       case spv::OpFunctionEnd:
         current_ = nullptr;
         return true;
@@ -331,12 +338,14 @@ class Walker {
     facts.required_sub_group_size = entry.sub_group_size;
     std::set<Id> seen, variables;
     std::vector<Id> open{entry.function};
+    facts.may_follow_pointers = constants_make_pointers_;
     while (!open.empty() && call_steps_ <= kMostCallSteps) {
       const Id id = open.back();
       open.pop_back();
       const auto function = functions_.find(id);
       if (function == functions_.end()) missing_function_ = id;
       if (!seen.insert(id).second || function == functions_.end()) continue;
+      facts.may_follow_pointers |= function->second.makes_pointers || !function->second.has_body;
       call_steps_ += 1 + function->second.calls.size() + function->second.workgroup_variables.size();
       variables.insert(function->second.workgroup_variables.begin(),
                        function->second.workgroup_variables.end());
@@ -351,7 +360,12 @@ class Walker {
       facts.static_slm = std::min(align_up(facts.static_slm, storage.alignment) + storage.size, kLargestSize);
     }
     if (const auto function = functions_.find(entry.function); function != functions_.end()) {
-      for (const Id parameter : function->second.parameters) facts.arguments.push_back(argument(parameter));
+      for (const Id parameter : function->second.parameters) {
+        facts.arguments.push_back(argument(parameter));
+        const Id type_id = parameter_types_.at(parameter);
+        facts.may_follow_pointers |=
+            op(type(type_id)) != spv::OpTypePointer && pointers_.holds_pointer(type_id);
+      }
       facts.arguments_known = true;
     }
     return facts;
@@ -372,6 +386,8 @@ class Walker {
   std::vector<Id> global_variables_, constant_variables_;  // the pointer types
   std::map<Id, Function> functions_;
   std::set<Id> packed_, by_value_;
+  detail::PointerOrigins pointers_;
+  bool constants_make_pointers_ = false;
   Function* current_ = nullptr;
   std::unordered_map<Id, Layout> layouts_;
   std::size_t call_steps_ = 0;

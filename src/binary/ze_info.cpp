@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "binary/info_version.hpp"
 #include "binary/ze_info_lines.hpp"
 #include "kiln/binary.hpp"
 
@@ -20,6 +21,9 @@ constexpr std::size_t kLargestText = 64u << 20;  // bytes; real ones hold a few 
 constexpr std::uint32_t kMostArguments = 4096;   // of a kernel
 constexpr std::uint32_t kWidestSimd = 64;        // work-items; no hardware has more than 32
 constexpr std::size_t kMostSteps = 1u << 20;     // arguments and list entries over all kernels
+
+/// The first that tells of indirect accesses (ZEInfo's list of versions in intel/intel-graphics-compiler).
+constexpr detail::InfoVersion kSaysIndirect{1, 21};
 
 /// What the hardware can give a work-group (lookup_array.h:32 of intel/compute-runtime 22.43 ends the process
 /// over another).
@@ -210,6 +214,26 @@ void add_thread_memory(KernelFacts& kernel, const YAML::Node& entry, Budget& bud
   }
 }
 
+/// Whether the compiler says that it looked, and found no access through a pointer that is no argument.
+bool follows_no_pointers(const YAML::Node& node, Budget& budget) {
+  const YAML::Node environment = node["execution_env"];
+  if (number<std::uint32_t>(environment, "indirect_stateless_count") != 0 ||
+      number<bool>(environment, "has_stack_calls") || number<bool>(environment, "has_indirect_calls"))
+    return false;
+  for (const YAML::Node& entry : node["experimental_properties"]) {
+    budget.spend(1);
+    for (const char* key :
+         {"has_non_kernel_arg_load", "has_non_kernel_arg_store", "has_non_kernel_arg_atomic"})
+      if (number<int>(entry, key) != 0) return false;
+  }
+  return true;
+}
+
+/// A number that may be an address.
+bool is_wide_value(const ArgumentFacts& argument) {
+  return argument.kind == ArgumentKind::value && argument.size >= sizeof(std::uint64_t);
+}
+
 KernelFacts read_kernel(const YAML::Node& node, Budget& budget) {
   KernelFacts kernel;
   kernel.name = text(node, "name");
@@ -270,10 +294,13 @@ tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view info) {
     Budget budget;
     std::map<std::string, std::size_t> place;  // kernel name → place in facts.kernels
     facts.info_version = text(root, "version");
+    const bool says_indirect =
+        detail::parse_info_version(facts.info_version).value_or(detail::InfoVersion{}) >= kSaysIndirect;
     for (const YAML::Node& node : root["kernels"]) {
       budget.spend(1);
       if (text(node, "name") == kSymbolTable) continue;
       facts.kernels.push_back(read_kernel(node, budget));
+      facts.kernels.back().may_follow_pointers = !says_indirect || !follows_no_pointers(node, budget);
       place.emplace(facts.kernels.back().name, facts.kernels.size() - 1);
     }
     for (const YAML::Node& node : root["kernels_misc_info"]) {
@@ -281,6 +308,8 @@ tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view info) {
       if (const auto found = place.find(text(node, "name")); found != place.end())
         add_source_arguments(facts.kernels[found->second], node["args_info"], budget);
     }
+    for (KernelFacts& kernel : facts.kernels)
+      kernel.may_follow_pointers |= std::ranges::any_of(kernel.arguments, is_wide_value);
     if (const auto line = detail::irregular_line(info)) {
       const std::string why = ".ze_info has a line that no compiler writes, at byte " + std::to_string(*line);
       if (facts.kernels.empty()) return tl::unexpected(BinaryError{why, *line});

@@ -186,6 +186,8 @@ void complete(ModuleFacts& facts, const ModuleFacts& source) {
       facts.kernels.push_back(known);
       continue;
     }
+    // What the source cannot do, its compilation cannot.
+    kernel->may_follow_pointers &= known.may_follow_pointers;
     if (!known.arguments_known || known.arguments.size() < kernel->arguments.size()) continue;
     const std::size_t have = kernel->arguments.size();
     kernel->arguments.resize(known.arguments.size());

@@ -11,7 +11,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint64_t kScratchEnd = std::uint64_t{1} << 38;  // bytes: a size of 32 bits times a SIMD width
 
 template <class T>
@@ -33,7 +33,7 @@ void kernel_fields(Codec& codec, Facts& facts) {
   auto& [name, arguments, arguments_known, static_slm, slm_mode, required_group_size, required_sub_group_size,
          simd_size, grf_count, barrier_count, private_size, spill_size, group_size_hint, private_per_thread,
          scratch_per_thread, has_4gb_buffers, needs_sync_buffer, has_stack_calls, has_printf,
-         has_global_atomics, is_invalid, malformed] = facts;
+         has_global_atomics, is_invalid, may_follow_pointers, malformed] = facts;
   codec.text(name);
   codec.list(arguments, [&](auto& argument) { argument_fields(codec, argument); });
   codec.flag(arguments_known);
@@ -55,6 +55,7 @@ void kernel_fields(Codec& codec, Facts& facts) {
   codec.flag(has_printf);
   codec.flag(has_global_atomics);
   codec.flag(is_invalid);
+  codec.flag(may_follow_pointers);
   codec.text(malformed);
 }
 
@@ -109,7 +110,7 @@ constexpr std::size_t kLeast = sizeof(T);
 template <>
 constexpr std::size_t kLeast<ArgumentFacts> = 1 + 4 + 4 + 4;
 template <>
-constexpr std::size_t kLeast<KernelFacts> = 4 + 4 + 1 + 8 + 1 + 3 * 4 + 6 * 4 + 3 * 4 + 8 + 2 * 8 + 6 + 4;
+constexpr std::size_t kLeast<KernelFacts> = 4 + 4 + 1 + 8 + 1 + 3 * 4 + 6 * 4 + 3 * 4 + 8 + 2 * 8 + 7 + 4;
 
 /// After the first fault nothing is read any more, and every number is 0.
 class Reader {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "binary/digits.hpp"
+#include "binary/info_version.hpp"
 #include "kiln/result.hpp"
 #include "kiln/target.hpp"
 
@@ -47,18 +47,6 @@ std::string joined(const std::vector<std::string>& kernels) {
   std::string text;
   for (const std::string& kernel : kernels) text += (text.empty() ? "`" : ", `") + kernel + "`";
   return text;
-}
-
-struct Version {
-  std::uint64_t major = 0, minor = 0;
-};
-
-std::optional<Version> parse_version(std::string_view text) {
-  const auto point = text.find('.');
-  const auto major = detail::parse_digits(text.substr(0, point));
-  const auto minor = point == text.npos ? std::nullopt : detail::parse_digits(text.substr(point + 1));
-  if (!major || !minor) return std::nullopt;
-  return Version{*major, *minor};
 }
 
 struct Decoder {
@@ -105,7 +93,7 @@ Diagnostic explain_unlinked(std::span<const MissingSymbol> missing) {
 }
 
 std::optional<Diagnostic> check_info_version(const ModuleFacts& module, std::uint32_t decoder_minor) {
-  const auto version = parse_version(module.info_version);
+  const auto version = detail::parse_info_version(module.info_version);
   if (!version) return std::nullopt;
   Diagnostic diagnostic{"K0131", {}, {{"`.ze_info`", module.info_version}}, {}};
   if (version->major != 1) {

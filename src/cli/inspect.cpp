@@ -99,6 +99,7 @@ ordered_json describe(const KernelFacts& kernel, BinaryFormat format) {
     json["has_global_atomics"] = kernel.has_global_atomics;
     json["is_invalid"] = kernel.is_invalid;
   }
+  json["may_follow_pointers"] = kernel.may_follow_pointers;
   json["arguments_known"] = kernel.arguments_known;
   json["arguments"] = ordered_json::array();
   for (const ArgumentFacts& argument : kernel.arguments) json["arguments"].push_back(describe(argument));

@@ -24,8 +24,9 @@ auto fields(const ArgumentFacts& facts) {
   return std::tie(a, b, c, d);
 }
 auto fields(const KernelFacts& facts) {
-  const auto& [a, arguments, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = facts;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);  // `arguments` on their own
+  const auto& [a, arguments, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = facts;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u,
+                  v);  // `arguments` on their own
 }
 auto fields(const ModuleFacts& facts) {
   const auto& [kernels, a, b, c, d, e, f, g, h] = facts;
@@ -78,6 +79,7 @@ ModuleFacts full_facts() {
   kernel.has_printf = true;
   kernel.has_global_atomics = true;
   kernel.is_invalid = true;
+  kernel.may_follow_pointers = false;
   kernel.malformed = "a `__local` argument has no offset";
   ModuleFacts facts;
   facts.kernels = {kernel, {}};
@@ -292,7 +294,7 @@ TEST_CASE("what are no facts is refused") {
     CHECK(read.error().message.find(why) != std::string::npos);
   };
   constexpr std::size_t kArguments = 4 + 4 + 4 + 12;  // where the first kernel has their number
-  refused(0, 2, "version");
+  refused(0, 1, "version");
   refused(4, 0xffffffff, "count");           // kernels
   refused(4, 1 << 20, "count");              // kernels
   refused(8, 0x7fffffff, "count");           // bytes of a name

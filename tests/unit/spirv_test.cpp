@@ -332,6 +332,54 @@ TEST_CASE("SLM is found wherever an instruction names it, and not where a litera
   CHECK(slm_with(spv::OpLifetimeStart, {20, 8}) == 0);
 }
 
+TEST_CASE("a kernel may follow pointers where an instruction makes one of memory or of a number") {
+  const auto facts = read_spirv(read_file(std::filesystem::path(KILN_TEST_DATA) / "data/pointers.spv"));
+  REQUIRE(facts);
+  for (const KernelFacts& kernel : facts->kernels) {
+    CAPTURE(kernel.name);
+    const bool none = kernel.name == "plain" || kernel.name == "vectors" || kernel.name == "wide";
+    CHECK(kernel.may_follow_pointers == !none);
+  }
+
+  constexpr std::uint32_t kPointer = 30, kInt = 2;  // a global pointer to kInt
+  const auto follows = [](std::uint32_t opcode, std::initializer_list<std::uint32_t> operands,
+                          bool constant = false) {
+    SpirvBuilder builder = module_start();
+    add_types(builder)
+        .op(spv::OpTypePointer, {kPointer, spv::StorageClassCrossWorkgroup, kInt})
+        .op(spv::OpTypeStruct, {31, kInt, kPointer})
+        .op(spv::OpTypeArray, {32, kPointer, 20})
+        .op(spv::OpTypeFunction, {33, 1, kPointer, kInt});
+    if (constant) builder.op(opcode, operands);
+    builder.op(spv::OpFunction, {1, 100, 0, 33})
+        .op(spv::OpFunctionParameter, {kPointer, 50})
+        .op(spv::OpFunctionParameter, {kInt, 51})
+        .op(spv::OpLabel, {900});
+    if (!constant) builder.op(opcode, operands);
+    builder.op(spv::OpReturn, {}).op(spv::OpFunctionEnd, {});
+    // 200 is declared only
+    builder.op(spv::OpFunction, {1, 200, 0, 33}).op(spv::OpFunctionEnd, {});
+    const auto read = read_spirv(builder.bytes());
+    REQUIRE(read);
+    return read->kernels.at(0).may_follow_pointers;
+  };
+  CHECK_FALSE(follows(spv::OpLoad, {kInt, 901, 50}));
+  CHECK(follows(spv::OpLoad, {kPointer, 901, 50}));
+  CHECK(follows(spv::OpLoad, {31, 901, 50}));
+  CHECK(follows(spv::OpLoad, {32, 901, 50}));
+  CHECK(follows(spv::OpLoad, {999, 901, 50}));  // a type that nobody knows
+  CHECK(follows(spv::OpAtomicExchange, {kPointer, 901, 50, 20, 20, 50}));
+  CHECK(follows(spv::OpConvertUToPtr, {kPointer, 901, 51}));
+  CHECK(follows(spv::OpBitcast, {kPointer, 901, 51}));
+  CHECK_FALSE(follows(spv::OpBitcast, {kPointer, 901, 50}));
+  CHECK_FALSE(follows(spv::OpBitcast, {kInt, 901, 50}));
+  CHECK_FALSE(follows(spv::OpInBoundsPtrAccessChain, {kPointer, 901, 50, 51}));
+  CHECK(follows(spv::OpFunctionPointerCallINTEL, {kInt, 901, 50}));
+  CHECK(follows(spv::OpFunctionCall, {1, 901, 200, 50}));
+  CHECK(follows(spv::OpSpecConstantOp, {kPointer, 901, spv::OpConvertUToPtr, 20}, true));
+  CHECK_FALSE(follows(spv::OpConstantNull, {kPointer, 901}, true));
+}
+
 TEST_CASE("execution modes become required sizes") {
   SpirvBuilder builder = module_start();
   builder.op(spv::OpExecutionMode, {100, spv::ExecutionModeLocalSize, 16, 4, 2})

@@ -222,6 +222,35 @@ TEST_CASE("the bins that a sub-group holds in registers are nowhere else") {
   }
 }
 
+TEST_CASE("a kernel that may follow pointers is known by its compiler's count and by wide values") {
+  const auto facts = read_zebin(read_file(std::filesystem::path(KILN_TEST_DATA) / "data/pointers.dg2.bin"));
+  REQUIRE(facts);
+  for (const char* name : {"list", "number", "stored", "atomic", "called", "wide"}) {
+    CAPTURE(name);
+    CHECK(facts->find(name)->may_follow_pointers);
+  }
+  for (const char* name : {"plain", "vectors"}) {
+    CAPTURE(name);
+    CHECK_FALSE(facts->find(name)->may_follow_pointers);
+  }
+  const auto follows = [](const std::string& version, const std::string& environment,
+                          const std::string& rest = {}) {
+    const auto info = read_ze_info("version: '" + version +
+                                   "'\nkernels:\n  - name: k\n    execution_env:\n      simd_size: 16\n" +
+                                   environment + rest);
+    REQUIRE(info);
+    return info->kernels.at(0).may_follow_pointers;
+  };
+  CHECK_FALSE(follows("1.21", ""));
+  CHECK(follows("1.20", ""));  // said nothing of it yet
+  CHECK(follows("", ""));
+  CHECK(follows("1.21", "      indirect_stateless_count: 1\n"));
+  CHECK(follows("1.73", "      has_stack_calls: true\n"));
+  CHECK(follows("1.73", "      has_indirect_calls: true\n"));
+  CHECK(follows("1.73", "", "    experimental_properties:\n      - has_non_kernel_arg_store: 1\n"));
+  CHECK_FALSE(follows("1.73", "", "    experimental_properties:\n      - has_non_kernel_arg_store: 0\n"));
+}
+
 TEST_CASE("truncated ELF files are errors") {
   std::vector<Bytes> files{elf_with(ze_info_text())};
   for (const std::string& target : native_targets())
