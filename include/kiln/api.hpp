@@ -77,6 +77,7 @@
   REQUIRED(Kernel, SuggestGroupSize)                                            \
   REQUIRED(Kernel, SuggestMaxCooperativeGroupCount)                             \
   REQUIRED(Kernel, SetArgumentValue)                                            \
+  REQUIRED(Kernel, SetIndirectAccess)                                           \
   REQUIRED(Kernel, GetProperties)                                               \
   REQUIRED(Kernel, GetName)                                                     \
   OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription) \

@@ -23,7 +23,8 @@ struct KernelHome {
 /// One thread at a time, like the kernel.
 class CheckedKernel {
  public:
-  /// `facts` from the file, or as far as known; what the driver knows of the kernel is added.
+  /// `facts` from the file, or as far as known; what the driver knows of the kernel is added. A kernel that
+  /// may follow pointers found in memory is allowed all kinds of it (KernelRef::set_indirect_access).
   [[nodiscard]] static Result<CheckedKernel> create(KernelRef kernel, KernelFacts facts,
                                                     const ComputeProperties& device, KernelHome home = {});
 

@@ -42,6 +42,11 @@ class KernelRef : public Ref<ze_kernel_handle_t> {
   /// Null `value` with a size in bytes sets the size of a `__local` argument.
   [[nodiscard]] Result<void> set_argument(std::uint32_t index, std::size_t size, const void* value) const;
 
+  /// The kinds of memory that the kernel may reach through pointers which are no arguments: the driver then
+  /// has all of the context's memory of these kinds in place, without which a GPU faults. CheckedKernel
+  /// does this for kernels that may need it. Source: specification, zeKernelSetIndirectAccess.
+  [[nodiscard]] Result<void> set_indirect_access(ze_kernel_indirect_access_flags_t kinds) const;
+
   static void destroy(KernelRef);
 };
 KILN_HANDLE_CHECKS(KernelRef);

@@ -16,6 +16,10 @@ Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
                                             const ComputeProperties& device, KernelHome home) {
   auto properties = kernel.properties();
   KILN_TRY(properties);
+  constexpr ze_kernel_indirect_access_flags_t kAllKinds = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                                                          ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                                                          ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+  if (facts.may_follow_pointers) KILN_TRY(kernel.set_indirect_access(kAllKinds));
   CheckedKernel checked;
   checked.kernel_ = kernel;
   checked.home_ = home;

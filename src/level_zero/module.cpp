@@ -206,6 +206,10 @@ Result<void> KernelRef::set_argument(std::uint32_t index, std::size_t size, cons
   return KILN_CALL(zeKernelSetArgumentValue, *this, index, size, value);
 }
 
+Result<void> KernelRef::set_indirect_access(ze_kernel_indirect_access_flags_t kinds) const {
+  return KILN_CALL(zeKernelSetIndirectAccess, *this, kinds);
+}
+
 void KernelRef::destroy(KernelRef ref) { KILN_DESTROY(zeKernelDestroy, ref); }
 
 }  // namespace kiln

@@ -236,6 +236,26 @@ TEST_CASE("a required group size comes from the file or from the driver") {
   }
 }
 
+TEST_CASE("a kernel that may follow pointers is allowed all kinds of memory, and no other") {
+  StubDriver stub;
+  const auto create = [&](bool follows) {
+    KernelFacts facts = mixed_facts();
+    facts.may_follow_pointers = follows;
+    stub.indirect_access = 0;
+    return CheckedKernel::create(stub.new_handle<ze_kernel_handle_t>(), facts, Fixture::compute());
+  };
+  CHECK(create(true));
+  CHECK(stub.indirect_access == (ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST | ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                                 ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED));
+  CHECK(create(false));
+  CHECK(stub.indirect_access == 0);
+  CHECK(stub.calls(Call::zeKernelSetIndirectAccess) == 1);
+  stub.fail(Call::zeKernelSetIndirectAccess, ZE_RESULT_ERROR_DEVICE_LOST);
+  const auto refused = create(true);
+  REQUIRE_FALSE(refused);
+  CHECK(std::string(refused.error().call()) == "zeKernelSetIndirectAccess");
+}
+
 TEST_CASE("limits come from the kernel where the driver knows them") {
   StubDriver stub;
   stub.max_group_size = 256;

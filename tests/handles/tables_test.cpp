@@ -97,6 +97,9 @@ struct Fake {
     api.zeKernelGetProperties = [](ze_kernel_handle_t kernel, ze_kernel_properties_t*) {
       return expect(kernel);
     };
+    api.zeKernelSetIndirectAccess = [](ze_kernel_handle_t kernel, ze_kernel_indirect_access_flags_t) {
+      return expect(kernel);
+    };
     api.zeKernelSetGroupSize = [](ze_kernel_handle_t kernel, std::uint32_t, std::uint32_t, std::uint32_t) {
       return expect(kernel);
     };

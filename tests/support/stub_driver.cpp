@@ -227,6 +227,11 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSetGroupSize>, const void
   if (stub.recording) stub.group_sizes.push_back({kernel, {x, y, z}});
   return ZE_RESULT_SUCCESS;
 }
+ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSetIndirectAccess>, AnyArgument,
+                   ze_kernel_indirect_access_flags_t kinds) {
+  stub.indirect_access = kinds;
+  return ZE_RESULT_SUCCESS;
+}
 
 ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelSuggestMaxCooperativeGroupCount>, const void*,
                    std::uint32_t* count) {

@@ -134,9 +134,10 @@ class StubDriver {
   ze_kernel_timestamp_result_t timestamps{};
   bool signalled = true;
   std::uint32_t cooperative_groups = 4;  // what zeKernelSuggestMaxCooperativeGroupCount gives
-  std::uint32_t vanishing = 0;           // items that are gone when a list is asked for the second time
-  std::function<void()> on_build;        // called by zeModuleCreate before it begins
-  bool recording = true;                 // false: only counts, which allocates nothing
+  ze_kernel_indirect_access_flags_t indirect_access = 0;  // what zeKernelSetIndirectAccess was given last
+  std::uint32_t vanishing = 0;     // items that are gone when a list is asked for the second time
+  std::function<void()> on_build;  // called by zeModuleCreate before it begins
+  bool recording = true;           // false: only counts, which allocates nothing
 
   // Records.
   std::vector<std::unique_ptr<std::byte[]>> memory;  // USM stays until the stub goes, so fake frees are safe
