@@ -121,6 +121,18 @@ Diagnostic defect_diagnostic(const ordered_json& counters, const ordered_json& d
     diagnostic.rows.push_back(number_row("other work-item", defect["other_work_item"]));
     diagnostic.help = {"let a barrier of the work-group stand between the two, or make both atomic"};
     diagnostic.rows.push_back(number_row("offset", defect["offset"], "B"));
+  } else if (what == "indirect_access") {
+    const std::string memory = defect["memory"].get<std::string>();
+    diagnostic.code = "K0804";
+    diagnostic.message = kernel + " reaches " + memory + " memory that it was not given";
+    diagnostic.rows.push_back(number_row("size", defect["bytes"], "B"));
+    diagnostic.rows.push_back({"address", hex_address(defect["address"].get<std::uint64_t>())});
+    diagnostic.rows.push_back(number_row("offset", defect["offset"], "B"));
+    std::string flag = memory;
+    for (char& letter : flag) letter = static_cast<char>(letter - 'a' + 'A');
+    diagnostic.help = {"call zeKernelSetIndirectAccess with ZE_KERNEL_INDIRECT_ACCESS_FLAG_" + flag +
+                           ": on a GPU the access may fault without it",
+                       "or give the kernel a pointer into that allocation as an argument"};
   } else if (what == "global_out_of_bounds" && defect["available"] == 0) {
     diagnostic.code = "K0802";
     diagnostic.message = kernel + " uses an address that is in no allocation";

@@ -24,7 +24,7 @@ namespace kiln::cli {
 [[nodiscard]] std::optional<std::uint64_t> counted(const nlohmann::ordered_json& counters,
                                                    const samples::Predicted& predicted);
 
-/// A defect of the counters: K0801 to K0803.
+/// A defect of the counters: K0801 to K0804.
 [[nodiscard]] Diagnostic defect_diagnostic(const nlohmann::ordered_json& counters,
                                            const nlohmann::ordered_json& defect);
 

@@ -29,6 +29,7 @@ void capture(Launch& launch, const Kernel& kernel) {
       kernel.arguments;  // into the memory of an earlier launch, when the command is a reused one
   launch.group_size = kernel.group_size;
   launch.global_offset = kernel.global_offset;
+  launch.indirect_access = kernel.indirect_access;
 }
 
 template <bool kCooperative>

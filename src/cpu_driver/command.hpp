@@ -24,6 +24,7 @@ struct Launch {
   std::array<std::uint32_t, 3> groups{};
   std::array<std::uint32_t, 3> group_size{};
   std::array<std::uint64_t, 3> global_offset{};
+  ze_kernel_indirect_access_flags_t indirect_access = 0;
   bool cooperative = false;                    ///< all work-groups run at the same time
   const ze_group_count_t* indirect = nullptr;  ///< when set: read instead of `groups` when the command runs
   const std::uint32_t* indirect_limit =

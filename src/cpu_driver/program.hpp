@@ -93,10 +93,14 @@ struct BuildResult {
 
 void clear_counters(const CompiledKernel& kernel);
 
+/// Kinds of memory, as bits: those of zeKernelSetIndirectAccess.
+enum MemoryKindBit : std::uint32_t { kHostMemory = 1, kDeviceMemory = 2, kSharedMemory = 4 };
+
 /// Memory that kernels may touch.
 struct MemoryRange {
   std::uintptr_t begin = 0;
   std::uint64_t bytes = 0;  ///< 0: there is none
+  std::uint32_t kind = 0;   ///< a MemoryKindBit; 0: kernels need no leave to reach it
 };
 /// The allocation that holds an address. Thread-safe.
 using FindMemory = MemoryRange (*)(std::uintptr_t address);
@@ -115,6 +119,7 @@ struct Execution {
   std::array<std::uint64_t, 3> global_offset{};
   FindMemory find_memory =
       nullptr;  ///< for instrumented kernels; null: accesses of global memory are not checked
+  std::uint32_t indirect_access = 0;  ///< kinds of memory that need not be an argument
   std::chrono::nanoseconds limit{};  ///< the launch is stopped when it takes longer; 0: it may take for ever
 };
 

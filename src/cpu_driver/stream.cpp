@@ -38,9 +38,26 @@ void delete_chain(Command* command) {
   while (command) delete std::exchange(command, command->next);
 }
 
+static_assert(int{kHostMemory} == ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST &&
+              int{kDeviceMemory} == ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE &&
+              int{kSharedMemory} == ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
+
+std::uint32_t kind_bit(ze_memory_type_t type) {
+  switch (type) {
+    case ZE_MEMORY_TYPE_HOST:
+      return kHostMemory;
+    case ZE_MEMORY_TYPE_DEVICE:
+      return kDeviceMemory;
+    case ZE_MEMORY_TYPE_SHARED:
+      return kSharedMemory;
+    default:
+      return 0;
+  }
+}
+
 MemoryRange find_memory(std::uintptr_t address) {
   const auto* pointer = reinterpret_cast<const void*>(address);
-  if (const auto found = usm().find(pointer)) return {found->base, found->size};
+  if (const auto found = usm().find(pointer)) return {found->base, found->size, kind_bit(found->type)};
   return find_system_memory(pointer).value_or(MemoryRange{});
 }
 
@@ -314,8 +331,8 @@ ze_result_t Stream::run_started(const Command& command) {
 ze_result_t Stream::perform(const Command& command) {
   const Launch& launch = command.launch;
   if (!launch.kernel) return command.action ? command.action(*this) : ZE_RESULT_SUCCESS;
-  Execution execution{launch.kernel,     launch.arguments,     launch.groups,
-                      launch.group_size, launch.global_offset, find_memory};
+  Execution execution{launch.kernel,        launch.arguments, launch.groups,         launch.group_size,
+                      launch.global_offset, find_memory,      launch.indirect_access};
   if (launch.indirect_limit && launch.indirect_index >= *launch.indirect_limit) return ZE_RESULT_SUCCESS;
   if (launch.indirect)
     execution.groups = {launch.indirect->groupCountX, launch.indirect->groupCountY,

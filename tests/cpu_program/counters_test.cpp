@@ -175,6 +175,44 @@ TEST_CASE("out of bounds: buffers, also into the next one") {
   CHECK(memory[64] == 7);  // of the other buffer
 }
 
+TEST_CASE("memory that is no argument is told unless the kernel may reach its kind") {
+  const std::unique_ptr<Program> program = build("../unit/data/pointers.spv", "-kiln-counters");
+  const CompiledKernel* kernel = find(*program, "list");
+  REQUIRE(kernel != nullptr);
+  struct Node {
+    const Node* next;
+    int value;
+  };
+  const Node last{nullptr, 5}, first{&last, 3};
+  int sum = 0;
+  const auto find_node = [](std::uintptr_t address) -> MemoryRange {
+    const MemoryRange found = find_buffer(address);
+    return {found.begin, found.bytes, kDeviceMemory};
+  };
+  buffers = {{reinterpret_cast<std::uintptr_t>(&last), sizeof last},
+             {reinterpret_cast<std::uintptr_t>(&first), sizeof first},
+             {reinterpret_cast<std::uintptr_t>(&sum), sizeof sum}};
+  const std::array<ArgumentValue, 2> arguments{argument(&first), argument(&sum)};
+  const auto run = [&](std::uint32_t allowed) {
+    clear_counters(*kernel);
+    sum = 0;
+    const Execution execution{kernel, arguments, {1, 1, 1}, {1, 1, 1}, {}, find_node, allowed};
+    CHECK(execute(execution) == ExecutionStatus::ok);
+    CHECK(sum == 8);  // the access is made in any case
+    return json::parse(counters_json(*kernel));
+  };
+  check_clean(run(kDeviceMemory));
+  const json told = run(kHostMemory | kSharedMemory);
+  buffers.clear();
+  REQUIRE(told["defects"].size() == 2);  // its value and its next
+  for (const json& defect : told["defects"]) {
+    CHECK(defect["defect"] == "indirect_access");
+    CHECK(defect["memory"] == "device");
+    CHECK(defect["available"] == sizeof(Node));
+    CHECK(defect["address"].get<std::uintptr_t>() - reinterpret_cast<std::uintptr_t>(&last) < sizeof(Node));
+  }
+}
+
 TEST_CASE("data races in SLM") {
   Buffer out(64);
   const json missing = only_defect(count("missing_barrier", out));

@@ -181,7 +181,7 @@ TEST_CASE("K0204 to K0207: memory") {
   check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_host(4096), "driver");
 }
 
-TEST_CASE("K0301 to K0309: devices") {
+TEST_CASE("K0301 to K0310: devices") {
   check_diagnostic(
       "K0301",
       *detail::explain_missing_loader("libze_loader.so.1: cannot open shared object file").diagnostic());
@@ -199,6 +199,7 @@ TEST_CASE("K0301 to K0309: devices") {
   check_diagnostic("K0307", ZE_RESULT_ERROR_INVALID_ARGUMENT, parse_device_request("toaster"));
   check_diagnostic("K0308", *detail::explain_unknown_product("bmg").diagnostic());
   check_diagnostic("K0309", *detail::explain_taken_driver("gpu", "capture:dg2").diagnostic());
+  check_diagnostic("K0310", *detail::explain_empty_driver("/opt/libze_other.so").diagnostic());
 }
 
 #ifdef KILN_TEST_SAMPLES
@@ -208,7 +209,7 @@ TEST_CASE("K0401: the tool") {
       *samples::bad_choice("there is no sample kernel `saxpi`", "`kiln run --list` names them").diagnostic());
 }
 
-TEST_CASE("K0409, K0801 to K0803: counting") {
+TEST_CASE("K0409, K0801 to K0804: counting") {
   StubDriver stub;
   check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, cli::can_count(stub_device(stub)));
   const auto counters = nlohmann::ordered_json::parse(R"({"kernel": "sum", "defects": [
@@ -220,9 +221,12 @@ TEST_CASE("K0409, K0801 to K0803: counting") {
        "offset": 28, "bytes": 4, "available": 256, "times": 64,
        "other": {"id": null, "line": null, "kind": "atomic"}, "other_work_item": 8},
       {"defect": "global_out_of_bounds", "at": {"id": 41, "line": null, "kind": "read"}, "group": [0, 0, 0],
-       "work_item": 0, "offset": 4096, "bytes": 4, "available": 0, "times": 1, "address": 4096, "argument": null}]})");
+       "work_item": 0, "offset": 4096, "bytes": 4, "available": 0, "times": 1, "address": 4096, "argument": null},
+      {"defect": "indirect_access", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [0, 0, 0],
+       "work_item": 3, "offset": 64, "bytes": 4, "available": 1024, "times": 8, "address": 4160,
+       "memory": "device"}]})");
   const std::pair<const char*, const char*> codes[] = {
-      {"K0801", ""}, {"K0802", ""}, {"K0803", ""}, {"K0802", "none"}};
+      {"K0801", ""}, {"K0802", ""}, {"K0803", ""}, {"K0802", "none"}, {"K0804", ""}};
   for (std::size_t i = 0; i < std::size(codes); ++i)
     check_diagnostic(codes[i].first, cli::defect_diagnostic(counters, counters["defects"][i]),
                      codes[i].second);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu_driver/program.hpp"
+
 namespace kiln::cpu {
 namespace {
 
@@ -38,10 +40,24 @@ std::string target(const Defect& defect) {
   if (defect.available == 0) return "an address in no allocation";
   if (defect.argument >= 0)
     return offset + " of the " + size + " behind argument " + std::to_string(defect.argument);
+  if (defect.kind == DefectKind::indirect_access)
+    return offset + " of " + size + " of " + memory_name(defect.memory_kind) +
+           " memory that is no argument, which zeKernelSetIndirectAccess does not allow";
   return offset + " of a variable of " + size;
 }
 
 }  // namespace
+
+const char* memory_name(std::uint32_t kind) {
+  switch (kind) {
+    case kHostMemory:
+      return "host";
+    case kDeviceMemory:
+      return "device";
+    default:
+      return "shared";
+  }
+}
 
 std::string describe(const Defect& defect, const KernelPlaces& places) {
   const Place& place = places[defect.place];

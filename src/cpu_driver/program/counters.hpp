@@ -46,7 +46,7 @@ struct Tally {
   void add(const Tally& other);
 };
 
-enum class DefectKind : std::uint8_t { slm_bounds, global_bounds, race };
+enum class DefectKind : std::uint8_t { slm_bounds, global_bounds, race, indirect_access };
 
 struct Defect {
   DefectKind kind;
@@ -56,6 +56,7 @@ struct Defect {
   std::int64_t offset = 0;  ///< in SLM, the variable, or the allocation; may be negative
   std::uint64_t bytes = 0,
                 available = 0;          ///< of the access, and of what it should lie in; 0: it lies nowhere
+  std::uint32_t memory_kind = 0;        ///< a MemoryKindBit that is not allowed
   std::uint64_t address = 0;            ///< of global memory
   std::int32_t argument = kNoArgument;  ///< whose memory it should lie in
   std::uint64_t count = 1;              ///< of this kind at these places
@@ -89,6 +90,9 @@ class KernelCounters {
   bool split_ = false;
   std::map<Defects::key_type, bool> told_;
 };
+
+/// "device", "host" or "shared", of a MemoryKindBit.
+[[nodiscard]] const char* memory_name(std::uint32_t kind);
 
 /// "reads 4 bytes at 128 of SLM, which has 128": one sentence without the kernel.
 [[nodiscard]] std::string describe(const Defect& defect, const KernelPlaces& places);

@@ -20,7 +20,8 @@ const char* name_of(PlaceMemory memory) {
 }
 
 const char* name_of(DefectKind kind) {
-  constexpr const char* kNames[] = {"slm_out_of_bounds", "global_out_of_bounds", "slm_race"};
+  constexpr const char* kNames[] = {"slm_out_of_bounds", "global_out_of_bounds", "slm_race",
+                                    "indirect_access"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -114,6 +115,10 @@ ordered_json defect_json(const Defect& defect, const KernelPlaces& places) {
   if (defect.kind == DefectKind::race) {
     json["other"] = place_of(places[defect.other_place]);
     json["other_work_item"] = defect.other_item;
+  }
+  if (defect.kind == DefectKind::indirect_access) {
+    json["address"] = defect.address;
+    json["memory"] = memory_name(defect.memory_kind);
   }
   if (defect.kind == DefectKind::global_bounds) {
     json["address"] = defect.address;

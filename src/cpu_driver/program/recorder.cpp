@@ -35,6 +35,7 @@ Recorder::Recorder(KernelCounters& counters, const Execution& execution, std::ui
       places_(counters.places()),
       sub_group_size_(counted_sub_group(execution.kernel->facts)),
       find_memory_(execution.find_memory),
+      indirect_access_(execution.indirect_access),
       slm_bytes_(slm_bytes),
       shadow_(std::make_unique<SlmShadow>(slm_bytes)),
       tallies_(places_.size()) {
@@ -90,13 +91,13 @@ void Recorder::end_group() {
 Recorder::Range Recorder::allocation_at(std::uint64_t address) {
   if (last_.holds(address, 1)) return last_;
   const MemoryRange found = find_memory_ == nullptr ? MemoryRange{} : find_memory_(address);
-  Range range{found.begin, found.bytes};
+  Range range{found.begin, found.bytes, kNoArgument, found.kind};
   for (const Range& argument : arguments_)
     if (found.bytes > 0 && argument.begin == found.begin && argument.argument >= 0) {
       range.argument = argument.argument;
       break;
     }
-  if (range.bytes == 0 && address - code_begin_ < code_bytes_) range = {code_begin_, code_bytes_};
+  if (address - code_begin_ < code_bytes_) range = {code_begin_, code_bytes_};
   last_ = range;
   return range;
 }
@@ -134,6 +135,7 @@ std::byte* Recorder::access(const Access& access) {
     check_race(access, place.kind, access.address - slm_begin_);
     log(access, access.address - slm_begin_);
   } else {
+    if (range.argument < 0 && (range.kind & ~indirect_access_) != 0) note_indirect(access, range);
     tallies_[access.place].came_from(range.argument >= 0 ? range.argument : place.argument);
     log(access, access.address);
   }
@@ -155,6 +157,19 @@ std::byte* Recorder::refuse(const Access& access, PlaceMemory memory, const Rang
   const std::size_t bytes = std::min<std::uint64_t>(access.bytes, kLargestValue);
   scratch_.assign(bytes / sizeof(Chunk) + 1, {});
   return scratch_.front().bytes.data();
+}
+
+// The access is made: the CPU device needs nobody's leave for it.
+void Recorder::note_indirect(const Access& access, const Range& range) {
+  Defect defect{DefectKind::indirect_access, access.place};
+  defect.item = access.item;
+  defect.group = group_id_;
+  defect.bytes = access.bytes;
+  defect.available = range.bytes;
+  defect.address = access.address;
+  defect.offset = static_cast<std::int64_t>(access.address - range.begin);
+  defect.memory_kind = range.kind;
+  add_defect(defects_, defect);
 }
 
 void Recorder::check_race(const Access& access, PlaceKind kind, std::uint64_t offset) {

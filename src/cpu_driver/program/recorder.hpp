@@ -57,12 +57,14 @@ class Recorder {
   struct Range {
     std::uint64_t begin = 0, bytes = 0;
     std::int32_t argument = kNoArgument;
+    std::uint32_t kind = 0;  ///< MemoryRange::kind
     [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t size) const {
       return address >= begin && address - begin <= bytes && size <= bytes - (address - begin);
     }
   };
   [[nodiscard]] Range range_of(const Access& access, PlaceMemory memory);
   [[nodiscard]] Range allocation_at(std::uint64_t address);
+  void note_indirect(const Access& access, const Range& range);
   void check_race(const Access& access, PlaceKind kind, std::uint64_t offset);
   void log(const Access& access, std::uint64_t address);
   void flush();
@@ -73,6 +75,7 @@ class Recorder {
   const KernelPlaces& places_;
   const std::uint32_t sub_group_size_;
   FindMemory find_memory_;
+  const std::uint32_t indirect_access_;
   std::uint64_t code_begin_ = 0, code_bytes_ = 0;
   std::vector<Range> arguments_;  ///< their memory; SLM: bytes alone
   Range last_;                    ///< the allocation found last
