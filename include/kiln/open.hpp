@@ -13,14 +13,16 @@ enum class DeviceKind : std::uint8_t {
   gpu,      ///< what the Level Zero loader finds
   cpu,      ///< Kiln's CPU driver, straight through its own table
   capture,  ///< Intel's driver without a GPU: facts and refusals, but kernels are not executed
+  driver,   ///< a driver library of the caller's choice, straight through its own table
 };
 
 struct DeviceRequest {
   DeviceKind kind = DeviceKind::gpu;
-  std::string product;  ///< cpu: limits of that product, empty for the default; capture: required
+  std::string product;  ///< cpu: limits of that product, empty for the default; capture: required; driver:
+                        ///< the library
 };
 
-/// "gpu", "cpu", "cpu:PRODUCT" or "capture:PRODUCT". Error: INVALID_ARGUMENT (K0307). Pure.
+/// "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT" or "driver:LIBRARY". Error: INVALID_ARGUMENT (K0307). Pure.
 [[nodiscard]] Result<DeviceRequest> parse_device_request(std::string_view text);
 
 /// What KILN_DEVICE asks for, or a GPU. Error: as parse_device_request.
@@ -41,7 +43,7 @@ struct OpenDevice {
 /// KILN_CPU_PROFILE, which is set back. capture: sets the driver's debug variables in this process. Both must
 /// therefore come before other threads read the environment. A driver reads them once, so that a process has
 /// one product of each kind, and no GPU of Intel's once it has a capture device: K0309. Thread-bound. Errors:
-/// K0301 to K0309, or the driver's.
+/// K0301 to K0310, or the driver's.
 [[nodiscard]] Result<OpenDevice> open_device(const DeviceRequest& request);
 
 /// The same for a device that is already known: one that an engine chose, or another than the first.

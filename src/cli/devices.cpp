@@ -11,7 +11,8 @@ namespace {
 constexpr double kMebibyte = 1 << 20;
 
 const char* kind_text(DeviceKind kind) {
-  return kind == DeviceKind::gpu ? "gpu" : kind == DeviceKind::cpu ? "cpu" : "capture";
+  constexpr const char* kNames[] = {"gpu", "cpu", "capture", "driver"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string hex(std::uint32_t value) {

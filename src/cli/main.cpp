@@ -111,7 +111,7 @@ int command(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
   constexpr const char* kDeviceHelp =
-      "auto, gpu, cpu, cpu:PRODUCT or capture:PRODUCT (Intel's driver without a GPU)";
+      "auto, gpu, cpu, cpu:PRODUCT, capture:PRODUCT (Intel's driver without a GPU) or driver:LIBRARY";
 
   DevicesOptions devices_options;
   CLI::App* devices_command = app.add_subcommand("devices", "Show the devices, and why one is missing");

@@ -122,6 +122,15 @@ Error explain_taken_driver(const std::string& wanted, const std::string& loaded)
                  "` in a process of its own"}});
 }
 
+Error explain_empty_driver(const std::string& library) {
+  return Error(ZE_RESULT_ERROR_UNINITIALIZED, "zeDeviceGet",
+               {"K0310",
+                "the driver starts, but shows no device",
+                {{"driver", library}},
+                {"look for variables that hide devices: ZE_AFFINITY_MASK",
+                 "see whether this user may open the device's node, as in /dev/dri"}});
+}
+
 }  // namespace detail
 
 Result<SelectedDevice> first_device(ze_device_type_t type, const Api& api) {

@@ -46,4 +46,7 @@ struct GpuSurvey {
 /// of "gpu".
 [[nodiscard]] Error explain_taken_driver(const std::string& wanted, const std::string& loaded);
 
+/// K0310: a driver library of the user's choice shows no device.
+[[nodiscard]] Error explain_empty_driver(const std::string& library);
+
 }  // namespace kiln::detail

@@ -52,6 +52,9 @@ constexpr std::array<CaptureProduct, 7> kCaptureProducts{{{"skl", "1x3x8"},
 /// What the CPU device has limits of.
 constexpr std::array<std::string_view, 6> kCpuProducts{"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"};
 
+/// The driver's own choice.
+constexpr std::string_view kUsualCpuProduct = "bmg";
+
 /// Nothing stands for the driver's own choice.
 bool known_to_cpu(std::string_view product) {
   return product.empty() || std::ranges::find(kCpuProducts, product) != kCpuProducts.end();
@@ -60,7 +63,8 @@ bool known_to_cpu(std::string_view product) {
 Error bad_request(std::string_view text) {
   Diagnostic diagnostic{"K0307", "`" + std::string(text) + "` names no device", {}, {}};
   diagnostic.help = {
-      "use gpu, cpu, cpu:PRODUCT or capture:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc, bmg, lnl, ptl"};
+      "use gpu, cpu, cpu:PRODUCT or capture:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc, bmg, lnl, ptl",
+      "or driver:LIBRARY, where LIBRARY is a Level Zero driver"};
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
 }
 
@@ -73,7 +77,7 @@ std::string environment(const char* name) {
 
 /// What this process loaded its drivers for; both read that once. Bound to the thread that opens devices.
 struct Loaded {
-  std::optional<std::string> profile;  ///< of the CPU driver; empty: its default
+  std::optional<std::string> profile;  ///< of the CPU driver
   std::string capture;                 ///< the product of Intel's driver; empty: none
   bool changed_environment = false;    ///< for that
 };
@@ -96,12 +100,13 @@ Result<SelectedDevice> select_gpu() {
 Result<SelectedDevice> select_cpu(const std::string& product) {
   constexpr const char* kProfile = "KILN_CPU_PROFILE";
   if (!known_to_cpu(product)) return tl::unexpected(bad_request("cpu:" + product));
-  const std::string of_user = environment(kProfile), wanted = product.empty() ? of_user : product;
+  const std::string of_user = environment(kProfile);
+  std::string wanted = product.empty() ? of_user : product;
+  if (wanted.empty()) wanted = kUsualCpuProduct;
   auto& profile = loaded().profile;
   if (profile && *profile != wanted)
-    return tl::unexpected(detail::explain_taken_driver(wanted.empty() ? "cpu" : "cpu:" + wanted,
-                                                       profile->empty() ? "cpu" : "cpu:" + *profile));
-  if (!wanted.empty()) setenv(kProfile, wanted.c_str(), 1);
+    return tl::unexpected(detail::explain_taken_driver("cpu:" + wanted, "cpu:" + *profile));
+  setenv(kProfile, wanted.c_str(), 1);
   const auto api = load_driver(detail::cpu_driver_path());
   if (of_user.empty())
     unsetenv(kProfile);
@@ -141,6 +146,17 @@ Result<SelectedDevice> select_capture(const std::string& name) {
   return selected;
 }
 
+Result<SelectedDevice> select_driver(const std::string& library) {
+  const auto api = load_driver(library);
+  KILN_TRY(api);
+  auto all = drivers(**api);
+  KILN_TRY(all);
+  for (const DriverRef driver : *all)
+    if (const auto devices = driver.devices(); devices && !devices->empty())
+      return SelectedDevice{driver, devices->front()};
+  return tl::unexpected(detail::explain_empty_driver(library));
+}
+
 Result<SelectedDevice> select(const DeviceRequest& request) {
   switch (request.kind) {
     case DeviceKind::gpu:
@@ -149,6 +165,8 @@ Result<SelectedDevice> select(const DeviceRequest& request) {
       return select_cpu(request.product);
     case DeviceKind::capture:
       return select_capture(request.product);
+    case DeviceKind::driver:
+      return select_driver(request.product);
   }
   return tl::unexpected(bad_request("?"));
 }
@@ -164,6 +182,7 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
   if (kind == "cpu" && named == !product.empty() && known_to_cpu(product))
     return DeviceRequest{DeviceKind::cpu, product};
   if (kind == "capture" && !product.empty()) return DeviceRequest{DeviceKind::capture, product};
+  if (kind == "driver" && !product.empty()) return DeviceRequest{DeviceKind::driver, product};
   return tl::unexpected(bad_request(text));
 }
 

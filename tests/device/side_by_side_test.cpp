@@ -115,6 +115,7 @@ TEST_CASE("what a driver cannot show any more is refused") {
   if (!is_cpu_open) return;
   refused("cpu:pvc");
   CHECK(open("cpu"));
+  CHECK(open("cpu:bmg"));  // what `cpu` is
   CHECK_FALSE(std::getenv("KILN_CPU_PROFILE"));
 }
 

@@ -57,8 +57,10 @@ TEST_CASE("device requests") {
   good("cpu", DeviceKind::cpu, "");
   good("cpu:pvc", DeviceKind::cpu, "pvc");
   good("capture:dg2", DeviceKind::capture, "dg2");
+  good("driver:/opt/libze_other.so", DeviceKind::driver, "/opt/libze_other.so");
+  good("driver:a:b.so", DeviceKind::driver, "a:b.so");
   for (const char* text : {"", ":", "GPU", "gpu:", "gpu:0", "cpu:", "capture", "capture:", "cpu pvc", " cpu",
-                           "auto", "cpux", "cpu:nosuch", "cpu:skl"}) {
+                           "auto", "cpux", "cpu:nosuch", "cpu:skl", "driver", "driver:"}) {
     CAPTURE(text);
     const auto request = parse_device_request(text);
     REQUIRE_FALSE(request);
