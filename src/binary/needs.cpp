@@ -21,15 +21,10 @@ using Id = std::uint32_t;
 constexpr std::size_t kMostMissing = 64;
 constexpr std::size_t kMostSteps = std::size_t{4} << 20;  // calls followed, over all kernels
 
-struct Function {
+struct FunctionNeeds {
   std::set<Id> uses;  // functions that it calls, and variables that are imported
   bool doubles = false;
 };
-
-std::string literal_string(Words words) {
-  const auto* text = reinterpret_cast<const char*>(words.data());
-  return {text, strnlen(text, words.size_bytes())};
-}
 
 /// Gives a value from values and changes nothing: without use it is as if it were not there.
 bool is_pure(spv::Op op) {
@@ -124,7 +119,7 @@ class Module {
         return;
       case spv::OpEntryPoint:
         if (w.size() > 3 && w[1] == spv::ExecutionModelKernel)
-          kernels_.emplace_back(w[2], literal_string(w.subspan(3)));
+          kernels_.emplace_back(w[2], detail::literal_string(w.subspan(3)));
         return;
       case spv::OpDecorate:
         if (w.size() > 3) decoration(w);
@@ -152,7 +147,7 @@ class Module {
   void decoration(Words w) {
     if (w[2] == spv::DecorationBuiltIn) built_in_.insert(w[1]);
     if (w[2] != spv::DecorationLinkageAttributes) return;
-    std::string name = literal_string(w.subspan(3));
+    std::string name = detail::literal_string(w.subspan(3));
     const std::size_t type = 3 + name.size() / sizeof(std::uint32_t) + 1;
     if (type < w.size() && w[type] == spv::LinkageTypeImport) imports_[w[1]] = std::move(name);
   }
@@ -175,8 +170,8 @@ class Module {
   std::vector<std::pair<Id, std::string>> kernels_;
   std::map<Id, std::string> imports_;
   std::set<Id> built_in_, double_types_;
-  std::map<Id, Function> functions_;
-  Function* current_ = nullptr;
+  std::map<Id, FunctionNeeds> functions_;
+  FunctionNeeds* current_ = nullptr;
   Liveness lives_;
 };
 

@@ -27,7 +27,7 @@ struct Layout {
   std::uint64_t alignment = 1;
 };
 
-struct Function {
+struct FunctionFacts {
   Id type = 0;
   std::vector<Id> parameters;  // result ids
   std::set<Id> calls;
@@ -44,12 +44,6 @@ struct EntryPoint {
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
-}
-
-/// A literal string of an instruction: UTF-8, ended by a zero byte within the operands.
-std::string literal_string(Words words) {
-  const auto* text = reinterpret_cast<const char*>(words.data());
-  return {text, strnlen(text, words.size_bytes())};
 }
 
 class Walker {
@@ -101,7 +95,7 @@ class Walker {
       case spv::OpEntryPoint:
         if (!has(4)) return false;
         if (w[1] != spv::ExecutionModelKernel) return true;
-        entries_.push_back({w[2], literal_string(w.subspan(3)), {}, {}, 0});
+        entries_.push_back({w[2], detail::literal_string(w.subspan(3)), {}, {}, 0});
         return entry_of_.emplace(w[2], entries_.size() - 1).second;
       case spv::OpCapability:
         if (!has(2)) return false;
@@ -111,7 +105,7 @@ class Walker {
         return has(3) && execution_mode(w);
       case spv::OpName:
         if (!has(3)) return false;
-        names_[w[1]] = literal_string(w.subspan(2));
+        names_[w[1]] = detail::literal_string(w.subspan(2));
         return true;
       case spv::OpDecorate:
         return has(3) && decoration(w);
@@ -384,11 +378,11 @@ class Walker {
   std::unordered_map<Id, Id> aliases_;
   std::map<Id, Id> workgroup_variables_;                   // variable → pointer type
   std::vector<Id> global_variables_, constant_variables_;  // the pointer types
-  std::map<Id, Function> functions_;
+  std::map<Id, FunctionFacts> functions_;
   std::set<Id> packed_, by_value_;
   detail::PointerOrigins pointers_;
   bool constants_make_pointers_ = false;
-  Function* current_ = nullptr;
+  FunctionFacts* current_ = nullptr;
   std::unordered_map<Id, Layout> layouts_;
   std::size_t call_steps_ = 0;
   Id missing_function_ = 0;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // By the kind of instruction; literals must not be mistaken for ids.
-#define SPV_ENABLE_UTILITY_CODE  // HasResultAndType
 #include "binary/spirv_operands.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace kiln::detail {
+
+std::string literal_string(std::span<const std::uint32_t> words) {
+  const auto* text = reinterpret_cast<const char*>(words.data());
+  return {text, strnlen(text, words.size_bytes())};
+}
 
 ResultWords result_words(spv::Op op) {
   ResultWords words;

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kAppend = "zeCommandListAppendLaunchCooperativeKernel";
+constexpr const char* kCall = "zeCommandListAppendLaunchCooperativeKernel";
 
 Result<void> check_shape(const CheckedKernel& kernel, const LaunchShape& shape,
                          std::span<const LaunchArgument> arguments, const char* call) {
@@ -46,7 +46,7 @@ Error too_many(const CheckedKernel& kernel, const Extent& groups, std::uint64_t 
        {"most work-groups", {}, most}},
       {"launch at most " + std::to_string(most) + " groups, each of which does more of the work",
        "or make room for more at a time: fewer work-items a group, less SLM, fewer registers"}};
-  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend, std::move(diagnostic));
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kCall, std::move(diagnostic));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& checked, const
 
 Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
                                      std::span<const LaunchArgument> arguments) {
-  KILN_TRY(check_shape(kernel, {launch.groups, launch.group_size}, arguments, kAppend));
+  KILN_TRY(check_shape(kernel, {launch.groups, launch.group_size}, arguments, kCall));
   const auto most = max_cooperative_groups(kernel, launch.group_size, arguments);
   KILN_TRY(most);
   if (total(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
@@ -81,7 +81,7 @@ Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& k
                 detail::Optional{launch.sync.signal}, static_cast<std::uint32_t>(launch.sync.wait.size()),
                 detail::Handles(launch.sync.wait));
   if (result || result.error().diagnostic()) return result;
-  return tl::unexpected(detail::explain_refused({result.error().code(), kAppend}, kernel,
+  return tl::unexpected(detail::explain_refused({result.error().code(), kCall}, kernel,
                                                 {launch.groups, launch.group_size}, arguments));
 }
 

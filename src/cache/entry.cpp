@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
 constexpr char kMagic[8] = {'K', 'I', 'L', 'N', 'C', 'A', 'C', 'H'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kEntryVersion = 1;
 constexpr std::uint32_t kLargestCode = 0x7fffffff;  // ZE_RESULT_FORCE_UINT32
 
 struct Header {
@@ -41,7 +41,7 @@ tl::unexpected<BinaryError> refuse(const char* why, std::uint64_t offset) {
 
 std::vector<std::byte> encode_entry(const Entry& entry) {
   Header header{{},
-                kVersion,
+                kEntryVersion,
                 static_cast<std::uint32_t>(entry.kind),
                 entry.code,
                 entry.attempts,
@@ -74,7 +74,8 @@ tl::expected<Entry, BinaryError> decode_entry(std::span<const std::byte> bytes) 
     return refuse("cache entry is cut short", bytes.size());
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return refuse("not a cache entry", 0);
-  if (header.version != kVersion) return refuse("cache entry of another version", offsetof(Header, version));
+  if (header.version != kEntryVersion)
+    return refuse("cache entry of another version", offsetof(Header, version));
   std::uint64_t left = bytes.size() - sizeof header - sizeof(Checksum);
   for (const std::uint64_t size : {header.manifest, header.log, header.facts, header.payload}) {
     if (size > left) return refuse("sizes in the cache entry exceed the file", offsetof(Header, manifest));

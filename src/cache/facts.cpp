@@ -11,7 +11,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kFactsVersion = 2;
 constexpr std::uint64_t kScratchEnd = std::uint64_t{1} << 38;  // bytes: a size of 32 bits times a SIMD width
 
 template <class T>
@@ -191,7 +191,7 @@ class Reader {
 
 std::vector<std::byte> encode_facts(const ModuleFacts& facts) {
   Writer writer;
-  writer.number(kVersion);
+  writer.number(kFactsVersion);
   module_fields(writer, facts);
   return writer.take();
 }
@@ -201,7 +201,7 @@ tl::expected<ModuleFacts, BinaryError> decode_facts(std::span<const std::byte> b
   ModuleFacts facts;
   std::uint32_t version = 0;
   reader.number(version);
-  if (version != kVersion) reader.refuse("of another version");
+  if (version != kFactsVersion) reader.refuse("of another version");
   module_fields(reader, facts);
   reader.end();
   if (reader.why())

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr const char* kVersion = "v1";
+constexpr const char* kVersionFolder = "v1";
 
 /// Empty when the folder may be used.
 std::string distrust(const struct stat& status, Access access) {
@@ -84,7 +84,7 @@ Result<Folder> open_folder(const fs::path& path, Access access) {
   // The last part may be no link either, even with a slash behind it.
   const fs::path plain = path.has_filename() ? path : path.parent_path();
   File opened;
-  for (const char* name : {plain.c_str(), kVersion}) {
+  for (const char* name : {plain.c_str(), kVersionFolder}) {
     const int above = opened ? opened.get() : AT_FDCWD;
     if (opened && access == Access::write && mkdirat(above, name, 0700) != 0 && errno != EEXIST)
       return tl::unexpected(unusable_folder(path, words(errno), errno));

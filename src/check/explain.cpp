@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "check/common.hpp"
 #include "kiln/check.hpp"
 
 namespace kiln {
@@ -10,8 +11,6 @@ namespace {
 
 using std::to_string;
 using Arguments = std::span<const LaunchArgument>;
-
-std::string quoted(const KernelFacts& kernel) { return "kernel `" + kernel.name + "`"; }
 
 std::string text(const Extent& extent) {
   return to_string(extent.x) + " x " + to_string(extent.y) + " x " + to_string(extent.z);
@@ -139,7 +138,7 @@ Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, co
                        Arguments arguments) {
   const std::uint64_t total = total_slm(kernel, arguments), limit = limits.slm_per_group;
   Diagnostic diagnostic{"K0101",
-                        quoted(kernel) + " asks for " + to_string(total) +
+                        detail::quoted(kernel) + " asks for " + to_string(total) +
                             " bytes of SLM a work-group, the device has " + to_string(limit),
                         {},
                         {}};
@@ -177,7 +176,7 @@ Diagnostic explain_group_size(const KernelFacts& kernel, const LaunchLimits& lim
   const std::uint64_t asked = total(shape.group_size);
   const bool too_many = asked > limits.max_group_size;  // else one dimension is too large
   Diagnostic diagnostic{"K0102",
-                        quoted(kernel) + " is launched with " +
+                        detail::quoted(kernel) + " is launched with " +
                             (too_many ? to_string(asked) + " work-items a group, at most " +
                                             to_string(limits.max_group_size) + " fit"
                                       : "a group of " + text(shape.group_size) + " work-items, at most " +
@@ -201,7 +200,7 @@ Diagnostic explain_size(const KernelFacts& kernel, std::size_t index, std::uint6
   const std::uint64_t wanted = kernel.arguments[index].size;
   Diagnostic diagnostic{
       "K0108",
-      argument_label(kernel, index) + " of " + quoted(kernel) + " has " + to_string(given) +
+      argument_label(kernel, index) + " of " + detail::quoted(kernel) + " has " + to_string(given) +
           " bytes, the kernel takes " + to_string(wanted),
       {{"wanted", "", wanted, "B"}, {"given", "", given, "B"}},
       {"pass a value of the kernel's own type (a float for `float`, std::uint32_t for `uint`)"}};
@@ -223,24 +222,24 @@ Diagnostic explain_verdict(LaunchVerdict verdict, const KernelFacts& kernel, con
       return explain_group_size(kernel, limits, shape);
     case LaunchVerdict::required_group_size:
       return {"K0103",
-              quoted(kernel) + " requires another group size",
+              detail::quoted(kernel) + " requires another group size",
               {{"asked for", text(shape.group_size)},
                {"required", text({required[0], required[1], required[2]})}},
               {"launch it with " + text({required[0], required[1], required[2]}) +
                ", or take reqd_work_group_size from the kernel"}};
     case LaunchVerdict::zero_group_size:
       return {"K0104",
-              quoted(kernel) + " is launched with a group size of zero",
+              detail::quoted(kernel) + " is launched with a group size of zero",
               {{"asked for", text(shape.group_size)}},
               {"use at least 1 in each dimension"}};
     case LaunchVerdict::group_count:
       return {"K0105",
-              quoted(kernel) + " is launched with more groups than the device takes",
+              detail::quoted(kernel) + " is launched with more groups than the device takes",
               {{"asked for", text(shape.groups)}, {"most", text(limits.max_groups)}},
               {"split the work over several launches"}};
     case LaunchVerdict::argument_count:
       return {"K0106",
-              quoted(kernel) + " takes " + to_string(kernel.arguments.size()) +
+              detail::quoted(kernel) + " takes " + to_string(kernel.arguments.size()) +
                   " arguments, the launch gives " + to_string(arguments.size()),
               {{"wanted", "", kernel.arguments.size(), ""}, {"given", "", arguments.size(), ""}},
               {"give one argument for each parameter of the kernel, in order"}};
@@ -255,7 +254,7 @@ Diagnostic explain_verdict(LaunchVerdict verdict, const KernelFacts& kernel, con
     if (wanted.kind == ArgumentKind::other) continue;
     if (verdict == LaunchVerdict::argument_kind && arguments[i].kind != wanted.kind)
       return {"K0107",
-              argument_label(kernel, i) + " of " + quoted(kernel) + " is of another kind",
+              argument_label(kernel, i) + " of " + detail::quoted(kernel) + " is of another kind",
               {{"wanted", kind_name(wanted.kind)}, {"given", kind_name(arguments[i].kind)}},
               {std::string("pass ") + kind_name(wanted.kind)}};
     if (verdict == LaunchVerdict::argument_size && wanted.kind != ArgumentKind::local_pointer &&
@@ -304,7 +303,7 @@ Diagnostic explain_launch(LaunchVerdict verdict, const KernelFacts& kernel, cons
 
 Diagnostic explain_static_slm(const KernelFacts& kernel, std::uint64_t limit) {
   Diagnostic diagnostic{"K0109",
-                        quoted(kernel) + " has " + to_string(kernel.static_slm) +
+                        detail::quoted(kernel) + " has " + to_string(kernel.static_slm) +
                             " bytes of `__local` arrays, the device has " + to_string(limit) +
                             " a work-group",
                         {},

@@ -14,8 +14,6 @@ std::optional<Answer> before_driver(ze_result_t code, const char* call, Severity
   return Answer{AnsweredBy::before_driver, static_cast<std::uint32_t>(code), call};
 }
 
-std::string quoted(const KernelFacts& kernel) { return "kernel `" + kernel.name + "`"; }
-
 std::uint64_t required_items(const KernelFacts& kernel) {
   const auto& [x, y, z] = kernel.required_group_size;
   return total({x, y, z});
@@ -39,7 +37,7 @@ Diagnostic explain_required(const KernelFacts& kernel, const TargetLimits& limit
   const auto& size = kernel.required_group_size;
   const std::uint32_t most = max_group_size(kernel, limits);
   Diagnostic diagnostic{"K0110",
-                        quoted(kernel) + " requires more work-items a group than it can have",
+                        detail::quoted(kernel) + " requires more work-items a group than it can have",
                         {{"required", std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
                                           std::to_string(size[2])},
                          {"most work-items for this kernel", {}, most},
@@ -59,7 +57,7 @@ std::uint64_t scratch(const KernelFacts& kernel) {
 
 Diagnostic explain_scratch(const KernelFacts& kernel, std::uint64_t most) {
   return {"K0111",
-          quoted(kernel) + " needs more scratch memory than a hardware thread can have",
+          detail::quoted(kernel) + " needs more scratch memory than a hardware thread can have",
           {{"needed, as the driver rounds it", {}, scratch(kernel), "B"},
            {"available a hardware thread", {}, most, "B"}},
           {"smaller arrays in the kernel, or the kernel in two parts",
@@ -73,8 +71,8 @@ Diagnostic explain_sub_group(const KernelFacts& kernel, std::uint32_t smallest) 
   for (std::uint32_t size = smallest; size <= 32; size *= 2)
     offered += (offered.empty() ? "" : ", ") + std::to_string(size);
   return {"K0116",
-          quoted(kernel) + " requires sub-groups of " + std::to_string(kernel.required_sub_group_size) +
-              ", which the product does not have",
+          detail::quoted(kernel) + " requires sub-groups of " +
+              std::to_string(kernel.required_sub_group_size) + ", which the product does not have",
           {{"required", {}, kernel.required_sub_group_size, "work-items"}, {"offered", offered}},
           {"take intel_reqd_sub_group_size from the kernel, or give one of these",
            "the compiler refuses the whole module, the other kernels included"},
@@ -84,7 +82,7 @@ Diagnostic explain_sub_group(const KernelFacts& kernel, std::uint32_t smallest) 
 
 Diagnostic explain_arguments(const KernelFacts& kernel, std::uint64_t bytes, std::uint32_t most) {
   return {"K0119",
-          quoted(kernel) + " has more bytes of arguments than a launch can pass",
+          detail::quoted(kernel) + " has more bytes of arguments than a launch can pass",
           {{"arguments", {}, bytes, "B"}, {"most", {}, most, "B"}},
           {"put the values into a buffer and pass its address"},
           Severity::error,
@@ -104,7 +102,7 @@ std::uint64_t arguments_size(const KernelFacts& kernel) {
 
 Diagnostic detail::explain_invalid(const KernelFacts& kernel) {
   return {"K0117",
-          "the compiler marked " + quoted(kernel) + " as one that must not be launched",
+          "the compiler marked " + detail::quoted(kernel) + " as one that must not be launched",
           {},
           {"read the build log: the kernel uses what this product does not have"},
           Severity::error,
@@ -113,7 +111,7 @@ Diagnostic detail::explain_invalid(const KernelFacts& kernel) {
 
 Diagnostic detail::explain_cooperative_only(const KernelFacts& kernel, Severity severity) {
   return {"K0118",
-          quoted(kernel) + " synchronizes work-groups: only a cooperative launch takes it",
+          detail::quoted(kernel) + " synchronizes work-groups: only a cooperative launch takes it",
           {},
           {"launch it with launch_cooperative_with() or zeCommandListAppendLaunchCooperativeKernel, with no "
            "more groups "
@@ -160,7 +158,7 @@ std::optional<Diagnostic> check_thread_memory(const KernelFacts& kernel, const T
   const Severity severity = certain ? Severity::error : Severity::warning;
   return Diagnostic{
       "K0115",
-      quoted(kernel) + (certain ? " needs more " : " may need more ") + what + " than the device has",
+      detail::quoted(kernel) + (certain ? " needs more " : " may need more ") + what + " than the device has",
       {{std::string(what) + " a hardware thread", {}, a_thread, "B"},
        {"hardware threads, at least", {}, memory.threads},
        {"needed in all, at least", {}, a_thread * memory.threads, "B"},

@@ -2,6 +2,7 @@
 // What speaks against a kernel before anyone launches it.
 #pragma once
 
+#include "check/common.hpp"
 #include "kiln/target.hpp"
 
 namespace kiln::detail {

@@ -6,23 +6,24 @@
 #include <array>
 #include <bit>
 
+#include "check/common.hpp"
+
 namespace kiln {
 namespace {
-
-constexpr std::uint64_t kKiB = 1024;
 
 std::uint64_t slm_per_core(const Target& target, Generation generation) {
   switch (generation) {
     case Generation::gen12lp:
-      return 64 * kKiB;
+      return 64 * detail::kKiB;
     case Generation::xe_hpg:  // 12.55 is dg2-g10, 12.56 dg2-g11, 12.57 dg2-g12, 12.70 to 12.74 mtl and arl
-      return target.release == 56 || target.release == 70 || target.release == 71 ? 96 * kKiB : 128 * kKiB;
+      return target.release == 56 || target.release == 70 || target.release == 71 ? 96 * detail::kKiB
+                                                                                  : 128 * detail::kKiB;
     case Generation::xe_hpc:
-      return 128 * kKiB;
+      return 128 * detail::kKiB;
     case Generation::xe2:  // 20.4 is lnl
-      return target.release == 4 ? 128 * kKiB : 160 * kKiB;
+      return target.release == 4 ? 128 * detail::kKiB : 160 * detail::kKiB;
     case Generation::xe3:
-      return 192 * kKiB;
+      return 192 * detail::kKiB;
     case Generation::xe3p:
       break;
   }
@@ -45,12 +46,12 @@ CoreLimits core_limits(const Target& target) {
 std::uint64_t allocated_slm(Generation generation, std::uint64_t bytes) {
   static constexpr std::array<std::uint64_t, 15> kSteps{0,  1,  2,  4,   8,   16,  24, 32,
                                                         48, 64, 96, 128, 192, 256, 384};
-  const std::uint64_t kib = bytes / kKiB + (bytes % kKiB != 0);
+  const std::uint64_t kib = bytes / detail::kKiB + (bytes % detail::kKiB != 0);
   if (generation == Generation::gen12lp || generation == Generation::xe_hpg)
-    return kib > 64 ? bytes : (kib ? std::bit_ceil(kib) : 0) * kKiB;
+    return kib > 64 ? bytes : (kib ? std::bit_ceil(kib) : 0) * detail::kKiB;
   const std::uint64_t most = generation >= Generation::xe3 ? 384 : 128;
   const auto step = std::ranges::lower_bound(kSteps, kib);
-  return step == kSteps.end() || *step > most ? bytes : *step * kKiB;
+  return step == kSteps.end() || *step > most ? bytes : *step * detail::kKiB;
 }
 
 std::uint32_t threads_per_core(const CoreLimits& limits, std::uint32_t grf) {

@@ -9,7 +9,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint32_t kAnyCount = 0xffffffff;
 
 Generation generation_of(const Target& target) {
@@ -30,15 +29,15 @@ std::uint64_t slm_of(const Target& target, Generation generation) {
   switch (generation) {
     case Generation::gen12lp:
     case Generation::xe_hpg:
-      return 64 * kKiB;
+      return 64 * detail::kKiB;
     case Generation::xe_hpc:
     case Generation::xe2:
     case Generation::xe3:
-      return 128 * kKiB;
+      return 128 * detail::kKiB;
     case Generation::xe3p:
       break;
   }
-  return (target.release == 10 ? 192 : 384) * kKiB;
+  return (target.release == 10 ? 192 : 384) * detail::kKiB;
 }
 
 /// Hardware threads that one group can have on Xe2 and later.
@@ -80,7 +79,7 @@ TargetLimits target_limits(const Target& target) {
   limits.generation = generation;
   limits.slm_per_group = slm_of(target, generation);
   limits.max_group_size = gen12lp ? 512 : 1024;
-  limits.max_scratch_per_thread = gen12lp ? 2048 * kKiB : 256 * kKiB;
+  limits.max_scratch_per_thread = gen12lp ? 2048 * detail::kKiB : 256 * detail::kKiB;
   limits.smallest_sub_group = gen12lp || generation == Generation::xe_hpg ? 8 : 16;
   return limits;
 }

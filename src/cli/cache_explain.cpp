@@ -30,7 +30,7 @@ ordered_json kernel_json(const KernelFacts& kernel) {
           {"spill_bytes", kernel.spill_size}};
 }
 
-ordered_json as_json(const EntrySummary& entry) {
+ordered_json entry_json(const EntrySummary& entry) {
   ordered_json json{{"key", entry.stored.key.hex()}, {"size", entry.stored.size}};
   json["last_used"] = entry.stored.last_used.time_since_epoch().count();
   if (!entry.damage.empty()) {
@@ -82,7 +82,7 @@ void print_entry(const EntrySummary& entry) {
 int explain_key(const CacheCommand& command, const cache::Folder& folder, const cache::StoredEntry& stored) {
   const EntrySummary entry = summarize(folder, stored, true);
   if (command.json)
-    print(as_json(entry));
+    print(entry_json(entry));
   else
     print_entry(entry);
   return entry.damage.empty() ? kOk : kWrongAnswer;

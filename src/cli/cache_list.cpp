@@ -35,7 +35,7 @@ std::string joined(const std::vector<std::string>& names) {
   return all;
 }
 
-ordered_json as_json(const EntrySummary& entry) {
+ordered_json summary_json(const EntrySummary& entry) {
   ordered_json json{{"key", entry.stored.key.hex()},
                     {"short", short_key(entry.stored.key)},
                     {"size", entry.stored.size},
@@ -94,7 +94,7 @@ int cache_list(const CacheCommand& command) {
     return kOk;
   }
   ordered_json list = ordered_json::array();
-  for (const EntrySummary& entry : all->entries) list.push_back(as_json(entry));
+  for (const EntrySummary& entry : all->entries) list.push_back(summary_json(entry));
   print({{"folder", options->folder.string()}, {"entries", list}, {"unusable_entries", all->unusable}});
   return kOk;
 }

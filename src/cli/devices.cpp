@@ -15,7 +15,7 @@ const char* kind_text(DeviceKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::string hex(std::uint32_t value) {
+std::string id_text(std::uint32_t value) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%04x", value);
   return text;
@@ -25,8 +25,8 @@ ordered_json describe(const OpenDevice& open) {
   const DeviceProperties& p = open.properties;
   const ComputeProperties& c = open.compute;
   ordered_json json{{"kind", kind_text(open.kind)}, {"name", p.name}};
-  json["vendor_id"] = hex(p.vendor_id);
-  json["device_id"] = hex(p.device_id);
+  json["vendor_id"] = id_text(p.vendor_id);
+  json["device_id"] = id_text(p.device_id);
   json["ip_version"] = p.ip_version ? ordered_json(ip_version_text(*p.ip_version)) : ordered_json();
   if (const auto version = open.driver.version()) json["driver_version"] = *version;
   if (const auto api_version = open.driver.api_version())

@@ -37,7 +37,7 @@ void print_text(const Report& report) {
   say("%s\n", report.verdict.c_str());
 }
 
-ordered_json to_json(const Report& report) {
+ordered_json doctor_json(const Report& report) {
   ordered_json findings = ordered_json::array();
   for (const Finding& finding : report.findings) {
     ordered_json entry{{"state", to_string(finding.state)}, {"area", finding.area}, {"text", finding.text}};
@@ -55,7 +55,7 @@ ordered_json to_json(const Report& report) {
 int doctor(const DoctorOptions& options) {
   const Report report = doctor::judge(doctor::gather(options.seconds));
   if (options.json)
-    print(to_json(report));
+    print(doctor_json(report));
   else
     print_text(report);
   return report.gpu_usable ? kOk : kNoDevice;

@@ -54,6 +54,9 @@ struct ReportFacts {
 /// The most cache lines that one access of a sub-group touched. Pure.
 [[nodiscard]] std::uint64_t most_lines(const nlohmann::ordered_json& instruction);
 
+/// Of SLM, whose accesses take turns at its banks. Pure.
+[[nodiscard]] bool is_slm(const nlohmann::ordered_json& instruction);
+
 /// "SLM" for "slm"; other names are words. Pure.
 [[nodiscard]] std::string shown_memory(const std::string& memory);
 

@@ -19,8 +19,6 @@ struct Access {
   std::uint64_t least = 0, surplus = 0;
 };
 
-bool is_slm(const ordered_json& instruction) { return instruction["example"].contains("turns"); }
-
 std::vector<Access> accesses_of(const ordered_json& counters) {
   std::vector<Access> accesses;
   for (const ordered_json& each : counters["instructions"]) {
@@ -82,6 +80,10 @@ std::string drawing(const Access& access, std::size_t index) {
 }
 
 }  // namespace
+
+bool is_slm(const ordered_json& instruction) {
+  return instruction.contains("example") && instruction["example"].contains("turns");
+}
 
 std::uint64_t most_lines(const ordered_json& instruction) {
   std::uint64_t most = 0;

@@ -38,10 +38,6 @@ std::vector<Touch> touches_of(const ordered_json& instruction) {
   return touches;
 }
 
-bool is_slm(const ordered_json& instruction) {
-  return instruction.contains("example") && instruction["example"].contains("turns");
-}
-
 /// The words of SLM that are served together, each with who wants it. Atomics are served one by one: a word
 /// more than once.
 std::multimap<std::uint64_t, Lanes> words_of(std::span<const Touch> touches, bool atomic) {

@@ -49,7 +49,7 @@ std::string choice_text(const Bundle& bundle) {
   return text + ": no native code in it is for this device";
 }
 
-ordered_json as_json(const Report& r) {
+ordered_json report_json(const Report& r) {
   ordered_json json{{"kernel", r.sample.name},
                     {"device", r.device.properties.name},
                     {"binary", to_string(r.bundle.origin())},
@@ -87,7 +87,7 @@ ordered_json as_json(const Report& r) {
 }
 
 void print_text(const Report& r) {
-  const ordered_json json = as_json(r);
+  const ordered_json json = report_json(r);
   say("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
   say("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
       milliseconds(r.bundle.build_time()));
@@ -180,11 +180,11 @@ int run(const RunOptions& options) {
   if (!options.report.empty()) {
     const ReportFacts facts =
         report_facts(*device, **kernel, *sample, *prepared, bundle->file(), report.counters);
-    if (const auto written = write_report(options.report, report_page(as_json(report), facts)); !written)
+    if (const auto written = write_report(options.report, report_page(report_json(report), facts)); !written)
       return fail(options, written.error());
   }
   if (options.json)
-    print(as_json(report));
+    print(report_json(report));
   else
     print_text(report);
   if (!options.report.empty() && !options.json) say("  report       %s\n", options.report.c_str());

@@ -84,7 +84,7 @@ Result<Seen> run_one(const OpenDevice& device, Bundles& bundles, const samples::
   return seen;
 }
 
-ordered_json as_json(const OpenDevice& device, const std::vector<Row>& rows, int status, bool counters) {
+ordered_json all_json(const OpenDevice& device, const std::vector<Row>& rows, int status, bool counters) {
   ordered_json list = ordered_json::array();
   for (const Row& row : rows) {
     ordered_json json{{"kernel", row.sample.name}, {"device", device.properties.name}, {"ok", nullptr}};
@@ -187,7 +187,7 @@ int run_all(const RunOptions& options) {
   }
   const int status = status_of(rows);
   if (options.json)
-    print(as_json(*device, rows, status, options.counters));
+    print(all_json(*device, rows, status, options.counters));
   else
     print_text(*device, rows);
   print_failures(rows);

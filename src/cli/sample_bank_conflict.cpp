@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::uint32_t kRounds = 64;  // increments of each word
 constexpr std::uint32_t kBanks = 16,
-                        kTogether = 16;  // 4 bytes wide; work-items that the hardware serves at once
+                        kServed = 16;  // 4 bytes wide; work-items that the hardware serves at once
 
 /// Different words that the first 16 work-items of a group have in one bank, at most: that many turns for one
 /// access.
 std::uint64_t turns(std::uint32_t stride, std::uint32_t group) {
   std::array<std::uint64_t, kBanks> in_bank{};
-  for (std::uint64_t item = 0; item < std::min(group, kTogether); ++item) ++in_bank[item * stride % kBanks];
+  for (std::uint64_t item = 0; item < std::min(group, kServed); ++item) ++in_bank[item * stride % kBanks];
   return std::ranges::max(in_bank);
 }
 

@@ -46,7 +46,7 @@ std::optional<Settings> read_settings(const fs::path& path) {
   return settings;
 }
 
-std::string variable(const Facts& facts, const char* name) {
+std::string value_of(const Facts& facts, const char* name) {
   const auto found = facts.environment.find(name);
   return found == facts.environment.end() ? std::string() : found->second;
 }
@@ -107,12 +107,12 @@ void gather_files(const Places& places, Facts& facts) {
 
 void gather_caches(const Places& places, Facts& facts) {
   facts.caches.push_back(look_at((places.current / "l0_cache").lexically_normal()));
-  fs::path folder = variable(facts, "NEO_CACHE_DIR");
+  fs::path folder = value_of(facts, "NEO_CACHE_DIR");
   if (folder.empty())
-    if (const std::string xdg = variable(facts, "XDG_CACHE_HOME"); !xdg.empty())
+    if (const std::string xdg = value_of(facts, "XDG_CACHE_HOME"); !xdg.empty())
       folder = fs::path(xdg) / "neo_compiler_cache";
   if (folder.empty())
-    if (const std::string home = variable(facts, "HOME"); !home.empty())
+    if (const std::string home = value_of(facts, "HOME"); !home.empty())
       folder = fs::path(home) / ".cache" / "neo_compiler_cache";
   facts.caches.push_back(folder.empty() ? Folder{} : look_at(folder));
 }

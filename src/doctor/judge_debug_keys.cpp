@@ -11,11 +11,11 @@ namespace {
 
 constexpr const char* kGate = "NEOReadDebugKeys";
 
-struct Known {
+struct KnownKey {
   std::string_view name;
   std::string_view meaning;
 };
-constexpr Known kKnown[] = {
+constexpr KnownKey kKnown[] = {
     {"SetCommandStreamReceiver",
      "except with 0 and 3, commands go into a capture and kernels are not executed"},
     {"ProductFamilyOverride", "the driver takes the device for this product"},
@@ -36,8 +36,8 @@ std::string_view bare(std::string_view name) {
   return name;
 }
 
-const Known* find(std::string_view name) {
-  const auto known = std::ranges::find(kKnown, bare(name), &Known::name);
+const KnownKey* find(std::string_view name) {
+  const auto known = std::ranges::find(kKnown, bare(name), &KnownKey::name);
   return known == std::end(kKnown) ? nullptr : known;
 }
 
@@ -67,7 +67,7 @@ bool simulates(const std::map<std::string, std::string>& keys) {
 std::vector<DiagnosticRow> rows(const DebugKeys& keys) {
   std::vector<DiagnosticRow> list{{"read from", printable(keys.source)}};
   for (const auto& [name, value] : keys.keys) {
-    const Known* known = find(name);
+    const KnownKey* known = find(name);
     list.push_back({printable(name), printable(value) + (known ? ": " + std::string(known->meaning) : "")});
   }
   return list;

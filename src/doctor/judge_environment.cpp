@@ -11,13 +11,13 @@
 namespace kiln::doctor {
 namespace {
 
-struct Known {
+struct KnownVariable {
   std::string_view name;  // ends with * for all that begin so
   std::string_view meaning;
 };
 
 // What loaders 1.8 to 1.32 ask for.
-constexpr Known kLoaderVariables[] = {
+constexpr KnownVariable kLoaderVariables[] = {
     {"ZE_ENABLE_ALT_DRIVERS", "only these drivers are loaded, none of the installed"},
     {"ZE_ENABLE_NULL_DRIVER", "1 adds a driver that does nothing"},
     {"ZE_ENABLE_LOADER_INTERCEPT", "1 puts the loader's objects around handles"},
@@ -30,7 +30,7 @@ constexpr Known kLoaderVariables[] = {
     {"ZEL_DRIVERS_ORDER", "the order of drivers"},
 };
 
-constexpr Known kOtherVariables[] = {
+constexpr KnownVariable kOtherVariables[] = {
     {"ZE_FLAT_DEVICE_HIERARCHY", "whether tiles are devices (FLAT, COMBINED) or parts of one (COMPOSITE)"},
     {"ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1 orders devices by PCI address: another may be the first"},
     {"ZEX_NUMBER_OF_CCS", "how many compute engines a device has"},
@@ -52,11 +52,11 @@ bool matches(std::string_view pattern, std::string_view name) {
   return name.starts_with(pattern);
 }
 
-std::vector<DiagnosticRow> rows(const Facts& facts, std::span<const Known> list) {
+std::vector<DiagnosticRow> rows(const Facts& facts, std::span<const KnownVariable> list) {
   std::vector<DiagnosticRow> found;
   for (const auto& [name, value] : facts.environment)
     if (const auto known =
-            std::ranges::find_if(list, [&](const Known& each) { return matches(each.name, name); });
+            std::ranges::find_if(list, [&](const KnownVariable& each) { return matches(each.name, name); });
         known != list.end())
       found.push_back({printable(name), printable(value) + ": " + std::string(known->meaning)});
   return found;

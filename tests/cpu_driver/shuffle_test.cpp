@@ -12,17 +12,17 @@
 
 namespace {
 
-constexpr std::size_t kBytes = 256;
+constexpr std::size_t kShuffledBytes = 256;
 
 void fill(ze_command_list_handle_t list, std::uint32_t* data, std::uint32_t value,
           ze_event_handle_t signal = nullptr, ze_event_handle_t wait = nullptr) {
-  REQUIRE(api.CommandListAppendMemoryFill(list, data, &value, 4, kBytes, signal, wait ? 1 : 0, &wait) ==
-          ZE_RESULT_SUCCESS);
+  REQUIRE(api.CommandListAppendMemoryFill(list, data, &value, 4, kShuffledBytes, signal, wait ? 1 : 0,
+                                          &wait) == ZE_RESULT_SUCCESS);
 }
 
 void copy(ze_command_list_handle_t list, std::uint32_t* to, const std::uint32_t* from,
           ze_event_handle_t signal = nullptr, ze_event_handle_t wait = nullptr) {
-  REQUIRE(api.CommandListAppendMemoryCopy(list, to, from, kBytes, signal, wait ? 1 : 0, &wait) ==
+  REQUIRE(api.CommandListAppendMemoryCopy(list, to, from, kShuffledBytes, signal, wait ? 1 : 0, &wait) ==
           ZE_RESULT_SUCCESS);
 }
 
@@ -210,7 +210,8 @@ TEST_CASE("shuffle: a program that only looks at memory, or frees it, goes on") 
   while (*seen != 7) std::this_thread::yield();
   const auto device_desc = make<ze_device_mem_alloc_desc_t>(ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC);
   void* temporary = nullptr;
-  REQUIRE(api.MemAllocDevice(f.context, &device_desc, kBytes, 64, f.device, &temporary) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemAllocDevice(f.context, &device_desc, kShuffledBytes, 64, f.device, &temporary) ==
+          ZE_RESULT_SUCCESS);
   copy(list.get(), static_cast<std::uint32_t*>(temporary), data);
   fill(list.get(), data, 8);
   CHECK(api.MemFree(f.context, temporary) == ZE_RESULT_SUCCESS);

@@ -11,7 +11,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-constexpr std::size_t kItems = 96;
+constexpr std::size_t kConverted = 96;
 constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD};
 
 // The host converts under the rounding mode; volatile keeps the compiler from doing it beforehand.
@@ -64,7 +64,7 @@ To saturated(From value, int mode) {
 template <class From>
 std::vector<From> inputs() {
   if constexpr (std::is_floating_point_v<From>) {
-    std::vector<From> out = real_inputs<From>(kItems, -300, 300, 1);
+    std::vector<From> out = real_inputs<From>(kConverted, -300, 300, 1);
     for (std::size_t i = 30; i < 60; ++i)
       out[i] = static_cast<From>(out[i] * std::ldexp(1.0, static_cast<int>(i * 2 - 60)));
     for (int i = 0; i < 8; ++i) out[60 + i] = static_cast<From>(i % 2 == 0 ? -127.5 - i / 2 : 126.5 + i / 2);
@@ -73,7 +73,8 @@ std::vector<From> inputs() {
     std::vector<From> out = {0, 1, static_cast<From>(-1), std::numeric_limits<From>::max(),
                              std::numeric_limits<From>::min()};
     std::mt19937_64 random(1);
-    while (out.size() < kItems) out.push_back(static_cast<From>(random() >> random() % (8 * sizeof(From))));
+    while (out.size() < kConverted)
+      out.push_back(static_cast<From>(random() >> random() % (8 * sizeof(From))));
     return out;
   }
 }
@@ -86,7 +87,7 @@ void check(const Program& program, const std::string& from, const std::string& t
   for (std::uint32_t which = 0; which < (std::is_integral_v<To> ? 8u : 4u); ++which) {
     CAPTURE(which);
     std::vector<To> out(in.size());
-    REQUIRE(launch(program, kernel, {2, 1, 1}, {kItems / 2, 1, 1}, in, out, which));
+    REQUIRE(launch(program, kernel, {2, 1, 1}, {kConverted / 2, 1, 1}, in, out, which));
     for (std::size_t i = 0; i < in.size(); ++i) {
       CAPTURE(+in[i]);
       CAPTURE(+out[i]);

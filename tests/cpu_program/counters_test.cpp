@@ -21,7 +21,7 @@ MemoryRange find_buffer(std::uintptr_t address) {
   return {};
 }
 
-std::unique_ptr<Program> build(const char* file, const char* flags) {
+std::unique_ptr<Program> build_counted(const char* file, const char* flags) {
   BuildOptions options;
   options.flags = flags;
   BuildResult result = build_from_spirv(read_file(file), options);
@@ -53,7 +53,7 @@ template <class... Arguments>
 json count(const char* name, Three groups, Three size, ExecutionStatus status,
            const Arguments&... arguments) {
   CAPTURE(name);
-  static const std::unique_ptr<Program> program = build("counters.clang.spv", "-kiln-counters");
+  static const std::unique_ptr<Program> program = build_counted("counters.clang.spv", "-kiln-counters");
   const CompiledKernel* kernel = find(*program, name);
   REQUIRE(kernel != nullptr);
   const std::array<ArgumentValue, sizeof...(arguments)> values{argument(arguments)...};
@@ -176,7 +176,7 @@ TEST_CASE("out of bounds: buffers, also into the next one") {
 }
 
 TEST_CASE("memory that is no argument is told unless the kernel may reach its kind") {
-  const std::unique_ptr<Program> program = build("../unit/data/pointers.spv", "-kiln-counters");
+  const std::unique_ptr<Program> program = build_counted("../unit/data/pointers.spv", "-kiln-counters");
   const CompiledKernel* kernel = find(*program, "list");
   REQUIRE(kernel != nullptr);
   struct Node {
@@ -246,13 +246,13 @@ TEST_CASE("what cannot run is refused as without counters") {
 
 TEST_CASE("without the flag nothing is there, and nothing changes") {
   const auto plain = [] {
-    const auto program = build("counters.clang.spv", "");
+    const auto program = build_counted("counters.clang.spv", "");
     const auto bytes = program->native_binary();
     CHECK(counters_json(program->kernels()[0]).empty());
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   };
   const std::vector<std::byte> before = plain();
-  const auto counted = build("counters.clang.spv", "-kiln-counters");
+  const auto counted = build_counted("counters.clang.spv", "-kiln-counters");
   CHECK(plain() == before);
   const std::string text(reinterpret_cast<const char*>(before.data()), before.size());
   for (const char* sign : {"kiln_access", "kiln_meet", "kiln_private_access", ".kiln.places"}) {

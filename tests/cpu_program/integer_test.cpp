@@ -13,7 +13,7 @@ namespace {
 #include "integer_numbers.inc"
 
 __extension__ using Wide = __int128;
-constexpr std::size_t kItems = 64;
+constexpr std::size_t kIntegers = 64;
 
 template <class T>
 T saturated(Wide value) {
@@ -105,12 +105,12 @@ void check(const Program& program, const std::string& type, unsigned width) {
   const std::string kernel = "integer_" + type + (width > 1 ? std::to_string(width) : std::string());
   CAPTURE(kernel);
   for (unsigned seed = 1; seed < 10; ++seed) {
-    const auto a = inputs<T>(kItems * width, 0), b = inputs<T>(kItems * width, seed),
-               c = inputs<T>(kItems * width, seed + 5);
+    const auto a = inputs<T>(kIntegers * width, 0), b = inputs<T>(kIntegers * width, seed),
+               c = inputs<T>(kIntegers * width, seed + 5);
     for (std::uint32_t which = 0; which < integer_count; ++which) {
       CAPTURE(which);
       std::vector<T> out(a.size());
-      REQUIRE(launch(program, kernel, {4, 1, 1}, {kItems / 4, 1, 1}, which, a, b, c, out));
+      REQUIRE(launch(program, kernel, {4, 1, 1}, {kIntegers / 4, 1, 1}, which, a, b, c, out));
       for (std::size_t i = 0; i < a.size(); ++i) {
         T want = expected(which, a[i], b[i], c[i]);
         const std::size_t first = i / width * width;
@@ -151,11 +151,11 @@ TEST_CASE("24-bit products and upsample") {
     CAPTURE(generator);
     const BuildResult result = build_from_spirv(read_file("integer." + std::string(generator) + ".spv"), {});
     REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
-    const auto a = inputs<std::int32_t>(kItems, 0), b = inputs<std::int32_t>(kItems, 3),
-               c = inputs<std::int32_t>(kItems, 5);
-    std::vector<std::int32_t> out(4 * kItems);
-    REQUIRE(launch(*result.program, "multiply24", {kItems, 1, 1}, {1, 1, 1}, a, b, c, out));
-    for (std::size_t i = 0; i < kItems; ++i) {
+    const auto a = inputs<std::int32_t>(kIntegers, 0), b = inputs<std::int32_t>(kIntegers, 3),
+               c = inputs<std::int32_t>(kIntegers, 5);
+    std::vector<std::int32_t> out(4 * kIntegers);
+    REQUIRE(launch(*result.program, "multiply24", {kIntegers, 1, 1}, {1, 1, 1}, a, b, c, out));
+    for (std::size_t i = 0; i < kIntegers; ++i) {
       const std::int64_t x = static_cast<std::int32_t>(static_cast<std::uint32_t>(a[i]) << 8) >> 8;
       const std::int64_t y = static_cast<std::int32_t>(static_cast<std::uint32_t>(b[i]) << 8) >> 8;
       const std::uint64_t ux = static_cast<std::uint32_t>(a[i]) & 0xffffff,
@@ -165,9 +165,9 @@ TEST_CASE("24-bit products and upsample") {
       CHECK(out[4 * i + 2] == static_cast<std::int32_t>(ux * uy));
       CHECK(out[4 * i + 3] == static_cast<std::int32_t>(ux * uy + static_cast<std::uint32_t>(c[i])));
     }
-    std::vector<std::int64_t> up(8 * kItems);
-    REQUIRE(launch(*result.program, "upsample_all", {kItems, 1, 1}, {1, 1, 1}, a, b, up));
-    for (std::size_t i = 0; i < kItems; ++i) {
+    std::vector<std::int64_t> up(8 * kIntegers);
+    REQUIRE(launch(*result.program, "upsample_all", {kIntegers, 1, 1}, {1, 1, 1}, a, b, up));
+    for (std::size_t i = 0; i < kIntegers; ++i) {
       const std::int32_t x = a[i], y = b[i];
       const auto next = [](std::int32_t value) {
         return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) + 1);

@@ -7,7 +7,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-BuildResult build(const char* file, const char* flags) {
+BuildResult build_regions(const char* file, const char* flags) {
   BuildOptions options;
   options.flags = flags;
   return build_from_spirv(read_file(file), options);
@@ -31,7 +31,7 @@ std::vector<std::int32_t> run(const Program& program, std::string_view name, Thr
 TEST_CASE("regions give what fibers give") {
   for (const char* file : {"regions.ocloc.spv", "regions.clang.spv"}) {
     CAPTURE(file);
-    const BuildResult regions = build(file, ""), fibers = build(file, "-cl-opt-disable");
+    const BuildResult regions = build_regions(file, ""), fibers = build_regions(file, "-cl-opt-disable");
     REQUIRE_MESSAGE(regions.status == BuildStatus::ok, regions.log);
     REQUIRE_MESSAGE(fibers.status == BuildStatus::ok, fibers.log);
     CHECK(!mentions(*regions.program, "kiln.kernel_item."));
@@ -50,7 +50,7 @@ TEST_CASE("regions give what fibers give") {
 }
 
 TEST_CASE("private memory that leaves the stack is still told") {
-  const BuildResult result = build("regions.ocloc.spv", "");
+  const BuildResult result = build_regions("regions.ocloc.spv", "");
   REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
   const CompiledKernel *arrays = find(*result.program, "private_arrays"),
                        *straight = find(*result.program, "straight");

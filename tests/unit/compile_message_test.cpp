@@ -6,17 +6,11 @@
 
 #include <random>
 
+#include "unit/test_file.hpp"
+
 using namespace kiln;
 using namespace kiln::detail;
-
-namespace {
-
-std::vector<std::byte> bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-}  // namespace
+using namespace kiln::test;
 
 TEST_CASE("a request to the compiler comes back as it was") {
   const auto code = bytes_of("code"), more = bytes_of("more");

@@ -44,7 +44,7 @@ std::vector<std::string> doubles_in(const SpirvBuilder& builder) {
   return needed.empty() ? std::vector<std::string>() : needed.front().kernels;
 }
 
-OpenDevice stub_device(StubDriver& stub) {
+OpenDevice quiet_device(StubDriver& stub) {
   auto device = open_device({stub.driver, stub.device}, DeviceKind::gpu);
   REQUIRE(device);
   stub.forget();
@@ -178,7 +178,7 @@ TEST_CASE("K0131: versions of `.ze_info` and what drivers read") {
 
 TEST_CASE("bundles: a missing symbol is told before the driver by native code, and behind it by SPIR-V") {
   StubDriver stub;
-  const OpenDevice device = stub_device(stub);
+  const OpenDevice device = quiet_device(stub);
   const KernelFile native{"unresolved.bin", data_file("unresolved.ocloc-22.43.bin")};
   const auto refused = Bundle::load(device, {native});
   REQUIRE_FALSE(refused);
@@ -204,7 +204,7 @@ TEST_CASE("bundles: a missing symbol is told before the driver by native code, a
 
 TEST_CASE("bundles: a feature that the device lacks is told before the build, and is the reason behind it") {
   StubDriver stub;  // its device has no fp64
-  const OpenDevice device = stub_device(stub);
+  const OpenDevice device = quiet_device(stub);
   const KernelFile file{"doubles.spv", data_file("doubles.spv")};
   const Log log;
   CHECK(Bundle::load(device, {file}));  // the build has the last word
@@ -223,7 +223,7 @@ TEST_CASE("bundles: a feature that the device lacks is told before the build, an
 TEST_CASE("bundles: native code that is newer than the driver goes behind SPIR-V, or is warned of") {
   StubDriver stub;
   stub.driver_version = 0x01030000 + 33578;  // 25.18
-  const OpenDevice device = stub_device(stub);
+  const OpenDevice device = quiet_device(stub);
   const Bytes archive = data_file("saxpy.ocloc-26.27.ar");
   const auto members = read_archive(archive);
   const auto pvc = std::ranges::find(*members, "64.12.60.7", &ArchiveMember::name);

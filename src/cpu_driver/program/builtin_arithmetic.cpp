@@ -251,7 +251,7 @@ Value* bitselect(Emitter& e) {
   return e.b.CreateBitCast(mixed, e.result);
 }
 
-constexpr NamedEmit kTable[] = {
+constexpr NamedEmit kArithmetic[] = {
     {"ocl_s_abs", s_abs},
     {"ocl_u_abs", u_abs},
     {"ocl_s_abs_diff", abs_diff},
@@ -327,6 +327,6 @@ constexpr NamedEmit kTable[] = {
 
 }  // namespace
 
-std::span<const NamedEmit> arithmetic_builtins() { return kTable; }
+std::span<const NamedEmit> arithmetic_builtins() { return kArithmetic; }
 
 }  // namespace kiln::cpu

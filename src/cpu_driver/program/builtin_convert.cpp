@@ -105,7 +105,7 @@ Value* float_to_float(Emitter& e) {
   return round_towards(e, value, e.b.CreateFSub(above, below), e.rounding);
 }
 
-constexpr NamedEmit kTable[] = {
+constexpr NamedEmit kConvert[] = {
     {"ConvertFToS", float_to_signed},       {"ConvertFToU", float_to_unsigned},
     {"ConvertSToF", signed_to_float},       {"ConvertUToF", unsigned_to_float},
     {"FConvert", float_to_float},           {"SConvert", signed_to_signed},
@@ -115,7 +115,7 @@ constexpr NamedEmit kTable[] = {
 
 }  // namespace
 
-std::span<const NamedEmit> convert_builtins() { return kTable; }
+std::span<const NamedEmit> convert_builtins() { return kConvert; }
 
 Value* round_towards(Emitter& e, Value* value, Value* order, std::string_view rounding) {
   if (rounding.empty() || rounding == "rte") return value;

@@ -36,7 +36,7 @@ Value* dot_and_add(Emitter& e) {
   return e.binary(kAdd, dot<first_signed, second_signed>(e), e.args[2]);
 }
 
-constexpr NamedEmit kTable[] = {
+constexpr NamedEmit kDot[] = {
     {"SDotKHR", dot<true, true>},
     {"UDotKHR", dot<false, false>},
     {"SUDotKHR", dot<true, false>},
@@ -54,6 +54,6 @@ constexpr NamedEmit kTable[] = {
 
 }  // namespace
 
-std::span<const NamedEmit> dot_builtins() { return kTable; }
+std::span<const NamedEmit> dot_builtins() { return kDot; }
 
 }  // namespace kiln::cpu

@@ -124,7 +124,7 @@ Value* nan(Emitter& e) {
   return e.b.CreateBitCast(e.b.CreateOr(code, llvm::ConstantInt::get(type, quiet)), e.result);
 }
 
-constexpr NamedEmit kTable[] = {
+constexpr NamedEmit kElementwise[] = {
     {"ocl_acos", libm},
     {"ocl_acosh", libm},
     {"ocl_acospi", kiln_math},
@@ -224,6 +224,6 @@ constexpr NamedEmit kTable[] = {
 
 }  // namespace
 
-std::span<const NamedEmit> elementwise_builtins() { return kTable; }
+std::span<const NamedEmit> elementwise_builtins() { return kElementwise; }
 
 }  // namespace kiln::cpu

@@ -175,8 +175,8 @@ Value* reduce_or_scan(Emitter& e) {
 Value* every(Emitter& e, Value* scope, std::string_view operation, Value* predicate) {
   return reduce(e, *operation_of(operation), scope, kind(e, Collective::reduce), predicate, nullptr);
 }
-Value* all(Emitter& e) { return every(e, e.args[0], "LogicalAnd", e.args[1]); }
-Value* any(Emitter& e) { return every(e, e.args[0], "LogicalOr", e.args[1]); }
+Value* group_all(Emitter& e) { return every(e, e.args[0], "LogicalAnd", e.args[1]); }
+Value* group_any(Emitter& e) { return every(e, e.args[0], "LogicalOr", e.args[1]); }
 
 Value* all_equal(Emitter& e) {
   Value* value = e.args[1];
@@ -316,11 +316,11 @@ Value* block_write(Emitter& e) {
   return data;
 }
 
-constexpr NamedEmit kTable[] = {
+constexpr NamedEmit kGroup[] = {
     {"ControlBarrier", barrier},
     {"global_barrier", grid_barrier},
-    {"GroupAll", all},
-    {"GroupAny", any},
+    {"GroupAll", group_all},
+    {"GroupAny", group_any},
     {"GroupBroadcast", broadcast},
     {"GroupIAdd", reduce_or_scan},
     {"GroupFAdd", reduce_or_scan},
@@ -339,8 +339,8 @@ constexpr NamedEmit kTable[] = {
     {"GroupLogicalOrKHR", reduce_or_scan},
     {"GroupLogicalXorKHR", reduce_or_scan},
     {"GroupNonUniformElect", elect},
-    {"GroupNonUniformAll", all},
-    {"GroupNonUniformAny", any},
+    {"GroupNonUniformAll", group_all},
+    {"GroupNonUniformAny", group_any},
     {"GroupNonUniformAllEqual", all_equal},
     {"GroupNonUniformBroadcast", shuffle},
     {"GroupNonUniformBroadcastFirst", broadcast_first},
@@ -380,6 +380,6 @@ constexpr NamedEmit kTable[] = {
 
 }  // namespace
 
-std::span<const NamedEmit> group_builtins() { return kTable; }
+std::span<const NamedEmit> group_builtins() { return kGroup; }
 
 }  // namespace kiln::cpu

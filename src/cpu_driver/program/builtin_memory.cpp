@@ -89,7 +89,7 @@ Value* vstore_half(Emitter& e) {
   return e.b.CreateAlignedStore(value, address, llvm::Align(2));
 }
 
-Value* shuffle(Emitter& e) {
+Value* shuffle_vectors(Emitter& e) {
   Value* mask = e.args.back();
   const unsigned width = lanes(e.args[0]->getType());
   const bool two = e.args.size() == 3;
@@ -248,7 +248,7 @@ Value* wait_group_events(Emitter& e) {
 }
 
 using Rmw = llvm::AtomicRMWInst;
-constexpr NamedEmit kTable[] = {
+constexpr NamedEmit kMemory[] = {
     {"ocl_vloadn", vload},
     {"ocl_vstoren", vstore},
     {"ocl_vload_half", vload_half},
@@ -260,8 +260,8 @@ constexpr NamedEmit kTable[] = {
     {"ocl_vstore_halfn_r", vstore_half},
     {"ocl_vstorea_halfn", vstore_half},
     {"ocl_vstorea_halfn_r", vstore_half},
-    {"ocl_shuffle", shuffle},
-    {"ocl_shuffle2", shuffle},
+    {"ocl_shuffle", shuffle_vectors},
+    {"ocl_shuffle2", shuffle_vectors},
     {"ocl_prefetch", nothing},
     {"AtomicLoad", atomic_load},
     {"AtomicStore", atomic_store},
@@ -291,6 +291,6 @@ constexpr NamedEmit kTable[] = {
 
 }  // namespace
 
-std::span<const NamedEmit> memory_builtins() { return kTable; }
+std::span<const NamedEmit> memory_builtins() { return kMemory; }
 
 }  // namespace kiln::cpu

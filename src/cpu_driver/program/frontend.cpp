@@ -13,13 +13,12 @@
 #include "cpu_driver/program/instrument.hpp"
 #include "cpu_driver/program/screen.hpp"
 #include "cpu_driver/program/spirv_sites.hpp"
+#include "cpu_driver/program/spirv_words.hpp"
 #include "cpu_driver/program/translate.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln::cpu {
 namespace {
-
-constexpr std::size_t kHeaderWords = 5;
 
 std::vector<std::uint32_t> as_words(std::span<const std::byte> bytes) {
   std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));

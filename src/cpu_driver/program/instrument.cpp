@@ -27,8 +27,8 @@ namespace {
 
 using llvm::Value;
 
-constexpr const char* kOwnVariable = "kiln.own";   // no variable of the program
-constexpr std::uint64_t kLargestKernel = 500'000;  // instructions, as without instrumentation
+constexpr const char* kOwnVariable = "kiln.own";         // no variable of the program
+constexpr std::uint64_t kLargestInstrumented = 500'000;  // instructions, as without instrumentation
 
 /// What inlining a built-in brings belongs to the instruction that called it.
 void tag_new(llvm::BasicBlock& block, SiteTag tag) {
@@ -51,7 +51,7 @@ std::uint64_t inlined_size(const llvm::Function& function, Sizes& known) {
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
       if (const llvm::Function* callee = call->getCalledFunction())
-        size = std::min(kLargestKernel + 1, size + inlined_size(*callee, known));
+        size = std::min(kLargestInstrumented + 1, size + inlined_size(*callee, known));
   known[&function] = size;
   return size;
 }
@@ -67,7 +67,7 @@ llvm::CallInst* first_call(llvm::BasicBlock& block) {
 
 bool inline_everything(llvm::Function& body, std::string& log) {
   Sizes known;
-  if (inlined_size(body, known) > kLargestKernel) {
+  if (inlined_size(body, known) > kLargestInstrumented) {
     log.append("error: kernel '" + body.getName().str() +
                "' grows too large when its functions are inlined\n");
     return false;

@@ -22,13 +22,11 @@
 #include "cpu_driver/program/screen_operands.hpp"
 #include "cpu_driver/program/screen_pointers.hpp"
 #include "cpu_driver/program/screen_types.hpp"
+#include "cpu_driver/program/spirv_words.hpp"
 
 namespace kiln::cpu {
 namespace {
 
-using Words = std::span<const std::uint32_t>;
-
-constexpr std::size_t kHeaderWords = 5;
 constexpr std::uint32_t kNewestMinor =
     static_cast<std::uint32_t>(SPIRV::VersionNumber::MaximumVersion) >> 8 & 0xff;
 constexpr std::uint32_t kLargestBound = 1u << 22;  // ids; SPIR-V's own universal limit

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Writes what is left of a module when hints, debug information and dropped functions are taken out.
-#define SPV_ENABLE_UTILITY_CODE
 #include "cpu_driver/program/screen_cut.hpp"
 
 #include <algorithm>
@@ -11,13 +10,10 @@
 
 #include "cpu_driver/program/screen_operands.hpp"
 #include "cpu_driver/program/screen_types.hpp"
+#include "cpu_driver/program/spirv_words.hpp"
 
 namespace kiln::cpu {
 namespace {
-
-using Words = std::span<const std::uint32_t>;
-
-constexpr std::size_t kHeaderWords = 5;
 
 // Hints that kernels need not have: merge instructions, since the validator holds those that compilers write
 // for kernels against them, and the parameter attribute NoReadWrite, over which the translator of LLVM 15

@@ -5,9 +5,9 @@
 #include <bit>
 #include <spirv/unified1/spirv.hpp>
 
-namespace kiln::cpu {
+#include "cpu_driver/program/spirv_words.hpp"
 
-using Words = std::span<const std::uint32_t>;
+namespace kiln::cpu {
 
 // A string ends with a zero byte, and the rest of that word is zero.
 std::size_t string_words(Words words) {
@@ -23,10 +23,6 @@ namespace {
 constexpr std::uint32_t kLargestAlignment = 1u << 16;  // bytes; the largest OpenCL type has 128
 
 bool is_alignment(std::uint32_t value) { return std::has_single_bit(value) && value <= kLargestAlignment; }
-
-Words from(Words words, std::size_t first) {
-  return words.subspan(first < words.size() ? first : words.size());
-}
 
 // Memory operands: a mask of the three bits that kernels use, then the alignment when its bit is set.
 // Version 1.4 has copies with one mask for each side, which compilers do not write.

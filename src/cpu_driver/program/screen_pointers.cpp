@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Writes conversions, an integer instruction and, for differences, a division in the place of each.
-#define SPV_ENABLE_UTILITY_CODE
 #include "cpu_driver/program/screen_pointers.hpp"
 
 #include <algorithm>
@@ -8,12 +7,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "cpu_driver/program/spirv_words.hpp"
+
 namespace kiln::cpu {
 namespace {
 
-using Words = std::span<const std::uint32_t>;
-
-constexpr std::size_t kHeaderWords = 5, kBound = 3;
+constexpr std::size_t kBound = 3;
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 40;  // bytes
 constexpr std::uint64_t kPointerBytes = 8;
 constexpr unsigned kDeepest = 64;  // types in types

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Follows the types of ids through a module and compares them with what the instructions need.
-#define SPV_ENABLE_UTILITY_CODE
 #include "cpu_driver/program/screen_types.hpp"
 
 #include <algorithm>
@@ -8,13 +7,10 @@
 #include <spirv/unified1/spirv.hpp>
 
 #include "cpu_driver/program/screen_group.hpp"
+#include "cpu_driver/program/spirv_words.hpp"
 
 namespace kiln::cpu {
 namespace {
-
-using Words = std::span<const std::uint32_t>;
-
-Words from(Words words, std::size_t first) { return words.subspan(std::min(first, words.size())); }
 
 // Source: OpenCL extended instruction set specification, 2.4 (vector data load and store).
 constexpr std::uint32_t kVloadn = 171, kVstoreaHalfnR = 181;

@@ -9,11 +9,10 @@
 #include <set>
 #include <spirv/unified1/spirv.hpp>
 
+#include "cpu_driver/program/spirv_words.hpp"
+
 namespace kiln::cpu {
 namespace {
-
-using Words = std::span<const std::uint32_t>;
-constexpr std::size_t kHeaderWords = 5;
 
 std::uint32_t opcode(Words words) { return words[0] & 0xffff; }
 
