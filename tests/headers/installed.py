@@ -23,6 +23,9 @@ with tempfile.TemporaryDirectory() as top:
     flags = output_of(['pkg-config', f'--define-variable=prefix={root}', '--cflags', '--libs', 'kiln'], env=env).split()
     if '-lze_loader' in flags:
         sys.exit(f'kiln.pc links the loader, which is opened at run time where there is one: {flags}')
+    needed = output_of(['pkg-config', '--print-requires', '--print-requires-private', 'kiln'], env=env).split()
+    if needed:
+        sys.exit(f'kiln.pc asks for other development packages: {needed}')
     program = os.path.join(top, 'example')
     output_of(compiler + ['-std=c++20', '-Wall', '-Wextra', '-Werror', example, '-o', program] + flags)
     print(f'built with {" ".join(flags)}')
