@@ -119,8 +119,8 @@ struct Execution {
   std::array<std::uint64_t, 3> global_offset{};
   FindMemory find_memory =
       nullptr;  ///< for instrumented kernels; null: accesses of global memory are not checked
-  std::uint32_t indirect_access = 0;  ///< kinds of memory that need not be an argument
   std::chrono::nanoseconds limit{};   ///< the launch is stopped when it takes longer; 0: it may take for ever
+  std::uint32_t indirect_access = 0;  ///< kinds of memory that need not be an argument
 };
 
 enum class ExecutionStatus : std::uint8_t {

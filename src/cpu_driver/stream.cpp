@@ -331,8 +331,9 @@ ze_result_t Stream::run_started(const Command& command) {
 ze_result_t Stream::perform(const Command& command) {
   const Launch& launch = command.launch;
   if (!launch.kernel) return command.action ? command.action(*this) : ZE_RESULT_SUCCESS;
-  Execution execution{launch.kernel,        launch.arguments, launch.groups,         launch.group_size,
-                      launch.global_offset, find_memory,      launch.indirect_access};
+  Execution execution{launch.kernel,     launch.arguments,     launch.groups,
+                      launch.group_size, launch.global_offset, find_memory};
+  execution.indirect_access = launch.indirect_access;
   if (launch.indirect_limit && launch.indirect_index >= *launch.indirect_limit) return ZE_RESULT_SUCCESS;
   if (launch.indirect)
     execution.groups = {launch.indirect->groupCountX, launch.indirect->groupCountY,

@@ -10,7 +10,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-BuildResult build(const BuildOptions& options = {}) {
+BuildResult build_sums(const BuildOptions& options = {}) {
   return build_from_spirv(read_file("build.ocloc.spv"), options);
 }
 
@@ -46,7 +46,7 @@ std::vector<KernelFacts> facts_of(const Program& program) {
 }  // namespace
 
 TEST_CASE("facts and native binaries") {
-  const BuildResult result = build();
+  const BuildResult result = build_sums();
   REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
   check_facts(facts_of(*result.program));
   CHECK(sums_right(*result.program));
@@ -65,7 +65,7 @@ TEST_CASE("facts and native binaries") {
 }
 
 TEST_CASE("damaged native binaries are refused") {
-  const BuildResult result = build();
+  const BuildResult result = build_sums();
   REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
   const std::span<const std::byte> binary = result.program->native_binary();
   const std::vector<std::byte> whole(binary.begin(), binary.end());
@@ -192,12 +192,12 @@ TEST_CASE("build flags") {
        {"", "-cl-std=CL1.2", "-cl-mad-enable -cl-fast-relaxed-math", "-ze-opt-disable", "-ze-opt-level=O1",
         "-cl-opt-disable", "-ze-intel-anything -cl-intel-256-GRF-per-thread"}) {
     CAPTURE(flags);
-    const BuildResult result = build({flags, {}});
+    const BuildResult result = build_sums({flags, {}});
     REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
     CHECK(result.log.empty());
     CHECK(sums_right(*result.program));
   }
-  const BuildResult result = build({"--what-is-this", {}});
+  const BuildResult result = build_sums({"--what-is-this", {}});
   CHECK(result.status == BuildStatus::ok);
   CHECK(result.log.find("warning: build flag '--what-is-this'") != std::string::npos);
 }

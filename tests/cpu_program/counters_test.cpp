@@ -196,7 +196,7 @@ TEST_CASE("memory that is no argument is told unless the kernel may reach its ki
   const auto run = [&](std::uint32_t allowed) {
     clear_counters(*kernel);
     sum = 0;
-    const Execution execution{kernel, arguments, {1, 1, 1}, {1, 1, 1}, {}, find_node, allowed};
+    const Execution execution{kernel, arguments, {1, 1, 1}, {1, 1, 1}, {}, find_node, {}, allowed};
     CHECK(execute(execution) == ExecutionStatus::ok);
     CHECK(sum == 8);  // the access is made in any case
     return json::parse(counters_json(*kernel));

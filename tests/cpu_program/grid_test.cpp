@@ -9,7 +9,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-std::unique_ptr<Program> build(const char* flags = "") {
+std::unique_ptr<Program> build_grid(const char* flags = "") {
   BuildOptions options;
   options.flags = flags;
   BuildResult result = build_from_spirv(read_file("grid.spv"), options);
@@ -39,7 +39,7 @@ std::vector<std::int32_t> reversed(std::vector<std::int32_t> data) {
 TEST_CASE("all work-groups meet at a barrier of the grid") {
   for (const char* flags : {"", "-cl-opt-disable", "-kiln-counters"}) {
     CAPTURE(flags);
-    const auto program = build(flags);
+    const auto program = build_grid(flags);
     for (const std::uint32_t groups : {1u, 2u, 5u, 64u}) {
       CAPTURE(groups);
       std::vector<std::int32_t> data = numbers(16 * groups), other(data.size());
@@ -54,7 +54,7 @@ TEST_CASE("all work-groups meet at a barrier of the grid") {
 }
 
 TEST_CASE("kernels say whether they have a barrier of the grid, also as native binaries") {
-  const auto program = build();
+  const auto program = build_grid();
   const BuildResult native = build_from_native(program->native_binary());
   REQUIRE(native.status == BuildStatus::ok);
   for (const Program* each : {program.get(), native.program.get()}) {
@@ -67,7 +67,7 @@ TEST_CASE("kernels say whether they have a barrier of the grid, also as native b
 }
 
 TEST_CASE("a barrier of the grid that some never reach ends the launch") {
-  const auto program = build();
+  const auto program = build_grid();
   const auto report_of = [&](const char* name) {
     std::vector<std::int32_t> data(80);
     const std::array values{argument(data)};
