@@ -225,9 +225,9 @@ const Api& load_table(const Api& given) {
   const Api whole = complete(given);
   const std::lock_guard lock(loading);
   const Table* known = find_table([&](const Table& each) { return each.api == whole; });
-  const Api& api = known ? known->api : keep(whole, {}, detail::moment_of_loading(nullptr));
-  detail::default_table.store(&api, std::memory_order_release);
-  return api;
+  const Api* api = known ? &known->api : &keep(whole, {}, detail::moment_of_loading(nullptr));
+  detail::default_table.store(api, std::memory_order_release);
+  return *api;
 }
 
 [[gnu::hot]] const detail::Source* detail::source_of(const Api& api) {
