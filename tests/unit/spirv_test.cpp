@@ -2,6 +2,7 @@
 // The SPIR-V walk: facts of every sample kernel, hand-made modules, damage and malice.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <spirv/unified1/spirv.hpp>
