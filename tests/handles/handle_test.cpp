@@ -350,7 +350,8 @@ TEST_CASE("descriptors arrive as they were asked for") {
 
 TEST_CASE("the fake driver complains of structs that a driver would misread") {
   StubDriver stub;
-  const Api& api = DeviceRef(stub.device).api();
+  const DeviceRef device(stub.device);
+  const Api& api = device.api();
   auto event = make<ze_event_desc_t>();
   ze_event_handle_t handle = nullptr;
   const auto complaints = [&] {
