@@ -186,8 +186,6 @@ void complete(ModuleFacts& facts, const ModuleFacts& source) {
       facts.kernels.push_back(known);
       continue;
     }
-    // What the source cannot do, its compilation cannot.
-    kernel->may_follow_pointers &= known.may_follow_pointers;
     if (!known.arguments_known || known.arguments.size() < kernel->arguments.size()) continue;
     const std::size_t have = kernel->arguments.size();
     kernel->arguments.resize(known.arguments.size());
@@ -206,6 +204,10 @@ ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts&
   auto compiled = read_zebin(binary);
   if (!compiled) return source;
   complete(*compiled, source);
+  // What the source cannot do, its compilation cannot.
+  for (KernelFacts& kernel : compiled->kernels)
+    if (const KernelFacts* known = source.find(kernel.name))
+      kernel.may_follow_pointers &= known->may_follow_pointers;
   return *std::move(compiled);
 }
 
