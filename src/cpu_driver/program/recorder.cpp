@@ -142,15 +142,20 @@ std::byte* Recorder::access(const Access& access) {
   return pointer(access.address);
 }
 
-std::byte* Recorder::refuse(const Access& access, PlaceMemory memory, const Range& range) {
-  Defect defect{memory == PlaceMemory::slm ? DefectKind::slm_bounds : DefectKind::global_bounds,
-                access.place};
+Defect Recorder::defect_of(DefectKind kind, const Access& access, const Range& range) const {
+  Defect defect{kind, access.place};
   defect.item = access.item;
   defect.group = group_id_;
   defect.bytes = access.bytes;
   defect.available = range.bytes;
   defect.address = access.address;
   defect.offset = static_cast<std::int64_t>(access.address - range.begin);
+  return defect;
+}
+
+std::byte* Recorder::refuse(const Access& access, PlaceMemory memory, const Range& range) {
+  Defect defect = defect_of(memory == PlaceMemory::slm ? DefectKind::slm_bounds : DefectKind::global_bounds,
+                            access, range);
   defect.argument = places_[access.place].argument;
   add_defect(defects_, defect);
   // A longer one is a copy, which then is not made at all.
@@ -161,13 +166,7 @@ std::byte* Recorder::refuse(const Access& access, PlaceMemory memory, const Rang
 
 // The access is made: the CPU device needs nobody's leave for it.
 void Recorder::note_indirect(const Access& access, const Range& range) {
-  Defect defect{DefectKind::indirect_access, access.place};
-  defect.item = access.item;
-  defect.group = group_id_;
-  defect.bytes = access.bytes;
-  defect.available = range.bytes;
-  defect.address = access.address;
-  defect.offset = static_cast<std::int64_t>(access.address - range.begin);
+  Defect defect = defect_of(DefectKind::indirect_access, access, range);
   defect.memory_kind = range.kind;
   add_defect(defects_, defect);
 }

@@ -64,6 +64,7 @@ class Recorder {
   };
   [[nodiscard]] Range range_of(const Access& access, PlaceMemory memory);
   [[nodiscard]] Range allocation_at(std::uint64_t address);
+  [[nodiscard]] Defect defect_of(DefectKind kind, const Access& access, const Range& range) const;
   void note_indirect(const Access& access, const Range& range);
   void check_race(const Access& access, PlaceKind kind, std::uint64_t offset);
   void log(const Access& access, std::uint64_t address);
