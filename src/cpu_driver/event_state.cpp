@@ -104,7 +104,7 @@ bool EventState::wait(Clock::time_point deadline) {
 }
 
 bool EventState::wait(const std::atomic<bool>& stop, std::chrono::nanoseconds patience,
-                      void (*tell)(std::uint32_t)) {
+                      bool (*tell)(std::uint32_t)) {
   if (signalled()) return true;
   auto asleep = Clock::now() + patience;
   const std::uint32_t signals = cell_->signals.load();
@@ -115,8 +115,7 @@ bool EventState::wait(const std::atomic<bool>& stop, std::chrono::nanoseconds pa
     if (stop.load()) return false;
     sleep_on(cell_->word, word, asleep);
     if (asleep == Clock::time_point::max() || Clock::now() < asleep) continue;
-    asleep = Clock::time_point::max();
-    tell(signals);
+    asleep = tell(signals) ? Clock::time_point::max() : Clock::now() + patience;
   }
 }
 

@@ -56,9 +56,10 @@ class EventState {
   bool wait(Clock::time_point deadline);
 
   /// Blocks until signalled or until `stop` is set and wake() called; true: signalled. When that takes longer
-  /// than `patience`, `tell` is called once, with how often the event was signalled before.
+  /// than `patience`, `tell` is called with how often the event was signalled before, and again after as long
+  /// until it gives true.
   bool wait(const std::atomic<bool>& stop, std::chrono::nanoseconds patience,
-            void (*tell)(std::uint32_t signals));
+            bool (*tell)(std::uint32_t signals));
 
   /// Makes waiting threads look at their stop flag.
   void wake();

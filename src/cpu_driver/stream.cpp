@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -61,18 +62,30 @@ MemoryRange find_memory(std::uintptr_t address) {
   return find_system_memory(pointer).value_or(MemoryRange{});
 }
 
-// Whether the wait is in vain nobody can know: the host may signal the event at any time.
+std::atomic<int> running_kernels = 0;
+struct KernelRuns {
+  KernelRuns() { ++running_kernels; }
+  ~KernelRuns() { --running_kernels; }
+  KernelRuns(const KernelRuns&) = delete;
+};
+
+// Whether the wait is in vain nobody can know: the host may signal the event at any time. While a kernel runs
+// it may well be what is waited for.
 constexpr auto kPatience = std::chrono::seconds(10);
-void tell_of_wait(std::uint32_t signals) {
+bool tell_of_wait(std::uint32_t signals) {
+  if (running_kernels != 0) return false;
   if (signals == 0)
-    std::fputs("kiln cpu driver: a command has waited 10 s for an event that nothing has signalled\n",
-               stderr);
+    std::fputs(
+        "kiln cpu driver: a command has waited 10 s or more for an event that nothing has signalled, and no "
+        "kernel runs\n",
+        stderr);
   else
     std::fprintf(
         stderr,
-        "kiln cpu driver: a command has waited 10 s for an event that was reset after its last signal, "
-        "which was number %u\n",
+        "kiln cpu driver: a command has waited 10 s or more for an event that was reset after its last "
+        "signal, which was number %u, and no kernel runs\n",
         signals);
+  return true;
 }
 
 }  // namespace
@@ -346,6 +359,7 @@ ze_result_t Stream::perform(const Command& command) {
   if (launch.cooperative) lock.lock();
   execution.limit = driver()->launch_limit;
   std::string report;
+  const KernelRuns counted;
   switch (execute(execution, &report)) {
     case ExecutionStatus::ok:
       return ZE_RESULT_SUCCESS;
