@@ -53,12 +53,13 @@ Fixture::~Fixture() {
   CHECK(api.ContextDestroy(context) == ZE_RESULT_SUCCESS);
 }
 
-ze_module_handle_t Fixture::module(const std::string& file) {
+ze_module_handle_t Fixture::module(const std::string& file, const char* flags) {
   const auto bytes = read_file(file);
   auto desc = make<ze_module_desc_t>(ZE_STRUCTURE_TYPE_MODULE_DESC);
   desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
   desc.inputSize = bytes.size();
   desc.pInputModule = bytes.data();
+  desc.pBuildFlags = flags;
   ze_module_handle_t module = nullptr;
   REQUIRE(api.ModuleCreate(context, device, &desc, &module, nullptr) == ZE_RESULT_SUCCESS);
   return keep(module, api.ModuleDestroy);

@@ -35,7 +35,7 @@ class Fixture {
   ze_device_handle_t device = nullptr;
   ze_context_handle_t context = nullptr;
 
-  ze_module_handle_t module(const std::string& file = "kernels.spv");
+  ze_module_handle_t module(const std::string& file = "kernels.spv", const char* flags = nullptr);
   ze_kernel_handle_t kernel(ze_module_handle_t module, const char* name);
   ze_command_list_handle_t immediate(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
   ze_command_list_handle_t list();

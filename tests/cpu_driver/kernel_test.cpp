@@ -427,6 +427,38 @@ TEST_CASE("kernel properties") {
   CHECK(api.KernelSetCacheConfig(both, ZE_CACHE_CONFIG_FLAG_LARGE_SLM) == ZE_RESULT_SUCCESS);
 }
 
+// The second build comes from memory, and counts as the first one does.
+TEST_CASE("straight: a counted kernel tells of memory that zeKernelSetIndirectAccess does not allow") {
+  Fixture f;
+  const auto counters =
+      f.extension<ze_result_t(ze_kernel_handle_t, std::size_t*, char*)>("kilnKernelGetCounters");
+  for (int build = 0; build < 2; ++build) {
+    const auto kernel = f.kernel(f.module("../unit/data/pointers.spv", "-kiln-counters"), "stored");
+    auto* const target = f.memory(1);
+    auto* const address = f.memory(2);
+    std::memcpy(address, &target, sizeof target);
+    set_pointer(kernel, 0, address);
+    REQUIRE(api.KernelSetGroupSize(kernel, 1, 1, 1) == ZE_RESULT_SUCCESS);
+    const auto list = f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    const auto run = [&] {
+      *target = 0;
+      REQUIRE(api.CommandListAppendLaunchKernel(list, kernel, &kOne, nullptr, 0, nullptr) ==
+              ZE_RESULT_SUCCESS);
+      CHECK(*target == 3);
+      std::size_t size = 0;
+      REQUIRE(counters(kernel, &size, nullptr) == ZE_RESULT_SUCCESS);
+      std::string text(size, '\0');
+      REQUIRE(counters(kernel, &size, text.data()) == ZE_RESULT_SUCCESS);
+      return text.find("\"indirect_access\"") != text.npos && text.find("\"memory\":\"shared\"") != text.npos;
+    };
+    CHECK(run());
+    REQUIRE(api.KernelSetIndirectAccess(kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE) == ZE_RESULT_SUCCESS);
+    CHECK(run());
+    REQUIRE(api.KernelSetIndirectAccess(kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED) == ZE_RESULT_SUCCESS);
+    CHECK_FALSE(run());
+  }
+}
+
 TEST_CASE("cooperative launches fit or are refused") {
   Fixture f;
   const auto kernel = f.kernel(f.module(), "add");
