@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Changes one input of a compilation at a time: true inputs must change the key, all others must not.
-#include "cache/identity.hpp"
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -13,84 +12,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cache/identity_world.hpp"
 #include "unit/golden.hpp"
 
 namespace kiln::cache {
 namespace {
-
-std::vector<std::byte> bytes(std::string_view text) {
-  const auto view = std::as_bytes(std::span(text.data(), text.size()));
-  return {view.begin(), view.end()};
-}
-
-/// All that the key is made of, as it is sampled at the edge.
-struct World {
-  std::vector<Library> libraries;
-  detail::LoadMoment moment;
-  std::uint32_t driver_version = 0x01036013;
-  std::array<std::uint8_t, 16> native_format{};
-  DeviceProperties device;
-  std::vector<std::byte> code = bytes("first"), second = bytes("second");
-  std::vector<InputFacts> inputs;
-
-  std::vector<std::string> known{"ForceLargeGrfCompilationMode", "UseBindlessMode", "Enable64kbpages",
-                                 "IgcLibraryName"};  // that the driver's libraries contain
-
-  std::string& variable(std::string name) {
-    moment.environment.insert(moment.environment.begin(), std::move(name));
-    return moment.environment.front();
-  }
-};
-
-World make_world() {
-  World world;
-  world.libraries = {
-      {"", "program", "00", {"libkiln.so.0", "libLLVM-17.so.1"}, 1, false, false},
-      {"/usr/lib/libkiln.so.0", "libkiln.so.0", "01", {"libcrypto.so.3"}, 2, true, false},
-      {"/usr/lib/libze_intel_gpu.so.1", "libze_intel_gpu.so.1", "02", {"libigdgmm.so.12"}, 3, false, true},
-      {"/usr/lib/libigc.so.1", "libigc.so.1", "03", {"libLLVM-14.so.1", "libLLVMSPIRVLib.so.14"}, 4},
-      {"/usr/lib/libigdfcl.so.1", "libigdfcl.so.1", "04", {"libopencl-clang.so.14"}, 5},
-      {"/usr/lib/libLLVM-14.so.1", "libLLVM-14.so.1", "05", {"libz.so.1", "libm.so.6"}, 6},
-      {"/usr/lib/libLLVMSPIRVLib.so.14", "libLLVMSPIRVLib.so.14", "06", {}, 7},
-      {"/usr/lib/libopencl-clang.so.14", "libopencl-clang.so.14", "07", {}, 8},
-      {"/usr/lib/libm.so.6", "libm.so.6", "08", {"libc.so.6"}, 9},
-      {"/usr/lib/libz.so.1", "libz.so.1", "09", {}, 10},
-      {"/usr/lib/libLLVM-17.so.1", "libLLVM-17.so.1", "0a", {}, 11},
-      {"/usr/lib/libigdgmm.so.12", "libigdgmm.so.12", "0b", {}, 12},
-  };
-  world.moment.environment = {"HOME=/home/me", "PATH=/usr/bin", "IGC_EnableA=1"};
-  world.device.vendor_id = 0x8086;
-  world.device.device_id = 0x56a0;
-  world.device.ip_version = 0x030dc008;
-  world.device.name = "Arc";
-  world.inputs = {{"spirv", world.code, "-cl-opt-disable", {{1, 10}, {2, 20}}}};
-  return world;
-}
-
-detail::LoadMoment sampled(detail::LoadMoment moment) {
-  moment.inputs = detail::environment_inputs(moment.environment);
-  return moment;
-}
-
-Identity identity_of(const World& world) {
-  const auto no_file = [](const Library&) { return std::optional<std::string>(); };
-  const auto known = [&](std::span<const std::uintptr_t> places, std::vector<std::string> names) {
-    CHECK(std::ranges::count(places, 3) == 1);  // the driver
-    CHECK(std::ranges::count(places, 1) == 0);  // the program
-    std::erase_if(names, [&](const auto& name) { return std::ranges::count(world.known, name) == 0; });
-    return names;
-  };
-  return make_identity(library_inputs(world.libraries, no_file), sampled(world.moment), nullptr, known);
-}
-
-CacheKey key(const World& world) {
-  const Identity identity = identity_of(world);
-  REQUIRE_MESSAGE(identity.usable(), identity.bypass << identity.unknown);
-  Manifest manifest = identity.fields;
-  manifest.merge(device_fields(world.driver_version, world.native_format, world.device));
-  manifest.merge(input_fields(world.inputs));
-  return key_of(encode(manifest));
-}
 
 struct Mutation {
   const char* name;
@@ -510,102 +436,6 @@ TEST_CASE("build-ids are read within the bounds of their notes") {
       for (std::size_t rest = at; rest < 12; ++rest) wrong[rest] = std::byte{255};
       CHECK(build_id(wrong, 8).empty());
     }
-}
-
-/// A folder of its own, removed at the end.
-struct Folder {
-  std::filesystem::path path;
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path() / "kiln-identity-XXXXXX";
-    REQUIRE(mkdtemp(name.data()));
-    path = name;
-    std::filesystem::create_directories(options().parent_path());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::filesystem::path options() const { return path / "IntelIGC" / "debugFlags" / "Options.txt"; }
-  detail::LoadMoment sample() const { return detail::sample_moment({path, path}); }
-};
-
-void write(const std::filesystem::path& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
-
-TEST_CASE("settings files are read when they may be trusted, and only their content counts") {
-  const Folder folder;
-  CHECK(folder.sample().driver_files.empty());
-  CHECK(folder.sample().compiler_files.empty());
-  write(folder.options(), "ForceOCLSIMDWidth=16");
-  write(folder.path / "igdrcl.config", "A = 1");
-  write(folder.path / "neo.config", "B = 1");
-  const auto moment = folder.sample();
-  REQUIRE(moment.compiler_files.size() == 1);
-  CHECK(moment.compiler_files[0].content == "ForceOCLSIMDWidth=16");
-  CHECK(moment.compiler_files[0].distrust.empty());
-  REQUIRE(moment.driver_files.size() == 2);
-  CHECK(moment.driver_files[1].content == "B = 1");
-
-  World world = make_world();
-  world.moment.compiler_files = moment.compiler_files;
-  const CacheKey before = key(world);
-  std::filesystem::last_write_time(folder.options(),
-                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(99));
-  world.moment.compiler_files = folder.sample().compiler_files;
-  CHECK(key(world) == before);
-  write(folder.options(), "ForceOCLSIMDWidth=32");
-  world.moment.compiler_files = folder.sample().compiler_files;
-  CHECK(key(world) != before);
-}
-
-TEST_CASE("K0720: a settings file of somebody else") {
-  World world = make_world();
-  world.moment.compiler_files = {
-      {"Options.txt", "/tmp/IntelIGC/debugFlags/Options.txt", "", "belongs to neither this user nor root"}};
-  const Identity identity = identity_of(world);
-  REQUIRE(identity.warnings.size() == 1);
-  test::check_diagnostic("K0720", identity.warnings[0]);
-  CHECK(identity.bypass == "/tmp/IntelIGC/debugFlags/Options.txt belongs to neither this user nor root");
-}
-
-TEST_CASE("hostile settings files neither hang nor are believed") {
-  const Folder folder;
-  const auto why = [&] {
-    const auto moment = folder.sample();
-    REQUIRE(moment.compiler_files.size() == 1);
-    CHECK(moment.compiler_files[0].content.empty());
-    World world = make_world();
-    world.moment.compiler_files = moment.compiler_files;
-    const Identity identity = identity_of(world);
-    CHECK(!identity.usable());
-    REQUIRE(identity.warnings.size() == 1);
-    CHECK(identity.warnings[0].code == "K0720");
-    std::filesystem::remove_all(folder.options());
-    return moment.compiler_files[0].distrust;
-  };
-  const std::string path = folder.options();
-  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  CHECK(why() == "is no regular file");
-  REQUIRE(mkdir(path.c_str(), 0700) == 0);
-  CHECK(why() == "is no regular file");
-  write(folder.path / "elsewhere", "A=1");
-  REQUIRE(symlink((folder.path / "elsewhere").c_str(), path.c_str()) == 0);
-  CHECK(why() == "is a link, or no regular file");
-  REQUIRE(symlink("/dev/zero", path.c_str()) == 0);
-  CHECK(why() == "is a link, or no regular file");
-  write(path, "A=1");
-  REQUIRE(truncate(path.c_str(), off_t{1} << 40) == 0);  // sparse
-  CHECK(why() == "is larger than 1 MiB");
-  write(path, std::string(std::size_t{1} << 20, 'x'));
-  CHECK(folder.sample().compiler_files[0].distrust.empty());
-  REQUIRE(chmod(path.c_str(), 0666) == 0);
-  CHECK(why() == "can be written by everybody");
-  if (geteuid() == 0) {
-    write(path, "A=1");
-    REQUIRE(chown(path.c_str(), 65534, 65534) == 0);
-    CHECK(why() == "belongs to neither this user nor root");
-  }
 }
 
 }  // namespace
