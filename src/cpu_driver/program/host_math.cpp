@@ -153,8 +153,8 @@ T any_remquo(T x, T y, std::int32_t* quotient) {
   return std::signbit(x) ? -rest : rest;
 }
 
-// x to the n, near enough for a float: each product is off by half an ULP of a double. Few products are
-// several times as fast as a power, and kernels have small exponents.
+// x to the n, near enough for a float: each product is off by half an ULP of a double. Kernels have small
+// exponents, for which a few products take the place of a logarithm and an exponential.
 double whole_power(double x, std::int32_t n) {
   constexpr std::int32_t kMost = 64;
   if (n < -kMost || n > kMost) return std::pow(x, n);
