@@ -52,11 +52,11 @@ with tempfile.TemporaryDirectory() as top:
     built, _ = run('ninja', '-C', build)
     seconds('tests', configured + built)
     # A file's time alone decides for Ninja, and the sources stay as they are.
-    changed = source / 'src' / 'cli' / 'cache_list.cpp'
+    changed = source / 'src' / 'tool' / 'cache' / 'list.cpp'
     status = changed.stat()
     os.utime(changed)
     try:
-        built, wall = run('ninja', '-C', build, 'src/cli/kiln')
+        built, wall = run('ninja', '-C', build, 'src/tool/kiln')
     finally:
         os.utime(changed, ns=(status.st_atime_ns, status.st_mtime_ns))
     seconds('command', built, wall)

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cache/identity.hpp"
+#include "build/compiler_identity.hpp"
 #include "kiln/kiln.hpp"
 #include "level_zero/source.hpp"
 

@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "kiln/diagnostic.hpp"
-#include "kiln/memory.hpp"
+#include "kiln/result.hpp"
 
 namespace kiln {
+
+enum class MemoryKind : std::uint8_t { device, host, shared };
 
 struct AllocationRequest {
   MemoryKind kind = MemoryKind::device;

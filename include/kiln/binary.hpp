@@ -12,6 +12,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "kiln/product.hpp"
+
 namespace kiln {
 
 /// What a kernel argument is, as far as setting it is concerned.
@@ -135,10 +137,6 @@ struct ArchiveMember {
 /// The member with the CPU device's object code. Drivers of GPUs look for names of their own devices alone.
 inline constexpr std::string_view kCpuMember = "kiln-cpu";
 
-/// The IP version in the name of a member: "64.12.60.7"; with revision 0 where the name has none. Pure;
-/// thread-safe.
-[[nodiscard]] std::optional<std::uint32_t> member_ip_version(std::string_view name);
-
 /// A fat binary of these members, in their order, as ocloc writes it and drivers read it: with padding
 /// between them, and without times, so that equal members make equal bytes. Error: a name that is empty,
 /// longer than 15 bytes, a padding's ("pad_"), or has a slash, space or newline. Pure; thread-safe.
@@ -171,37 +169,9 @@ struct BinaryPart {
 /// that cannot be read has an error in place of facts. At least one part. Pure; thread-safe.
 [[nodiscard]] std::vector<BinaryPart> read_parts(std::span<const std::byte> file);
 
-/// An IP version as it is written: "12.60.7". Pure; thread-safe.
-[[nodiscard]] std::string ip_version_text(std::uint32_t ip_version);
-
-/// A product, as far as its IP version tells it from others.
-struct Target {
-  std::uint32_t architecture, release;
-  std::string_view name;          ///< ocloc's name
-  std::string_view release_name;  ///< ocloc's name for all products of that generation: "xe-hpg"
-};
-/// All that are known, in the order of their IP versions.
-[[nodiscard]] std::span<const Target> targets();
-/// By IP version, whatever its revision; by name or alias ("acm-g10"), by family ("dg2" is "dg2-g10") or by
-/// version in text ("12.60.7"). Null: not known. Pure; thread-safe.
-[[nodiscard]] const Target* find_target(std::uint32_t ip_version);
-[[nodiscard]] const Target* find_target(std::string_view name);
-/// Other names of the product, and of products with the same IP version. Pure; thread-safe.
-[[nodiscard]] std::vector<std::string_view> target_aliases(const Target& target);
-/// What find_target finds, or all of a release ("xe-hpg", "gen12lp") or of an architecture ("xe2"), or a
-/// range with both ends ("tgllp:pvc", "xe2:", ":dg1"). Empty: not known. Pure; thread-safe.
-[[nodiscard]] std::span<const Target> find_targets(std::string_view pattern);
-
-/// The name by which ocloc knows a target of that IP version ("pvc"), or nothing. Revisions are not told
-/// apart. Pure; thread-safe.
-[[nodiscard]] std::string_view target_name(std::uint32_t ip_version);
-
 /// The product that a part with facts was compiled for: by its note, by its member's name in a fat binary, or
 /// the first of its family. Null: it does not say, or is not known. Pure; thread-safe.
 [[nodiscard]] const Target* target_of(const BinaryPart& part);
-
-/// The name for a product family, as far as known. Pure; thread-safe.
-[[nodiscard]] std::string_view family_name(std::uint32_t product_family);
 
 /// Parses the text of a `.ze_info` section. Pure; thread-safe.
 [[nodiscard]] tl::expected<ModuleFacts, BinaryError> read_ze_info(std::string_view text);

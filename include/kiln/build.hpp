@@ -4,8 +4,11 @@
 
 #include <chrono>
 #include <span>
+#include <string>
 
+#include "kiln/manifest.hpp"
 #include "kiln/module.hpp"
+#include "kiln/open.hpp"
 
 namespace kiln {
 
@@ -43,5 +46,17 @@ struct BuildOptions {
 /// this process compiles. It inherits the environment. `driver` is the device's. Thread-safe.
 [[nodiscard]] ModuleBuild build_module(DriverRef driver, ContextRef context, DeviceRef device,
                                        std::span<const ModuleInput> inputs, const BuildOptions& options = {});
+
+/// Under what a build from SPIR-V is looked up in the cache.
+struct CacheQuestion {
+  Manifest manifest;
+  /// Not empty: the cache is not asked, and why: a hit would not do what was asked for, or the manifest does
+  /// not tell everything.
+  std::string unusable;
+};
+
+/// The question that Bundle::load and Bundle::link ask. Thread-safe; as the environment is read, no thread
+/// may change it meanwhile. Fields: docs/cache.md.
+[[nodiscard]] CacheQuestion cache_question(const OpenDevice& device, std::span<const ModuleInput> inputs);
 
 }  // namespace kiln

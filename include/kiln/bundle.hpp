@@ -57,18 +57,6 @@ struct BundleOptions {
   bool only_spirv = false;  ///< native code is passed over: no flag changes it any more
 };
 
-/// Under what a build from SPIR-V is looked up in the cache.
-struct CacheQuestion {
-  Manifest manifest;
-  /// Not empty: the cache is not asked, and why: a hit would not do what was asked for, or the manifest does
-  /// not tell everything.
-  std::string unusable;
-};
-
-/// The question that Bundle::load and Bundle::link ask. Thread-safe; as the environment is read, no thread
-/// may change it meanwhile. Fields: docs/cache.md.
-[[nodiscard]] CacheQuestion cache_question(const OpenDevice& device, std::span<const ModuleInput> inputs);
-
 namespace detail {
 struct CachedBuild;
 }

@@ -7,11 +7,10 @@
 #include <span>
 #include <type_traits>
 
+#include "kiln/allocation.hpp"
 #include "kiln/handle.hpp"
 
 namespace kiln {
-
-enum class MemoryKind : std::uint8_t { device, host, shared };
 
 /// Owns one USM allocation. The context must outlive it. Movable; one thread at a time.
 class Buffer {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
-#include "binary/digits.hpp"
 #include "kiln/binary.hpp"
+#include "support/digits.hpp"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "binary/digits.hpp"
+#include "support/digits.hpp"
 
 namespace kiln::detail {
 

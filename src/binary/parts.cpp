@@ -52,4 +52,13 @@ std::vector<BinaryPart> read_parts(std::span<const std::byte> file) {
   return parts;
 }
 
+const Target* target_of(const BinaryPart& part) {
+  if (part.facts->ip_version) return find_target(part.facts->ip_version);
+  // ocloc names the members of a fat binary by address bits and IP version: "64.12.60.7".
+  if (const auto dot = part.name.find('.'); dot != part.name.npos)
+    if (const Target* target = find_target(std::string_view(part.name).substr(dot + 1))) return target;
+  const std::string_view family = family_name(part.facts->product_family);
+  return family.empty() ? nullptr : find_target(family);
+}
+
 }  // namespace kiln

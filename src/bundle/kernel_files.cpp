@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "binary/room.hpp"
-#include "cache/file.hpp"
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
+#include "support/descriptor.hpp"
+#include "support/room.hpp"
 
 namespace kiln {
 namespace {
@@ -48,7 +48,7 @@ Result<KernelFile> read_kernel_file(const std::filesystem::path& path) {
     return tl::unexpected(unreadable(path.string(), std::move(why), {help}));
   };
   // A pipe that nobody writes to must not be waited for, and a device need not end.
-  const cache::File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const detail::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return refuse(std::strerror(errno), "check the path and its rights");
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return refuse(std::strerror(errno), "check the path and its rights");

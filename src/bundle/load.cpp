@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "bundle/cached_build.hpp"
+#include "build/cached_build.hpp"
 #include "bundle/candidates.hpp"
 #include "bundle/file_needs.hpp"
 #include "kiln/bundle.hpp"

@@ -19,7 +19,7 @@ tl::unexpected<ReadFailure> fail(Kind kind, std::string reason) {
 }
 
 tl::unexpected<ReadFailure> unreadable(int error) {
-  return tl::unexpected(ReadFailure{Kind::unreadable, words(error), error});
+  return tl::unexpected(ReadFailure{Kind::unreadable, error_text(error), error});
 }
 
 void mark(int file, std::chrono::sys_seconds used, std::chrono::sys_seconds now) {
@@ -50,7 +50,7 @@ tl::expected<FileBytes, ReadFailure> read_entry_file(const Folder& folder, const
                                                      std::optional<std::chrono::sys_seconds> now) {
   if (!folder.may_read(key)) return fail(Kind::absent, "not there");
   // A FIFO must not block; a link is not ours.
-  const File file(
+  const Descriptor file(
       openat(folder.descriptor(), EntryName(key).path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     if (errno == ENOENT) return fail(Kind::absent, "not there");

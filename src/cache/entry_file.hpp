@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "cache/entry.hpp"
 #include "cache/folder.hpp"
+#include "cache/format/entry.hpp"
 
 namespace kiln::cache {
 

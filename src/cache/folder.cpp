@@ -50,7 +50,7 @@ Result<fs::path> folder_below(const fs::path& base, const char* name) {
 
 }  // namespace
 
-Folder::Folder(fs::path path, Access access, File version)
+Folder::Folder(fs::path path, Access access, Descriptor version)
     : path_(std::move(path)), access_(access), version_(std::move(version)) {}
 
 std::string Folder::distrusts(const struct stat& status) const { return distrust(status, access_); }
@@ -66,11 +66,11 @@ bool Folder::may_read(const CacheKey& key) const {
   return true;
 }
 
-tl::expected<File, int> Folder::subfolder(const char* name, bool make) const {
-  File folder(openat(descriptor(), name, kFolder));
+tl::expected<Descriptor, int> Folder::subfolder(const char* name, bool make) const {
+  Descriptor folder(openat(descriptor(), name, kFolder));
   if (!folder && errno == ENOENT && make) {
     if (mkdirat(descriptor(), name, 0700) != 0 && errno != EEXIST) return tl::unexpected(errno);
-    folder = File(openat(descriptor(), name, kFolder));
+    folder = Descriptor(openat(descriptor(), name, kFolder));
   }
   struct stat status {};
   if (!folder || fstat(folder.get(), &status) != 0) return tl::unexpected(errno);
@@ -83,22 +83,22 @@ Result<Folder> open_folder(const fs::path& path, Access access) {
   if (access == Access::write) make_all(path);
   // The last part may be no link either, even with a slash behind it.
   const fs::path plain = path.has_filename() ? path : path.parent_path();
-  File opened;
+  Descriptor opened;
   for (const char* name : {plain.c_str(), kVersionFolder}) {
     const int above = opened ? opened.get() : AT_FDCWD;
     if (opened && access == Access::write && mkdirat(above, name, 0700) != 0 && errno != EEXIST)
-      return tl::unexpected(unusable_folder(path, words(errno), errno));
-    File next(openat(above, name, kFolder));
+      return tl::unexpected(unusable_folder(path, error_text(errno), errno));
+    Descriptor next(openat(above, name, kFolder));
     struct stat status {};
     if (!next || fstat(next.get(), &status) != 0)
-      return tl::unexpected(unusable_folder(path, words(errno), errno));
+      return tl::unexpected(unusable_folder(path, error_text(errno), errno));
     if (const std::string reason = distrust(status, access); !reason.empty())
       return tl::unexpected(unusable_folder(path, reason, EPERM));
     opened = std::move(next);
   }
   // A file system that is only read, or a mode: better known now than at the first entry.
   if (access == Access::write && faccessat(opened.get(), ".", W_OK | X_OK, AT_EACCESS) != 0)
-    return tl::unexpected(unusable_folder(path, words(errno), errno));
+    return tl::unexpected(unusable_folder(path, error_text(errno), errno));
   return Folder(path, access, std::move(opened));
 }
 
@@ -132,7 +132,7 @@ Error failed_operation(const Folder& folder, const char* what, int error) {
   return {ZE_RESULT_ERROR_NOT_AVAILABLE,
           what,
           {"K0711",
-           std::string("the cache folder failed to ") + what + ": " + words(error),
+           std::string("the cache folder failed to ") + what + ": " + error_text(error),
            {{.label = "folder", .text = folder.path().string()}},
            {"look at the space and the rights of that folder"}}};
 }

@@ -11,11 +11,14 @@
 #include <memory>
 #include <string>
 
-#include "cache/file.hpp"
 #include "kiln/manifest.hpp"
 #include "kiln/result.hpp"
+#include "support/descriptor.hpp"
 
 namespace kiln::cache {
+
+using detail::Descriptor;
+using detail::error_text;
 
 enum class Access : std::uint8_t {
   read,   ///< owned by this user or by root; nothing is made or changed
@@ -27,7 +30,7 @@ enum class Access : std::uint8_t {
 /// for it, v1/lock is for locks, and the length of v1/usage estimates the size. Thread-safe.
 class Folder {
  public:
-  Folder(std::filesystem::path path, Access access, File version);
+  Folder(std::filesystem::path path, Access access, Descriptor version);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] Access access() const { return access_; }
@@ -42,7 +45,7 @@ class Folder {
   /// for again.
   [[nodiscard]] bool may_read(const CacheKey& key) const;
   /// Opens a folder inside v1, made when missing; error: errno, EPERM for one that is not trusted.
-  [[nodiscard]] tl::expected<File, int> subfolder(const char* name, bool make) const;
+  [[nodiscard]] tl::expected<Descriptor, int> subfolder(const char* name, bool make) const;
 
   /// Cleared when the file system has no files without a name, or no links to them.
   [[nodiscard]] std::atomic<bool>& nameless_files() const { return shared_->nameless_files; }
@@ -54,7 +57,7 @@ class Folder {
   };
   std::filesystem::path path_;
   Access access_;
-  File version_;
+  Descriptor version_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
 };
 

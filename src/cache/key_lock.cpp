@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::chrono::microseconds kFirstPause = 100us, kLongestPause = 20ms;
 
-/// File systems of several machines, and those of user space, whose locks cannot be known.
+/// Descriptor systems of several machines, and those of user space, whose locks cannot be known.
 bool is_shared(int folder) {
   struct statfs status {};
   if (fstatfs(folder, &status) != 0) return true;
@@ -58,7 +58,7 @@ using FileName = std::pair<dev_t, ino_t>;
 /// all that use the file share, and which is closed when nobody does.
 struct KeyLocks::LockFile {
   FileName name;
-  File file;
+  Descriptor file;
   std::size_t users = 0;  // guarded by the registry's mutex
 
   std::mutex mutex;  // of what follows
@@ -83,7 +83,7 @@ KeyLocks::LockFile* KeyLocks::open_file(int folder, const char* name) {
     if (const auto known = registry.files.find({status.st_dev, status.st_ino}); known != registry.files.end())
       return ++known->second->users, known->second.get();
   auto made = std::make_unique<LockFile>();
-  made->file = File(openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  made->file = Descriptor(openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   if (!made->file || fstat(made->file.get(), &status) != 0 || !is_own_file(status)) return nullptr;
   made->name = {status.st_dev, status.st_ino};
   const auto [place, is_new] = registry.files.try_emplace(made->name);
@@ -95,7 +95,7 @@ KeyLocks::LockFile* KeyLocks::open_file(int folder, const char* name) {
 KeyLocks::LockFile* KeyLocks::open_runtime_file() {
   const char* path = std::getenv("XDG_RUNTIME_DIR");
   if (!path || *path != '/') return nullptr;
-  const File folder(::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor folder(::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   if (!folder || fstat(folder.get(), &status) != 0) return nullptr;
   if (status.st_uid != geteuid() || (status.st_mode & 077) != 0) return nullptr;

@@ -31,7 +31,7 @@ bool is_folder_name(const std::string& name) {
 void look_into(const Folder& folder, const std::string& digits, Contents& contents) {
   const auto inside = folder.subfolder(digits.c_str(), false);
   if (!inside) {
-    if (inside.error() != ENOENT) contents.unusable.push_back({digits, words(inside.error())});
+    if (inside.error() != ENOENT) contents.unusable.push_back({digits, error_text(inside.error())});
     return;
   }
   each_name(inside->get(), [&](const char* rest) {

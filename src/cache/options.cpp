@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "binary/digits.hpp"
 #include "kiln/cache.hpp"
+#include "support/digits.hpp"
 
 namespace kiln {
 namespace {

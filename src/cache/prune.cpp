@@ -19,7 +19,7 @@ std::uint64_t sweep(const Folder& folder, std::chrono::sys_seconds now) {
   if (!temporary) return 0;
   std::uint64_t orphans = 0;
   each_name(temporary->get(), [&](const char* name) {
-    const File file(openat(temporary->get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const Descriptor file(openat(temporary->get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !folder.trusts(status))
       return;
@@ -34,7 +34,7 @@ std::uint64_t sweep(const Folder& folder, std::chrono::sys_seconds now) {
 int remove_tree(int folder, const char* name) {
   if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) return 0;
   if (errno != EISDIR) return errno;
-  const File inside(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor inside(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   int failure = inside ? 0 : errno;
   struct stat outer {
   }, inner{};
@@ -105,7 +105,7 @@ Result<PruneResult> clear(const Folder& folder) {
   if (const auto damaged = folder.subfolder("damaged", false))
     each_name(damaged->get(), [&](const char* name) {
       if (const int error = remove_tree(damaged->get(), name))
-        unusable.push_back({std::string("damaged/") + name, words(error)});
+        unusable.push_back({std::string("damaged/") + name, error_text(error)});
     });
   if (result) result->unusable = std::move(unusable);
   return result;

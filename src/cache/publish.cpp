@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "cache/entry_file.hpp"
-#include "cache/file_limit.hpp"
+#include "support/file_limit.hpp"
 
 namespace kiln::cache {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 /// No fsync: what a power failure tears has a wrong checksum. close() of a second descriptor makes network
 /// file systems write now and say whether they could, and keeps the first one and its lock.
 int write_all(int file, std::span<const std::byte> bytes) {
-  const NoFileSizeSignal guard;
+  const detail::NoFileSizeSignal guard;
   while (!bytes.empty()) {
     const ssize_t count = write(file, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
@@ -30,7 +30,7 @@ int write_all(int file, std::span<const std::byte> bytes) {
 /// Needs no name and so leaves nothing behind. nullopt: this file system cannot do it.
 std::optional<int> publish_nameless(const Folder& folder, const EntryName& name, int place,
                                     std::span<const std::byte> bytes) {
-  const File file(openat(place, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  const Descriptor file(openat(place, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) {
     const bool impossible = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT;
     if (!impossible) return errno;
@@ -47,7 +47,7 @@ std::optional<int> publish_nameless(const Folder& folder, const EntryName& name,
 
 struct Temporary {
   std::string name = random_name();
-  File file{};
+  Descriptor file{};
 };
 
 /// The writer holds a lock on its file: one without it has lost its writer. sweep() in prune.cpp may meet the
@@ -55,8 +55,8 @@ struct Temporary {
 tl::expected<Temporary, int> create_temporary(int folder) {
   for (int tries = 0; tries < 10; ++tries) {
     Temporary made;
-    made.file =
-        File(openat(folder, made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    made.file = Descriptor(
+        openat(folder, made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!made.file && errno != EEXIST) return tl::unexpected(errno);
     struct stat status {};
     const bool locked = made.file && (flock(made.file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "cache/entry.hpp"
+#include "cache/format/entry.hpp"
 
 namespace kiln::cache {
 

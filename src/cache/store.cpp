@@ -311,7 +311,7 @@ void Store::keep(Request& request, const FileBytes& file) {
     mark_used(*user_, request.key, request.now);
   } else if (error != EEXIST) {
     count(&CacheCounts::store_failures);
-    say_once("cannot store in " + path_.string() + ": " + words(error));
+    say_once("cannot store in " + path_.string() + ": " + error_text(error));
   }
 }
 

@@ -2,7 +2,7 @@
 // The estimate of a folder's size, as the length of a file.
 #include "cache/usage.hpp"
 
-#include "cache/file_limit.hpp"
+#include "support/file_limit.hpp"
 
 namespace kiln::cache {
 namespace {
@@ -23,10 +23,11 @@ std::optional<std::uint64_t> length(const Folder& folder) {
   return std::nullopt;
 }
 
-File open_usage(const Folder& folder, int flags) {
-  File file(openat(folder.descriptor(), kName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600));
+Descriptor open_usage(const Folder& folder, int flags) {
+  Descriptor file(
+      openat(folder.descriptor(), kName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600));
   struct stat status {};
-  return file && fstat(file.get(), &status) == 0 && is_usage(status) ? std::move(file) : File();
+  return file && fstat(file.get(), &status) == 0 && is_usage(status) ? std::move(file) : Descriptor();
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ std::optional<std::uint64_t> estimated_usage(const Folder& folder) {
 }
 
 void add_usage(const Folder& folder, std::uint64_t bytes) {
-  if (const File file = open_usage(folder, O_APPEND)) {
-    const NoFileSizeSignal guard;
+  if (const Descriptor file = open_usage(folder, O_APPEND)) {
+    const detail::NoFileSizeSignal guard;
     const std::string added(blocks_of(bytes), '.');
     // Without effect where there is no space: then nothing was stored either.
     [[maybe_unused]] const ssize_t count = write(file.get(), added.data(), added.size());
@@ -53,8 +54,8 @@ std::uint64_t start_count(const Folder& folder) {
 
 void set_usage(const Folder& folder, std::uint64_t before, std::uint64_t blocks) {
   const std::uint64_t now = length(folder).value_or(0);
-  if (const File file = open_usage(folder, O_CREAT)) {
-    const NoFileSizeSignal guard;
+  if (const Descriptor file = open_usage(folder, O_CREAT)) {
+    const detail::NoFileSizeSignal guard;
     [[maybe_unused]] const int error =
         ftruncate(file.get(), static_cast<off_t>(blocks + (now > before ? now - before : 0)));
   }

@@ -3,8 +3,8 @@
 #include <array>
 #include <span>
 
-#include "binary/digits.hpp"
 #include "kiln/explain.hpp"
+#include "support/digits.hpp"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,9 @@
 namespace kiln {
 namespace {
 
+using detail::field_of;
 using detail::LoggedFailure;
 using detail::parse_number;
-using detail::value_of;
 
 constexpr const char* kTrace = "trace the program for more: onetrace -c PROGRAM (or unitrace, ze_tracer)";
 constexpr const char* kDebugKeys =
@@ -47,7 +47,7 @@ std::uint64_t sum_of(const detail::LoggedKernel& kernel) {
 void add_range_hint(Diagnostic& diagnostic, const LoggedFailure& failure) {
   std::uint64_t items = 1;
   for (const char* name : {"globalSizeX", "globalSizeY", "globalSizeZ"}) {
-    const auto size = parse_number(value_of(failure.values, name));
+    const auto size = parse_number(field_of(failure.values, name));
     if (!size || __builtin_mul_overflow(items, *size, &items)) return;
   }
   for (const auto& [index, size] : failure.kernel.local_bytes)
@@ -155,7 +155,7 @@ Diagnostic call_finding(const LoggedFailure& failure) {
   } else if (call.starts_with("zeMemAlloc")) {
     diagnostic.code = "K0507";
     diagnostic.message = "an allocation failed";
-    if (const auto size = parse_number(value_of(failure.values, "size")))
+    if (const auto size = parse_number(field_of(failure.values, "size")))
       diagnostic.rows.push_back(bytes("size", *size));
     add_meaning(diagnostic, failure.result);
   } else {

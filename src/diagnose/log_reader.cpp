@@ -9,9 +9,9 @@
 namespace kiln {
 namespace {
 
+using detail::field_of;
 using detail::parse_number;
 using detail::TraceLine;
-using detail::value_of;
 
 constexpr std::size_t kLongestLine = 64 << 10;
 constexpr std::size_t kLongestKept = 400;     // bytes of a line that a diagnostic shows
@@ -49,7 +49,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 }
 
 std::string_view kernel_handle(std::string_view values) {
-  return value_of(values, "hKernel").substr(0, kLongestHandle);
+  return field_of(values, "hKernel").substr(0, kLongestHandle);
 }
 
 /// "unknown" where the trace is cut off.
@@ -76,10 +76,10 @@ void LogReader::State::entered(const TraceLine& line) {
       line.values.substr(0, kLongestValues);
   const std::string_view handle = kernel_handle(line.values);
   if (line.call == "zeKernelSetArgumentValue") {
-    const auto index = parse_number(value_of(line.values, "argIndex"));
-    const auto size = parse_number(value_of(line.values, "argSize"));
+    const auto index = parse_number(field_of(line.values, "argIndex"));
+    const auto size = parse_number(field_of(line.values, "argSize"));
     // Eight bytes of nothing are a null pointer to global memory more likely than SLM.
-    if (!index || !size || *size <= 8 || parse_number(value_of(line.values, "pArgValue")) != 0) return;
+    if (!index || !size || *size <= 8 || parse_number(field_of(line.values, "pArgValue")) != 0) return;
     auto& locals = kernel(handle).local_bytes;
     if (locals.size() < kMostArguments) locals[*index] = *size;
   } else if (line.call == "zeKernelDestroy") {

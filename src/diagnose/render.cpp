@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "diagnose/printable.hpp"
 #include "kiln/result.hpp"
+#include "support/printable.hpp"
 
 namespace kiln {
 

@@ -2,7 +2,7 @@
 // The forms of trace lines, as the tools print them.
 #include "diagnose/trace_line.hpp"
 
-#include "binary/digits.hpp"
+#include "support/digits.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -80,7 +80,7 @@ std::optional<TraceLine> parse_trace_line(std::string_view line) {
   return parse_validation(line);
 }
 
-std::string_view value_of(std::string_view values, std::string_view name) {
+std::string_view field_of(std::string_view values, std::string_view name) {
   for (std::size_t at = 0; (at = values.find(name, at)) != values.npos; ++at) {
     if (at > 0 && is_name(values[at - 1])) continue;
     std::string_view rest = without_blanks(values.substr(at + name.size()));

@@ -23,7 +23,7 @@ struct TraceLine {
 [[nodiscard]] std::optional<TraceLine> parse_trace_line(std::string_view line);
 
 /// The word behind `name = ` or `name=`, empty when there is none. Pure.
-[[nodiscard]] std::string_view value_of(std::string_view values, std::string_view name);
+[[nodiscard]] std::string_view field_of(std::string_view values, std::string_view name);
 
 /// Decimal, or hexadecimal behind 0x. Pure.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view word);

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "diagnose/printable.hpp"
 #include "doctor/judgement.hpp"
 #include "kiln/open.hpp"
+#include "support/printable.hpp"
 
 namespace kiln::doctor {
 namespace {

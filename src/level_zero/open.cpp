@@ -14,8 +14,8 @@
 
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
-#include "level_zero/install_paths.hpp"
 #include "level_zero/source.hpp"
+#include "support/install_paths.hpp"
 
 namespace kiln {
 namespace detail {

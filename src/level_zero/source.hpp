@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "identity/load_moment.hpp"
 #include "kiln/api.hpp"
-#include "level_zero/load_moment.hpp"
 
 namespace kiln::detail {
 

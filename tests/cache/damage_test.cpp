@@ -15,7 +15,7 @@ class Victim {
 
   template <class Damage>
   void check(Damage damage) {
-    const cache::File file(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    const detail::Descriptor file(open(path_.c_str(), O_RDWR | O_CLOEXEC));
     damage(file.get());
     const std::uint64_t damaged = store_.counts().damaged;
     const Asked asked = ask(store_, 1, 200);

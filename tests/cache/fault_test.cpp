@@ -228,7 +228,7 @@ TEST_CASE("a disk that cannot be read or has lost the file: a miss, and the entr
     watching = false;
     fault = {};
     CHECK((asked.compiled && asked.right));
-    CHECK(asked.answer.missed == cache::words(error));
+    CHECK(asked.answer.missed == detail::error_text(error));
     CHECK(store.counts().damaged == 0);
     CHECK(ask(store, 1).answer.source == CacheSource::user);
   }

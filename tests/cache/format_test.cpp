@@ -7,8 +7,8 @@
 #include <cstring>
 #include <tuple>
 
-#include "cache/entry.hpp"
-#include "cache/facts.hpp"
+#include "cache/format/entry.hpp"
+#include "cache/format/facts.hpp"
 #include "kiln/manifest.hpp"
 #include "unit/test_file.hpp"
 

@@ -22,7 +22,7 @@
 #include <map>
 #include <thread>
 
-#include "cache/identity.hpp"
+#include "build/compiler_identity.hpp"
 #include "kiln/kiln.hpp"
 
 namespace {

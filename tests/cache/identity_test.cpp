@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "cache/identity_world.hpp"
+#include "support/build_id.hpp"
 #include "unit/golden.hpp"
 
 namespace kiln::cache {
@@ -417,24 +418,24 @@ TEST_CASE("build-ids are read within the bounds of their notes") {
     return std::ranges::equal(found, bytes(wanted));
   };
   const auto id = note(3, kGnu, "\x12\xab\xcd");
-  CHECK(same(build_id(id, 4), "\x12\xab\xcd"));
+  CHECK(same(detail::build_id(id, 4), "\x12\xab\xcd"));
   auto two = note(5, kGnu, "property");
   two.insert(two.end(), id.begin(), id.end());
-  CHECK(same(build_id(two, 4), "\x12\xab\xcd"));
-  CHECK(build_id(note(3, std::string_view("XNU\0", 4), "\x12"), 4).empty());
-  CHECK(build_id({}, 4).empty());
+  CHECK(same(detail::build_id(two, 4), "\x12\xab\xcd"));
+  CHECK(detail::build_id(note(3, std::string_view("XNU\0", 4), "\x12"), 4).empty());
+  CHECK(detail::build_id({}, 4).empty());
   for (std::size_t size = 0; size + 1 < id.size(); ++size) {
     const std::vector<std::byte> cut(id.begin(), id.begin() + static_cast<std::ptrdiff_t>(size));
-    CHECK(build_id(cut, 4).empty());
+    CHECK(detail::build_id(cut, 4).empty());
   }
   // Sizes up to the largest in every field, which must neither wrap nor loop.
   for (std::size_t at = 0; at < 12; ++at)
     for (const unsigned value : {0U, 1U, 127U, 128U, 255U}) {
       auto wrong = two;
       wrong[at] = static_cast<std::byte>(value);
-      (void)build_id(wrong, 4);
+      (void)detail::build_id(wrong, 4);
       for (std::size_t rest = at; rest < 12; ++rest) wrong[rest] = std::byte{255};
-      CHECK(build_id(wrong, 8).empty());
+      CHECK(detail::build_id(wrong, 8).empty());
     }
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/identity.hpp"
+#include "build/compiler_identity.hpp"
 
 namespace kiln::cache {
 

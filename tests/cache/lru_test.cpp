@@ -177,7 +177,7 @@ TEST_CASE("prune by age and by size, and the files of dead writers") {
   fs::permissions(temporary, fs::perms::owner_all);
   std::ofstream(temporary / "dead") << "x";
   std::ofstream(temporary / "alive") << "x";
-  const cache::File writer(open((temporary / "alive").c_str(), O_WRONLY | O_CLOEXEC));
+  const detail::Descriptor writer(open((temporary / "alive").c_str(), O_WRONLY | O_CLOEXEC));
   REQUIRE(flock(writer.get(), LOCK_EX | LOCK_NB) == 0);
 
   auto result = cache::prune(*opened, std::uint64_t{1} << 40, 4 * 24h, clock.now);
@@ -203,7 +203,7 @@ TEST_CASE("opening a folder of many entries looks at none of them") {
     std::ofstream(path) << "x";
   }
   // Names come from reading the folders that hold entries, and reading begins with opening.
-  const cache::File watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const detail::Descriptor watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   int watched = 0;
   for (const auto& holder : fs::directory_iterator(folder / "v1"))
     if (holder.is_directory()) {

@@ -83,9 +83,9 @@ TEST_CASE("a read-only file system serves what it has") {
   mounted.make_read_only();
   LogLines lines;
   Store store(options_in(folder / "kiln"));
-  CHECK(store.unusable().find(cache::words(EROFS)) != std::string::npos);
+  CHECK(store.unusable().find(detail::error_text(EROFS)) != std::string::npos);
   const auto closed = cache::open_folder(folder / "kiln", cache::Access::write);
-  CHECK(closed.error().diagnostic()->message.find(cache::words(EROFS)) != std::string::npos);
+  CHECK(closed.error().diagnostic()->message.find(detail::error_text(EROFS)) != std::string::npos);
   for (int i = 0; i < 2; ++i) {
     CHECK(ask(store, 1).answer.source == CacheSource::user);
     CHECK(ask(store, 2).compiled);

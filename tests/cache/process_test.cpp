@@ -41,7 +41,7 @@ class AttemptLog {
 
  private:
   fs::path path_;
-  cache::File file_;
+  detail::Descriptor file_;
 };
 
 enum Exit { fine = 0, wrong_bytes = 1 };

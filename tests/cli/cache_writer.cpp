@@ -5,7 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cache/facts.hpp"
+#include "cache/format/facts.hpp"
 #include "cache/maintenance.hpp"
 #include "kiln/bundle.hpp"
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "assemble.hpp"
-#include "cpu_driver/program/screen.hpp"
+#include "drivers/cpu/compiler/frontend/screen.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu_driver/program/child_process.hpp"
+#include "drivers/cpu/compiler/child_process.hpp"
 
 namespace kiln::cpu::test {
 namespace {

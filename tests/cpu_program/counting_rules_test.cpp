@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "cpu_driver/program/access_rules.hpp"
-#include "cpu_driver/program/places.hpp"
-#include "cpu_driver/program/slm_shadow.hpp"
+#include "drivers/cpu/compiler/instrument/places.hpp"
+#include "drivers/cpu/counting/access_rules.hpp"
+#include "drivers/cpu/counting/slm_shadow.hpp"
 
 namespace kiln::cpu::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "assemble.hpp"
-#include "cpu_driver/program/child_process.hpp"
+#include "drivers/cpu/compiler/child_process.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {

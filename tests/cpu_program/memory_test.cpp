@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "cpu_driver/program/printf.hpp"
+#include "drivers/cpu/runtime/printf.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is kept of builds, and for how long.
-#include "cpu_driver/recent_builds.hpp"
+#include "drivers/cpu/objects/recent_builds.hpp"
 
 #include <doctest/doctest.h>
 

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu_driver/program.hpp"
+#include "drivers/cpu/program.hpp"
 
 namespace kiln::cpu::test {
 

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <thread>
 
-#include "cache/entry.hpp"
 #include "cache/fixture.hpp"
+#include "cache/format/entry.hpp"
 #include "device_test.hpp"
 
 namespace kiln::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the CPU device counts of each sample: equal to what the sample predicts, and to the guides' claims.
-#include "cli/counters.hpp"
+#include "tool/samples/counters.hpp"
 
 #include <numeric>
 
@@ -28,18 +28,18 @@ Seen run_counted(const samples::Sample& sample, Bundle& bundle, const samples::C
   need(seen.prepared.launch(list.get(), kernel, {}));
   finish(list.get());
   CHECK_FALSE(seen.prepared.verify());
-  seen.counters = need(cli::read_counters(device(), kernel.kernel()));
+  seen.counters = need(tool::read_counters(device(), kernel.kernel()));
   CHECK(seen.counters["launches"] == 1);
   CHECK_MESSAGE(seen.counters["defects"].empty(), seen.counters["defects"].dump());
   for (const samples::Predicted& predicted : seen.prepared.predicted)
-    if (const auto value = cli::counted(seen.counters, predicted))
+    if (const auto value = tool::counted(seen.counters, predicted))
       CHECK_MESSAGE(*value == predicted.value, predicted.what);
   return seen;
 }
 
 Bundle counted_bundle(const std::string& family) {
   return need(
-      Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)), cli::counted_build()));
+      Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)), tool::counted_build()));
 }
 
 ordered_json counters_of(const char* name, const samples::Choices& choices = {}) {
@@ -72,7 +72,7 @@ TEST_CASE("every sample: counted as predicted, and clean") {
     for (const std::uint64_t size : {300, 16, 1, 0}) {
       const Seen seen = run_counted(sample, bundle, {.size = size});
       for (const samples::Predicted& predicted : seen.prepared.predicted)
-        predictions += cli::counted(seen.counters, predicted).has_value();
+        predictions += tool::counted(seen.counters, predicted).has_value();
     }
   }
   CHECK(predictions == 4 * 29);
@@ -137,11 +137,11 @@ TEST_CASE("reading clears, other modules have no counters, other devices do not 
   const samples::Sample& sample = *samples::find("saxpy");
   Bundle counted = counted_bundle("saxpy");
   run_counted(sample, counted);
-  const auto again = need(cli::read_counters(device(), need(counted.kernel(sample.kernel))->kernel()));
+  const auto again = need(tool::read_counters(device(), need(counted.kernel(sample.kernel))->kernel()));
   CHECK(again["launches"] == 0);
   CHECK(again["instructions"].empty());
   Bundle plain = need(Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, "saxpy"))));
-  const auto none = cli::read_counters(device(), need(plain.kernel(sample.kernel))->kernel());
+  const auto none = tool::read_counters(device(), need(plain.kernel(sample.kernel))->kernel());
   REQUIRE_FALSE(none);
   CHECK(none.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE);
 }

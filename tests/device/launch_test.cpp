@@ -2,8 +2,8 @@
 // Launches that run: typed arguments, required groups, timestamps, large buffers.
 #include <chrono>
 
-#include "cli/samples.hpp"
 #include "device_test.hpp"
+#include "tool/samples/samples.hpp"
 
 namespace kiln::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The samples: each against its host reference, their names, and what they predict.
-#include "cli/samples.hpp"
+#include "tool/samples/samples.hpp"
 
 #include <numeric>
 

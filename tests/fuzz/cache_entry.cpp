@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cache/entry.hpp"
+#include "cache/format/entry.hpp"
 #include "fuzz/input.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // Fuzz target: the facts that a cache entry carries, and the checks on what they say.
 #include <algorithm>
 
-#include "cache/facts.hpp"
+#include "cache/format/facts.hpp"
 #include "fuzz/claims.hpp"
 #include "fuzz/input.hpp"
 

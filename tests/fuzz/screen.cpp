@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: the CPU driver's decision on which SPIR-V may be compiled.
-#include "cpu_driver/program/screen.hpp"
+#include "drivers/cpu/compiler/frontend/screen.hpp"
 
 #include "fuzz/input.hpp"
 

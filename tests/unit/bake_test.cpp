@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What `kiln bake` is made of: options, includes, rules for make, and its diagnostics.
-#include "cli/bake.hpp"
-
 #include <doctest/doctest.h>
 
-#include "cli/parallel.hpp"
+#include "support/private_folder.hpp"
+#include "tool/bake/command.hpp"
+#include "tool/common/parallel.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
-using namespace kiln::cli;
+using namespace kiln::tool;
 using namespace kiln::test;
 
 namespace {
@@ -35,7 +35,7 @@ TEST_CASE("options: the folders are the front end's alone, and absolute there") 
 }
 
 TEST_CASE("includes: nested ones, each once, as the compiler looks for them") {
-  const PrivateFolder folder;
+  const detail::PrivateFolder folder;
   const std::filesystem::path root = folder.path();
   write(root / "source/a.h", "#include \"sub/b.h\"\n#include \"a.h\"\n");
   write(root / "source/sub/b.h", "# include <c.h>\n#include \"d.h\"");
@@ -45,7 +45,7 @@ TEST_CASE("includes: nested ones, each once, as the compiler looks for them") {
   const std::string text =
       "#include \"none.h\"\n  #  include\t\"sub/b.h\" // why\n#include NAME\n#include \"open\n#includes "
       "\"sub/d.h\"\n";
-  BakeSource source{(root / "source/k.cl").string(), SourceLanguage::opencl_c, bytes_of(text)};
+  BakeSource source{(root / "source/k.cl").string(), offline::SourceLanguage::opencl_c, bytes_of(text)};
   const BakeFlags flags = parse_flags("-I " + (root / "include").string());
   const std::vector<std::string> wanted{(root / "source/sub/b.h").string(), (root / "include/c.h").string(),
                                         (root / "source/sub/d.h").string()};
@@ -53,7 +53,7 @@ TEST_CASE("includes: nested ones, each once, as the compiler looks for them") {
   source.bytes = bytes_of("#include \"a.h\"");
   CHECK(included_files(source, flags) == std::vector{(root / "include/a.h").string()});
   CHECK(included_files(source, {}).size() == 3);
-  source.language = SourceLanguage::spirv;
+  source.language = offline::SourceLanguage::spirv;
   CHECK(included_files(source, flags).empty());
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a rule for make") {
 }
 
 TEST_CASE("an output is whole or what it was, and a link to it stays one") {
-  const PrivateFolder folder;
+  const detail::PrivateFolder folder;
   const std::string real = (folder.path() / "real").string(), link = (folder.path() / "link").string();
   REQUIRE(write_output(real, bytes_of("one")));
   std::filesystem::create_symlink(real, link);
@@ -74,7 +74,7 @@ TEST_CASE("an output is whole or what it was, and a link to it stays one") {
 }
 
 TEST_CASE("K0420 to K0422: sources, outputs, the CPU device") {
-  const PrivateFolder folder;
+  const detail::PrivateFolder folder;
   write(folder.path() / "notes.txt", "text");
   const auto old = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());

@@ -4,16 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cache/facts.hpp"
-#include "cli/cache_archive.hpp"
-#include "cli/cache_compare.hpp"
-#include "cli/cache_entries.hpp"
-#include "cli/cache_units.hpp"
-#include "cli/output.hpp"
+#include "cache/format/facts.hpp"
+#include "tool/cache/archive.hpp"
+#include "tool/cache/compare.hpp"
+#include "tool/cache/entries.hpp"
+#include "tool/cache/units.hpp"
+#include "tool/common/output.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
-using namespace kiln::cli;
+using namespace kiln::tool;
 using namespace kiln::test;
 
 namespace {

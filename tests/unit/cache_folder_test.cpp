@@ -20,6 +20,6 @@ TEST_CASE("K0710: cache folders that cannot be used") {
 }
 
 TEST_CASE("K0711: operations on a cache folder") {
-  const cache::Folder lost("/srv/kiln", cache::Access::read, cache::File());
+  const cache::Folder lost("/srv/kiln", cache::Access::read, detail::Descriptor());
   check_diagnostic("K0711", ZE_RESULT_ERROR_NOT_AVAILABLE, cache::list_entries(lost));
 }

@@ -7,13 +7,14 @@
 #include <csignal>
 #include <thread>
 
-#include "cli/check_matrix.hpp"
-#include "cli/driver_question.hpp"
-#include "cli/parallel.hpp"
+#include "support/private_folder.hpp"
+#include "tool/check/driver_question.hpp"
+#include "tool/check/matrix.hpp"
+#include "tool/common/parallel.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
-using namespace kiln::cli;
+using namespace kiln::tool;
 using namespace kiln::test;
 using namespace std::chrono_literals;
 using End = ProcessResult::End;
@@ -27,8 +28,9 @@ ProcessResult shell(const std::string& script, std::chrono::milliseconds time_li
 
 ProcessResult said(std::string words, int status) { return {End::exited, status, std::move(words), {}}; }
 
-CompileFailure explain(const ProcessResult& result) {
-  return explain_compile({"saxpy.cl", {}, SourceLanguage::opencl_c, "dg2-g10", ""}, result, 1500ms);
+offline::CompileFailure explain(const ProcessResult& result) {
+  return offline::explain_compile({"saxpy.cl", {}, offline::SourceLanguage::opencl_c, "dg2-g10", ""}, result,
+                                  1500ms);
 }
 
 /// A set with one native binary for dg2-g10 and one kernel.
@@ -122,7 +124,7 @@ TEST_CASE("work in parallel is done once each, in a folder that goes away") {
   CHECK(done == std::vector<int>(1000, 1));
   std::filesystem::path path;
   {
-    const PrivateFolder folder;
+    const detail::PrivateFolder folder;
     path = folder.path();
     REQUIRE(std::filesystem::is_directory(path));
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::all) ==
@@ -133,7 +135,7 @@ TEST_CASE("work in parallel is done once each, in a folder that goes away") {
 }
 
 TEST_CASE("what ocloc's failures mean") {
-  using Kind = CompileFailure::Kind;
+  using Kind = offline::CompileFailure::Kind;
   const auto missing = explain({End::not_started, ENOENT, {}, {}});
   CHECK(missing.kind == Kind::no_ocloc);
   check_diagnostic("K0405", missing.diagnostic);

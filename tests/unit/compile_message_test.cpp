@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What build_module and kiln-compile say to each other, whole and damaged.
-#include "bundle/compile_message.hpp"
+#include "build/compile_message.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,15 +10,15 @@
 #include <random>
 #include <set>
 
-#include "diagnose/printable.hpp"
 #include "kiln/bundle.hpp"
 #include "level_zero/discovery.hpp"
+#include "support/printable.hpp"
 #include "support/stub_driver.hpp"
 #include "unit/golden.hpp"
 #include "unit/test_file.hpp"
 #ifdef KILN_TEST_SAMPLES
-#include "cli/counters.hpp"
-#include "cli/samples.hpp"
+#include "tool/samples/counters.hpp"
+#include "tool/samples/samples.hpp"
 #endif
 
 using namespace kiln;
@@ -211,7 +211,7 @@ TEST_CASE("K0401: the tool") {
 
 TEST_CASE("K0409, K0801 to K0804: counting") {
   StubDriver stub;
-  check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, cli::can_count(stub_device(stub)));
+  check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, tool::can_count(stub_device(stub)));
   const auto counters = nlohmann::ordered_json::parse(R"({"kernel": "sum", "defects": [
       {"defect": "slm_out_of_bounds", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [1, 0, 0],
        "work_item": 63, "offset": 256, "bytes": 4, "available": 256, "times": 3},
@@ -228,7 +228,7 @@ TEST_CASE("K0409, K0801 to K0804: counting") {
   const std::pair<const char*, const char*> codes[] = {
       {"K0801", ""}, {"K0802", ""}, {"K0803", ""}, {"K0802", "none"}, {"K0804", ""}};
   for (std::size_t i = 0; i < std::size(codes); ++i)
-    check_diagnostic(codes[i].first, cli::defect_diagnostic(counters, counters["defects"][i]),
+    check_diagnostic(codes[i].first, tool::defect_diagnostic(counters, counters["defects"][i]),
                      codes[i].second);
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page of `kiln run --report`: what it draws, that its numbers are those of the JSON, and that text from
 // files stays text.
-#include "cli/report.hpp"
+#include "tool/report/report.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <regex>
 
-#include "cli/html.hpp"
+#include "tool/report/html.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
-using namespace kiln::cli;
+using namespace kiln::tool;
 using namespace kiln::test;
 using nlohmann::ordered_json;
 

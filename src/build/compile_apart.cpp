@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Finds kiln-compile, asks it, and tells how it ended where it does not answer.
+#include "build/compile_apart.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "build/compile_message.hpp"
+#include "build/compiler_identity.hpp"
+#include "kiln/log.hpp"
+#include "level_zero/source.hpp"
+#include "support/compiler_end.hpp"
+#include "support/install_paths.hpp"
+#include "support/printable.hpp"
+#include "support/process.hpp"
+
+namespace kiln::detail {
+namespace {
+
+constexpr std::size_t kLargestAnswer = std::size_t{1} << 30;  // bytes
+constexpr std::size_t kPrinted = 4096;                        // bytes that are shown of what it printed
+
+std::string compiler_path() {
+  if (const char* chosen = secure_getenv("KILN_COMPILER"); chosen && *chosen) return chosen;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&compiler_path), &self) && self.dli_fname) {
+    const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
+    // An installed tree may have been moved as a whole.
+    const auto installed = std::filesystem::path(kCompilerFolder).lexically_relative(kLibraryFolder);
+    std::error_code ignored;
+    for (const auto& place : {here / kCompilerInBuildTree, here / installed / kCompilerName})
+      if (std::filesystem::exists(place, ignored)) return place.string();
+  }
+  return std::string(kCompilerFolder) + "/" + kCompilerName;
+}
+
+std::nullopt_t not_apart(const std::string& why) {
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true))
+    log(LogLevel::warning, "modules are compiled in this process, which damaged SPIR-V can end: " + why);
+  return std::nullopt;
+}
+
+CompiledApart failed(ze_result_t code, std::string log, bool died = false) {
+  ModuleBuild build(code, std::move(log));
+  build.compiler_died = died;
+  return tl::unexpected(std::move(build));
+}
+
+CompiledApart explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
+  std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
+  if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
+  // Killed from outside, or too slow: no fault of the input that would show again.
+  const bool killed = result.end == ProcessResult::End::timed_out ||
+                      (result.end == ProcessResult::End::signalled && !is_own_fault(result.number));
+  return failed(killed ? ZE_RESULT_ERROR_NOT_AVAILABLE : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                std::move(text), !killed);
+}
+
+}  // namespace
+
+std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
+                                           std::span<const ModuleInput> inputs, const BuildOptions& options) {
+  auto place = place_of(driver, device);
+  if (!place) return not_apart("another process cannot find this device");
+  const auto message = encode(CompileRequest{*std::move(place), {inputs.begin(), inputs.end()}});
+  const std::string path = compiler_path();
+  ProcessOptions process;
+  process.arguments = {path};
+  process.time_limit = options.time_limit;
+  process.output_limit = kLargestAnswer;
+  process.input = message;
+  process.error_tail = kPrinted;
+  process.only_standard = true;
+  // The environment that the driver of this process read, which a later setenv() does not change either.
+  if (const Source* source = source_of(device.api())) process.environment = &source->moment.environment;
+  const ProcessResult result = run_process(process);
+
+  using End = ProcessResult::End;
+  if (result.end == End::interrupted) return failed(ZE_RESULT_ERROR_NOT_AVAILABLE, "interrupted");
+  if (result.end == End::not_started) return not_apart(path + ": " + std::strerror(result.number));
+  const bool started = result.out.starts_with(kCompilerStarts);
+  const auto said = std::as_bytes(std::span(result.out));
+  auto answer = decode_answer(started ? said.subspan(kCompilerStarts.size()) : said);
+  if (answer && !answer->found) return not_apart(path + ": " + answer->log);
+  if (!started) return not_apart(path + " ended by " + result.ended_by(options.time_limit));
+  if (!answer) return explain_end(result, options.time_limit);
+  if (!result.err.empty())
+    log(LogLevel::debug, "printed while a module was compiled: " + printable(result.err, "\n\t"));
+  std::string other = cache::first_difference(cache::identity(device.api()), answer->compiler);
+  if (!other.empty()) other += " in the process that compiled";
+  if (answer->code != ZE_RESULT_SUCCESS) {
+    ModuleBuild build(answer->code, std::move(answer->log));
+    build.last_error = std::move(answer->last_error);
+    build.other_compiler = std::move(other);
+    return CompiledApart(tl::unexpected(std::move(build)));
+  }
+  if (answer->native.empty())
+    return failed(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the compiler made no native binary");
+  return CompiledCode{std::move(answer->native), std::move(answer->log), std::move(other)};
+}
+
+}  // namespace kiln::detail

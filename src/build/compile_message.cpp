@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Messages as numbers of eight bytes and texts with their length before them, behind a line that names the
+// release.
+#include "build/compile_message.hpp"
+
+#include <cstring>
+#include <string_view>
+
+#include "kiln/version.hpp"
+
+namespace kiln::detail {
+namespace {
+
+constexpr std::string_view kRequestMark = "kiln-compile request " KILN_VERSION "\n";
+constexpr std::string_view kAnswerMark = "kiln-compile answer " KILN_VERSION "\n";
+
+class Writer {
+ public:
+  explicit Writer(std::string_view mark) { raw(mark.data(), mark.size()); }
+  Writer& number(std::uint64_t value) {
+    raw(&value, sizeof value);
+    return *this;
+  }
+  Writer& text(std::string_view text) { return bytes(std::as_bytes(std::span(text))); }
+  Writer& bytes(std::span<const std::byte> bytes) {
+    number(bytes.size());
+    raw(bytes.data(), bytes.size());
+    return *this;
+  }
+  std::vector<std::byte> take() { return std::move(message_); }
+
+ private:
+  void raw(const void* data, std::size_t size) {
+    const auto* first = static_cast<const std::byte*>(data);
+    message_.insert(message_.end(), first, first + size);
+  }
+  std::vector<std::byte> message_;
+};
+
+/// After the first thing that is not as it must be, all that is read is empty and well() is false.
+class Reader {
+ public:
+  Reader(std::span<const std::byte> message, std::string_view mark) : left_(message) {
+    const auto have = take(mark.size());
+    well_ = well_ && std::memcmp(have.data(), mark.data(), mark.size()) == 0;
+  }
+  std::uint64_t number(std::uint64_t most = UINT64_MAX) {
+    std::uint64_t value = 0;
+    if (const auto bytes = take(sizeof value); well_) std::memcpy(&value, bytes.data(), sizeof value);
+    if (value > most) well_ = false;
+    return well_ ? value : 0;
+  }
+  std::uint32_t number32() { return static_cast<std::uint32_t>(number(UINT32_MAX)); }
+  std::span<const std::byte> bytes() { return take(number()); }
+  std::string text() {
+    const auto read = bytes();
+    return {reinterpret_cast<const char*>(read.data()), read.size()};
+  }
+  [[nodiscard]] bool well() const { return well_; }
+  [[nodiscard]] bool done() const { return well_ && left_.empty(); }
+
+ private:
+  std::span<const std::byte> take(std::uint64_t size) {
+    well_ = well_ && size <= left_.size();
+    if (!well_) return {};
+    const auto part = left_.first(size);
+    left_ = left_.subspan(size);
+    return part;
+  }
+  std::span<const std::byte> left_;
+  bool well_ = true;
+};
+
+}  // namespace
+
+std::vector<std::byte> encode(const CompileRequest& request) {
+  const DevicePlace& place = request.place;
+  Writer writer(kRequestMark);
+  writer.text(place.source).number(place.driver).number(place.device).text(place.name);
+  writer.number(place.vendor_id).number(place.device_id).number(place.ip_version);
+  writer.number(place.driver_version).number(request.inputs.size());
+  for (const ModuleInput& input : request.inputs) {
+    writer.number(input.format == ModuleFormat::native).bytes(input.code).text(input.flags);
+    writer.number(input.constants.size());
+    for (const SpecializationConstant& each : input.constants) writer.number(each.id).number(each.value);
+  }
+  return writer.take();
+}
+
+std::vector<std::byte> encode(const CompileAnswer& answer) {
+  Writer writer(kAnswerMark);
+  writer.number(answer.found).number(static_cast<std::uint32_t>(answer.code));
+  return writer.text(answer.log).text(answer.last_error).text(answer.compiler).bytes(answer.native).take();
+}
+
+std::optional<CompileRequest> decode_request(std::span<const std::byte> message) {
+  Reader reader(message, kRequestMark);
+  CompileRequest request;
+  DevicePlace& place = request.place;
+  place.source = reader.text();
+  place.driver = reader.number32();
+  place.device = reader.number32();
+  place.name = reader.text();
+  place.vendor_id = reader.number32();
+  place.device_id = reader.number32();
+  place.ip_version = reader.number32();
+  place.driver_version = reader.number32();
+  // The loops end where the message does, whatever the counts say.
+  for (std::uint64_t inputs = reader.number(); inputs != 0 && reader.well(); --inputs) {
+    ModuleInput& input = request.inputs.emplace_back();
+    input.format = reader.number(1) != 0 ? ModuleFormat::native : ModuleFormat::spirv;
+    input.code = reader.bytes();
+    input.flags = reader.text();
+    for (std::uint64_t constants = reader.number(); constants != 0 && reader.well(); --constants) {
+      const std::uint32_t id = reader.number32();
+      input.constants.push_back({id, reader.number()});
+    }
+  }
+  if (!reader.done()) return std::nullopt;
+  return request;
+}
+
+std::optional<CompileAnswer> decode_answer(std::span<const std::byte> message) {
+  Reader reader(message, kAnswerMark);
+  CompileAnswer answer;
+  answer.found = reader.number(1) != 0;
+  answer.code = static_cast<ze_result_t>(reader.number(ZE_RESULT_FORCE_UINT32));
+  answer.log = reader.text();
+  answer.last_error = reader.text();
+  answer.compiler = reader.text();
+  const auto native = reader.bytes();
+  answer.native.assign(native.begin(), native.end());
+  if (!reader.done()) return std::nullopt;
+  return answer;
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Runs LLVM's standard pipeline and its code generator for the host's CPU.
+#include "drivers/cpu/compiler/backend/codegen.hpp"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetOptions.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
+
+#include <algorithm>
+#include <map>
+
+#include "drivers/cpu/compiler/llvm_version.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+void apply_fast_math(llvm::Module& module, const ParsedOptions& options) {
+  if (!options.contract && !options.fast_math && !options.finite_math && !options.no_signed_zeros) return;
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(options.contract);
+  flags.setNoSignedZeros(options.no_signed_zeros);
+  if (options.finite_math) {
+    flags.setNoNaNs();
+    flags.setNoInfs();
+  }
+  if (options.fast_math) {
+    flags.setAllowReassoc();
+    flags.setAllowReciprocal();
+    flags.setApproxFunc();
+  }
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (llvm::isa<llvm::FPMathOperator>(instruction)) {
+        llvm::FastMathFlags all = instruction.getFastMathFlags();
+        all |= flags;
+        instruction.setFastMathFlags(all);
+      }
+}
+
+// LLVM's own pipelines, and the analyses that they share.
+struct Pipelines {
+  explicit Pipelines(llvm::TargetMachine& machine) : builder(&machine, tuning()) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+
+  static llvm::PipelineTuningOptions tuning() {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = tuning.SLPVectorization = true;
+    tuning.LoopInterleaving = false;  // makes code larger and slower to compile than it makes it fast
+    return tuning;
+  }
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+};
+
+}  // namespace
+
+std::string host_features() {
+#if LLVM_VERSION_MAJOR >= 19
+  const llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+#else
+  llvm::StringMap<bool> found;
+  llvm::sys::getHostCPUFeatures(found);
+#endif
+  std::map<std::string, bool> sorted;
+  for (const auto& feature : found) sorted[feature.getKey().str()] = feature.getValue();
+  std::string text;
+  for (const auto& [name, enabled] : sorted)
+    text.append(text.empty() ? "" : ",").append(enabled ? "+" : "-").append(name);
+  return text;
+}
+
+const HostCpu& host_cpu() {
+  static const HostCpu cpu = {llvm::sys::getHostCPUName().str(), host_features()};
+  return cpu;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::string& log) {
+  static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  const llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string message;
+#if LLVM_VERSION_MAJOR >= 22
+  const llvm::Target* target = ready ? llvm::TargetRegistry::lookupTarget(triple, message) : nullptr;
+#else
+  const llvm::Target* target = ready ? llvm::TargetRegistry::lookupTarget(triple.str(), message) : nullptr;
+#endif
+  if (target == nullptr) {
+    log.append("error: LLVM has no code generator for this host: ").append(message).append("\n");
+    return nullptr;
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+#if LLVM_VERSION_MAJOR >= 21
+  const llvm::Triple& machine_triple = triple;
+#else
+  const std::string machine_triple = triple.str();
+#endif
+  // Position independent, so that calls to the host's functions go through the loader's stubs at any
+  // distance.
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      machine_triple, host_cpu().name, host_cpu().features, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, codegen_level(optimize), /*JIT=*/true));
+}
+
+void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
+  Pipelines pipelines(machine);
+  llvm::FunctionPassManager passes = pipelines.builder.buildFunctionSimplificationPipeline(
+      llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None);
+  passes.run(function, pipelines.functions);
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& options) {
+  apply_fast_math(module, options);
+  Pipelines pipelines(machine);
+  llvm::ModulePassManager passes;
+  if (options.optimize) {
+    passes = pipelines.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+  } else {
+    passes = pipelines.builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+    // Variables of types that only exist in SPIR-V (events) must not reach the code generator.
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass()));
+    passes.addPass(llvm::GlobalDCEPass());
+  }
+  passes.run(module, pipelines.modules);
+}
+
+namespace {
+
+std::uint64_t private_bytes(const llvm::Function& function,
+                            llvm::DenseMap<const llvm::Function*, std::uint64_t>& known) {
+  if (const auto found = known.find(&function); found != known.end()) return found->second;
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  std::uint64_t own = 0, deepest = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
+      const auto size = variable->getAllocationSizeInBits(layout);
+      own += size ? size->getKnownMinValue() / 8 + variable->getAlign().value() : 0;
+    } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+      const llvm::Function* callee = call->getCalledFunction();
+      // No circles: analyse_calls has refused them.
+      if (callee != nullptr && !callee->isDeclaration())
+        deepest = std::max(deepest, private_bytes(*callee, known));
+    }
+  }
+  return known[&function] = own + deepest;
+}
+
+}  // namespace
+
+std::uint64_t private_bytes(const llvm::Function& function) {
+  llvm::DenseMap<const llvm::Function*, std::uint64_t> known;
+  return private_bytes(function, known);
+}
+
+bool emit_object(llvm::Module& module, llvm::TargetMachine& machine, llvm::SmallVectorImpl<char>& object,
+                 std::string& log) {
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, kObjectFile, /*DisableVerify=*/true)) {
+    log.append("error: LLVM cannot write object code for this host\n");
+    return false;
+  }
+  passes.run(module);
+  return true;
+}
+
+}  // namespace kiln::cpu

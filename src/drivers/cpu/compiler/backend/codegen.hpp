@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The host as a compilation target: optimization and object code.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "drivers/cpu/compiler/frontend/options.hpp"
+
+namespace kiln::cpu {
+
+/// The host's CPU as LLVM names it. Found once; thread-safe.
+struct HostCpu {
+  std::string name;
+  std::string features;
+};
+const HostCpu& host_cpu();
+
+/// Null, with the reason in `log`, when LLVM has no code generator for the host.
+std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::string& log);
+
+/// What LLVM does with a function before it vectorizes loops.
+void simplify(llvm::Function& function, llvm::TargetMachine& machine);
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& options);
+
+/// Bytes of stack that `function` and what it calls keep in variables.
+std::uint64_t private_bytes(const llvm::Function& function);
+
+bool emit_object(llvm::Module& module, llvm::TargetMachine& machine, llvm::SmallVectorImpl<char>& object,
+                 std::string& log);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// From the translator's module to one that is ready for the optimizer: kernel entries and what they need.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "drivers/cpu/compiler/instrument/places.hpp"
+#include "kiln/binary.hpp"
+
+namespace kiln::cpu {
+
+/// Program-scope variables keep their names behind this, apart from the host's functions.
+inline constexpr std::string_view kVariablePrefix = "kiln.variable.";
+
+/// `kernels` are the entry points in the order of the SPIR-V; their arguments and SLM are filled in.
+/// With `places` the kernels are instrumented; with `keep_functions` all that are exported can be called
+/// through pointers, else those alone whose address the module takes.
+bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
+                    std::vector<KernelPlaces>* places, bool keep_functions, std::string& log);
+
+/// Makes group entries of item entries whose collectives are work-group barriers alone.
+void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels);
+
+/// Sets private_size after optimization. False when a kernel needs more stack than a work-item can have.
+bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log);
+
+}  // namespace kiln::cpu

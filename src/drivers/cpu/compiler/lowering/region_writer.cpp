@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+// Writes each region as a loop over the work-items, and what leads from one to the next.
+#include "drivers/cpu/compiler/lowering/region_writer.hpp"
+
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "drivers/cpu/compiler/lowering/item_loop.hpp"
+#include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
+#include "drivers/cpu/compiler/lowering/region_plan.hpp"
+#include "drivers/cpu/compiler/lowering/region_values.hpp"
+#include "drivers/cpu/runtime/collective.hpp"
+#include "drivers/cpu/runtime/deadlock.hpp"
+#include "drivers/cpu/runtime/group_run.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+using Block = llvm::BasicBlock*;
+using Values = llvm::ValueToValueMapTy;
+
+constexpr std::size_t kLargestGrowth = 20'000;  // instructions of all regions
+constexpr std::size_t kMostBarriers = 256;      // each pair of them costs time to plan
+constexpr std::uint64_t kEvenItems = 128;       // arrays are for a multiple of it: keeps them all aligned
+
+/// The barriers, when all that `entry` does with its item is asking for ids and waiting at work-group
+/// barriers.
+std::optional<std::vector<llvm::CallInst*>> find_barriers(llvm::Function& entry) {
+  std::vector<llvm::CallInst*> barriers;
+  for (Instruction& instruction : llvm::instructions(entry)) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+    if (callee != nullptr && callee->getName() == "kiln_barrier") {
+      const auto* place = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(1));
+      if (place == nullptr || (place->getZExtValue() & kGroupPlace) == 0) return std::nullopt;
+      barriers.push_back(call);
+    } else if (llvm::is_contained(instruction.operands(), entry.getArg(0)) && item_field(instruction) < 0) {
+      const auto is_field = [](const llvm::User* user) {
+        return item_field(*llvm::cast<Instruction>(user)) >= 0;
+      };
+      if (!llvm::isa<llvm::GetElementPtrInst>(instruction) || !llvm::all_of(instruction.users(), is_field))
+        return std::nullopt;
+    }
+  }
+  return barriers;
+}
+
+class Writer {
+ public:
+  Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values)
+      : from_(from),
+        to_(to),
+        plan_(plan),
+        values_(values),
+        b_(llvm::BasicBlock::Create(to.getContext(), "entry", &to)),
+        accesses_(llvm::MDNode::getDistinct(to.getContext(), {})) {}
+
+  void write() {
+    group_.map[from_.getArg(1)] = to_.getArg(1);
+    group_.own = b_.GetInsertBlock();
+    Value* launch = b_.CreateLoad(b_.getPtrTy(), to_.getArg(0));
+    invariant(launch);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t offset = offsetof(LaunchState, local_size) + 8 * i;
+      size_[i] =
+          b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), launch, offset));
+      invariant(size_[i]);
+    }
+    Value* items = b_.CreateMul(b_.CreateMul(size_[0], size_[1]), size_[2]);
+    even_items_ =
+        b_.CreateAnd(b_.CreateAdd(items, b_.getInt64(kEvenItems - 1)), b_.getInt64(~(kEvenItems - 1)));
+    for (const Instruction* value : values_.once()) make(*value, group_);
+    for (const Instruction* value : values_.uniform()) uniform_[value] = b_.CreateAlloca(value->getType());
+    for (const Region& region : plan_.regions)
+      heads_[region.start] = llvm::BasicBlock::Create(to_.getContext(), "region", &to_);
+    if (values_.bytes() != 0) take_memory();
+    b_.CreateBr(heads_[plan_.regions[0].start]);
+    for (const Region& region : plan_.regions) write(region);
+  }
+
+ private:
+  // What instructions of the kernel have become: in the whole group, or in a region's turn for one item.
+  struct Scope {
+    Values map;
+    Block own = nullptr;  // where values that are made anew are put, before its terminator
+    std::array<Value*, 3> ids{};
+    Value* index = nullptr;  // linear local id
+  };
+
+  void invariant(Value* load) const {
+    llvm::cast<Instruction>(load)->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                                               llvm::MDNode::get(to_.getContext(), {}));
+  }
+
+  llvm::FunctionCallee host(const char* name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> types) {
+    llvm::FunctionCallee callee =
+        to_.getParent()->getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+    llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
+    return callee;
+  }
+
+  void take_memory() {
+    Value* bytes = b_.CreateMul(even_items_, b_.getInt64(values_.bytes()));
+    llvm::CallInst* memory = b_.CreateCall(
+        host("kiln_item_memory", b_.getPtrTy(), {b_.getPtrTy(), b_.getInt64Ty()}), {to_.getArg(0), bytes});
+    memory->addRetAttr(llvm::Attribute::NoAlias);
+    memory->addRetAttr(llvm::Attribute::getWithAlignment(to_.getContext(), llvm::Align(kEvenItems)));
+    memory_ = memory;
+    Block none = llvm::BasicBlock::Create(to_.getContext(), "no_memory", &to_),
+          some = llvm::BasicBlock::Create(to_.getContext(), "memory", &to_);
+    b_.CreateCondBr(b_.CreateIsNull(memory_), none, some);
+    llvm::IRBuilder<>(none).CreateRetVoid();
+    b_.SetInsertPoint(some);
+  }
+
+  Value* array_at(llvm::IRBuilder<>& b, RegionValues::Array place, const Scope& scope) {
+    Value* array = b.CreateInBoundsGEP(b.getInt8Ty(), memory_,
+                                       b.CreateMul(even_items_, b.getInt64(place.offset), "", true, true));
+    return b.CreateInBoundsGEP(b.getInt8Ty(), array,
+                               b.CreateMul(scope.index, b.getInt64(place.stride), "", true, true));
+  }
+
+  Value* load_item(llvm::IRBuilder<>& b, const Instruction& value, const Scope& scope) {
+    llvm::Type* type = RegionValues::stored_type(value.getType());
+    auto* load = b.CreateLoad(type, array_at(b, values_.array(value), scope));
+    load->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
+    return type == value.getType() ? static_cast<Value*>(load) : b.CreateTrunc(load, value.getType());
+  }
+
+  void store_item(llvm::IRBuilder<>& b, const Instruction& value, Value* what, const Scope& scope) {
+    if (RegionValues::stored_type(value.getType()) != value.getType())
+      what = b.CreateZExt(what, RegionValues::stored_type(value.getType()));
+    auto* store = b.CreateStore(what, array_at(b, values_.array(value), scope));
+    store->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
+  }
+
+  // Makes the operand in `scope`, when it is one of those made anew.
+  void know(const Value* operand, Scope& scope) {
+    const auto* value = llvm::dyn_cast<Instruction>(operand);
+    if (value != nullptr && scope.map.count(value) == 0 && values_.is_made_anew(*value)) make(*value, scope);
+  }
+
+  void make(const Instruction& value, Scope& scope) {
+    if (const auto found = group_.map.find(&value); found != group_.map.end()) {
+      scope.map[&value] = found->second;
+      return;
+    }
+    llvm::IRBuilder<> b(scope.own);
+    if (Instruction* end = scope.own->getTerminator()) b.SetInsertPoint(end);
+    if (const int field = item_field(value); field >= 0) {
+      scope.map[&value] = field == 0 ? to_.getArg(0) : scope.ids[static_cast<std::size_t>(field) - 1];
+    } else if (llvm::isa<llvm::AllocaInst>(value)) {
+      scope.map[&value] = array_at(b, values_.array(value), scope);
+    } else {
+      for (const Value* operand : value.operands()) know(operand, scope);
+      Instruction* copy = value.clone();
+      llvm::RemapInstruction(copy, scope.map, llvm::RF_NoModuleLevelChanges | llvm::RF_IgnoreMissingLocals);
+      b.SetInsertPoint(scope.own);
+      if (Instruction* end = scope.own->getTerminator()) b.SetInsertPoint(end);
+      scope.map[&value] = b.Insert(copy);
+    }
+  }
+
+  void write(const Region& region) {
+    b_.SetInsertPoint(heads_[region.start]);
+    Scope scope;
+    scope.map[from_.getArg(1)] = to_.getArg(1);
+    const auto& known = plan_.live.find(region.start)->second;
+    // Before the first item's turn changes them.
+    for (Instruction* value : known)
+      if (uniform_.count(value) != 0) scope.map[value] = b_.CreateLoad(value->getType(), uniform_[value]);
+    std::array<Loop, 3> loops{};
+    for (std::size_t i = 3; i-- > 0;) {
+      loops[i] = Loop::open(b_, size_[i]);
+      scope.ids[i] = loops[i].index;
+    }
+    Value* row =
+        b_.CreateAdd(b_.CreateMul(loops[2].index, size_[1], "", true, true), loops[1].index, "", true, true);
+    scope.index = b_.CreateAdd(b_.CreateMul(row, size_[0], "", true, true), loops[0].index, "", true, true);
+    scope.own = b_.GetInsertBlock();
+    for (const Instruction* value : known)
+      if (values_.has_array(*value) && !values_.is_made_anew(*value))
+        scope.map[value] = load_item(b_, *value, scope);
+
+    Block latch = llvm::BasicBlock::Create(to_.getContext(), "latch", &to_);
+    write_body(region, scope, latch);
+    b_.SetInsertPoint(latch);
+    promise_independence(*loops[0].close(b_), accesses_);
+    loops[1].close(b_);
+    loops[2].close(b_);
+    leave(region);
+  }
+
+  // Values that are known before the region and that it finds anew, as in loops, go through a variable.
+  struct Carried {
+    Instruction* value;
+    llvm::AllocaInst* variable;
+  };
+
+  void write_body(const Region& region, Scope& scope, Block latch) {
+    std::vector<Carried> carried;
+    llvm::DenseMap<const Value*, llvm::AllocaInst*> variables;
+    for (Instruction* value : plan_.live.find(region.start)->second) {
+      if (values_.is_made_anew(*value) || !region.blocks.contains(value->getParent())) continue;
+      llvm::IRBuilder<> entry(group_.own, group_.own->begin());
+      llvm::AllocaInst* variable = entry.CreateAlloca(value->getType());
+      b_.CreateStore(scope.map[value], variable);
+      variables[value] = variable;
+      carried.push_back({value, variable});
+    }
+    for (Block block : region.blocks)
+      scope.map[block] = llvm::BasicBlock::Create(to_.getContext(), block->getName(), &to_);
+    for (Block cut : region.exits)
+      if (cut != nullptr) scope.map[cut] = llvm::BasicBlock::Create(to_.getContext(), "cut", &to_);
+    Block end =
+        region.exits.contains(nullptr) ? llvm::BasicBlock::Create(to_.getContext(), "end", &to_) : nullptr;
+    b_.CreateBr(block_in(region.start, scope));
+
+    std::vector<Instruction*> copies;
+    for (Block block : region.blocks)
+      for (Instruction& instruction : *block)
+        if (Instruction* copy = copy_of(instruction, block_in(block, scope), end, scope)) {
+          if (auto* phi = llvm::dyn_cast<llvm::PHINode>(copy))
+            for (unsigned i = phi->getNumIncomingValues(); i-- > 0;)
+              if (!region.blocks.contains(phi->getIncomingBlock(i))) phi->removeIncomingValue(i, false);
+          for (llvm::Use& use : copy->operands()) {
+            know(use.get(), scope);
+            const auto found = variables.find(use.get());
+            if (found == variables.end()) continue;
+            // A phi takes its value where it comes from, whose end is not written yet.
+            auto* phi = llvm::dyn_cast<llvm::PHINode>(copy);
+            if (phi != nullptr)
+              late_.push_back({&use, block_in(phi->getIncomingBlock(use), scope), found->second});
+            if (phi == nullptr) use.set(load_before(*copy, *found->second));
+          }
+          copies.push_back(copy);
+        }
+    for (const auto& [use, block, variable] : late_)
+      use->set(load_before(*block->getTerminator(), *variable));
+    late_.clear();
+    for (const auto& [value, variable] : carried) {
+      auto* copy = llvm::cast<Instruction>(scope.map[value]);
+      llvm::IRBuilder<> b(copy->getParent());
+      if (llvm::isa<llvm::PHINode>(copy))
+        b.SetInsertPoint(copy->getParent(), copy->getParent()->getFirstInsertionPt());
+      else
+        b.SetInsertPoint(copy->getNextNode());
+      b.CreateStore(copy, variable);
+    }
+    for (Instruction* copy : copies)
+      llvm::RemapInstruction(copy, scope.map, llvm::RF_NoModuleLevelChanges | llvm::RF_IgnoreMissingLocals);
+    for (Block cut : region.exits) {
+      b_.SetInsertPoint(cut != nullptr ? block_in(cut, scope) : end);
+      if (cut != nullptr)
+        for (Instruction* value : plan_.live.find(cut)->second) keep(*value, region, scope, variables);
+      if (region.exits.size() > 1)
+        b_.CreateStore(b_.getInt32(place_of(cut)), array_at(b_, values_.places(), scope))
+            ->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
+      b_.CreateBr(latch);
+    }
+  }
+
+  Block block_in(Block block, Scope& scope) { return llvm::cast<llvm::BasicBlock>(scope.map[block]); }
+
+  static Value* load_before(Instruction& user, llvm::AllocaInst& variable) {
+    return llvm::IRBuilder<>(&user).CreateLoad(variable.getAllocatedType(), &variable);
+  }
+
+  Instruction* copy_of(Instruction& instruction, Block where, Block end, Scope& scope) {
+    if (values_.is_made_anew(instruction) || instruction.isLifetimeStartOrEnd() ||
+        llvm::is_contained(instruction.operands(), from_.getArg(0)))
+      return nullptr;
+    llvm::IRBuilder<> b(where);
+    if (llvm::isa<llvm::ReturnInst>(instruction)) return b.CreateBr(end);
+    Instruction* copy = b.Insert(instruction.clone());
+    scope.map[&instruction] = copy;
+    if (llvm::getLoadStorePointerOperand(copy) != nullptr)
+      copy->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
+    return copy;
+  }
+
+  void keep(const Instruction& value, const Region& region, Scope& scope,
+            llvm::DenseMap<const Value*, llvm::AllocaInst*>& variables) {
+    if (values_.is_made_anew(value) || !region.blocks.contains(const_cast<Block>(value.getParent()))) return;
+    const auto variable = variables.find(&value);
+    Value* now = variable != variables.end() ? b_.CreateLoad(value.getType(), variable->second)
+                                             : static_cast<Value*>(scope.map[&value]);
+    if (const auto slot = uniform_.find(&value); slot != uniform_.end())
+      b_.CreateStore(now, slot->second);
+    else
+      store_item(b_, value, now, scope);
+  }
+
+  std::uint32_t place_of(Block cut) const {
+    if (cut == nullptr) return kEnded;
+    const llvm::CallInst* barrier = plan_.cuts.find(cut)->second;
+    if (barrier != nullptr)
+      return static_cast<std::uint32_t>(
+          llvm::cast<llvm::ConstantInt>(barrier->getArgOperand(1))->getZExtValue());
+    // Of no barrier, and never told: all items come to such a branch.
+    return kGroupPlace -
+           2 * (1 + static_cast<std::uint32_t>(std::distance(from_.begin(), cut->getIterator())));
+  }
+
+  void go_to(Block cut) {
+    if (cut == nullptr) {
+      b_.CreateRetVoid();
+      return;
+    }
+    auto* branch = llvm::cast<llvm::BranchInst>(cut->getTerminator());
+    if (branch->isUnconditional()) {
+      b_.CreateBr(heads_[branch->getSuccessor(0)]);
+      return;
+    }
+    Value* condition = branch->getCondition();
+    if (auto* value = llvm::dyn_cast<Instruction>(condition))
+      condition = uniform_.count(value) != 0 ? b_.CreateLoad(value->getType(), uniform_[value])
+                                             : static_cast<Value*>(group_.map[value]);
+    b_.CreateCondBr(condition, heads_[branch->getSuccessor(0)], heads_[branch->getSuccessor(1)]);
+  }
+
+  void leave(const Region& region) {
+    if (region.exits.empty()) {
+      b_.CreateUnreachable();  // a loop without an end
+      return;
+    }
+    if (region.exits.size() == 1) return go_to(region.exits[0]);
+    Value* places = b_.CreateInBoundsGEP(b_.getInt8Ty(), memory_,
+                                         b_.CreateMul(even_items_, b_.getInt64(values_.places().offset)));
+    Value* place = b_.CreateCall(host("kiln_agree", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy()}),
+                                 {to_.getArg(0), places});
+    Block hung = llvm::BasicBlock::Create(to_.getContext(), "hung", &to_);
+    llvm::IRBuilder<>(hung).CreateRetVoid();
+    llvm::SwitchInst* choice = b_.CreateSwitch(place, hung);
+    for (Block cut : region.exits) {
+      Block way = llvm::BasicBlock::Create(to_.getContext(), "way", &to_);
+      choice->addCase(b_.getInt32(place_of(cut)), way);
+      b_.SetInsertPoint(way);
+      go_to(cut);
+    }
+  }
+
+  llvm::Function &from_, &to_;
+  const RegionPlan& plan_;
+  const RegionValues& values_;
+  llvm::IRBuilder<> b_;
+  llvm::MDNode* accesses_;
+  llvm::DenseMap<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
+  std::array<Value*, 3> size_{};
+  Value *even_items_ = nullptr, *memory_ = nullptr;
+  Scope group_;
+  llvm::DenseMap<Block, Block> heads_;
+  struct Late {
+    llvm::Use* use;
+    Block block;
+    llvm::AllocaInst* variable;
+  };
+  std::vector<Late> late_;
+};
+
+}  // namespace
+
+bool may_have_regions(llvm::Function& item_entry) {
+  if (item_entry.getInstructionCount() > kLargestGrowth || has_grid_barrier(item_entry)) return false;
+  for (const Instruction& instruction : llvm::instructions(item_entry))
+    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+      if (const llvm::Function* callee = call->getCalledFunction())
+        if (callee->getName() == "kiln_collective") return false;
+  const auto barriers = find_barriers(item_entry);
+  return barriers && barriers->size() <= kMostBarriers;
+}
+
+bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts) {
+  const auto barriers = find_barriers(item_entry);
+  if (!barriers) return false;
+  llvm::stripDebugInfo(item_entry);
+  llvm::removeUnreachableBlocks(item_entry);
+  set_apart(*barriers);
+  const Uniformity uniformity(item_entry);
+  const RegionPlan plan = plan_regions(item_entry, *barriers, uniformity);
+  std::size_t instructions = 0;
+  for (const Region& region : plan.regions)
+    for (const Block block : region.blocks) instructions += block->size();
+  if (instructions > kLargestGrowth) return false;
+
+  const RegionValues values(item_entry, plan, uniformity);
+  if (!values.fit()) return false;
+  llvm::Module& module = *item_entry.getParent();
+  auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
+                                             symbol, module);
+  group_entry->setAttributes(item_entry.getAttributes());
+  Writer(item_entry, *group_entry, plan, values).write();
+  facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
+  item_entry.eraseFromParent();
+  return true;
+}
+
+}  // namespace kiln::cpu

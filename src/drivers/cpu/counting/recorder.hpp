@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The run-time half of the instrumentation: logs the accesses of a sub-group and joins those made together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "drivers/cpu/counting/counters.hpp"
+#include "drivers/cpu/counting/slm_shadow.hpp"
+#include "drivers/cpu/program.hpp"
+#include "drivers/cpu/runtime/work_item.hpp"
+
+namespace kiln::cpu {
+
+/// Sub-groups of kernels that require no size.
+inline constexpr std::uint32_t kUsualSubGroup = 16;
+[[nodiscard]] std::uint32_t counted_sub_group(const KernelFacts& facts);
+
+/// Belongs to one worker for one launch. Between begin_group and end_group compiled code of this thread calls
+/// it.
+class Recorder {
+ public:
+  Recorder(KernelCounters& counters, const Execution& execution, std::uint64_t slm_bytes);
+  ~Recorder();  ///< adds to the counters
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  void begin_group(const GroupState& group);
+  /// Around each part of a group that is run in parts, perhaps by several threads.
+  void enter();
+  void leave();
+  void end_group();
+
+  struct Access {
+    std::uint32_t place;
+    std::uint64_t key;  ///< equal where the loops around the place have been gone through equally often
+    std::uint64_t item, address, bytes;
+    std::uint64_t base;       ///< of the argument or variable that the address comes from; 0: not known
+    const std::byte* stored;  ///< for writes that may be to SLM
+  };
+  /// Where to make the access: its address, or one that does no harm.
+  std::byte* access(const Access& access);
+  void meet(std::uint32_t place, std::uint64_t item, bool sub_group);
+  void private_access(std::uint32_t place);
+
+  /// That of the group that this thread runs.
+  static Recorder* current();
+
+ private:
+  struct Logged {
+    std::uint64_t key, address;
+    std::uint32_t place, bytes;
+  };
+  struct Range {
+    std::uint64_t begin = 0, bytes = 0;
+    std::int32_t argument = kNoArgument;
+    std::uint32_t kind = 0;  ///< MemoryRange::kind
+    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t size) const {
+      return address >= begin && address - begin <= bytes && size <= bytes - (address - begin);
+    }
+  };
+  [[nodiscard]] Range range_of(const Access& access, PlaceMemory memory);
+  [[nodiscard]] Range allocation_at(std::uint64_t address);
+  [[nodiscard]] Defect defect_of(DefectKind kind, const Access& access, const Range& range) const;
+  void note_indirect(const Access& access, const Range& range);
+  void check_race(const Access& access, PlaceKind kind, std::uint64_t offset);
+  void log(const Access& access, std::uint64_t address);
+  void flush();
+  void join(std::span<const std::pair<std::uint32_t, Logged>> lanes);
+  std::byte* refuse(const Access& access, PlaceMemory memory, const Range& range);
+
+  KernelCounters& counters_;
+  const KernelPlaces& places_;
+  const std::uint32_t sub_group_size_;
+  FindMemory find_memory_;
+  const std::uint32_t indirect_access_;
+  std::uint64_t code_begin_ = 0, code_bytes_ = 0;
+  std::vector<Range> arguments_;  ///< their memory; SLM: bytes alone
+  Range last_;                    ///< the allocation found last
+  std::uint64_t slm_bytes_, slm_begin_ = 0;
+  std::unique_ptr<SlmShadow> shadow_;
+  std::uint32_t first_phase_ = 1, last_phase_ = 1;  ///< of this group
+  std::vector<std::uint32_t> phases_, sub_phases_;  ///< by item
+  std::array<std::uint64_t, 3> group_id_{};
+  std::uint64_t group_ = 0, sub_group_ = 0;
+  std::array<std::vector<Logged>, 32> lanes_;
+  std::size_t logged_ = 0;
+  std::uint32_t log_phase_ = 1;
+  bool split_ = false;
+  struct alignas(128) Chunk {
+    std::array<std::byte, 128> bytes;
+  };
+  std::vector<Chunk> scratch_;  ///< zeros, for accesses that are refused
+  std::vector<Tally> tallies_;
+  Defects defects_;
+};
+
+}  // namespace kiln::cpu
+
+// What instrumented code calls; kiln_access gives the address to access.
+extern "C" std::byte* kiln_access(std::uint32_t place, std::uint64_t key, std::uint64_t item,
+                                  std::byte* address, std::uint64_t bytes, const std::byte* base,
+                                  const std::byte* stored);
+extern "C" void kiln_meet(std::uint32_t place, std::uint64_t item, bool sub_group);
+extern "C" void kiln_private_access(std::uint32_t place);

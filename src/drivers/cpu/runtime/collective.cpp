@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Moves and combines the values that work-items bring to a collective.
+#include "drivers/cpu/runtime/collective.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kiln::cpu {
+namespace {
+
+using Items = std::span<const Wait>;
+using Members = std::span<const std::uint32_t>;
+
+// In the order of the items: floating-point sums must not change from run to run.
+void reduce(Items items, Members members, std::size_t size) {
+  alignas(kLargestCollectiveValue) std::byte sum[kLargestCollectiveValue];
+  const Wait& first = items[members[0]];
+  std::memcpy(sum, first.value, size);
+  for (const std::uint32_t member : members.subspan(1)) first.combine(sum, items[member].value);
+  for (const std::uint32_t member : members) std::memcpy(items[member].value + size, sum, size);
+}
+
+void reduce_clusters(Items items, Members members, std::size_t size) {
+  const std::uint64_t cluster = std::max<std::uint64_t>(1, items[members[0]].parameter);
+  while (!members.empty()) {
+    const auto end = std::ranges::find_if(
+        members, [&](std::uint32_t member) { return member / cluster != members[0] / cluster; });
+    const auto count = static_cast<std::size_t>(end - members.begin());
+    reduce(items, members.first(count), size);
+    members = members.subspan(count);
+  }
+}
+
+void scan(Items items, Members members, std::size_t size, bool inclusive) {
+  alignas(kLargestCollectiveValue) std::byte sum[kLargestCollectiveValue];
+  const Wait& first = items[members[0]];
+  std::memcpy(sum, first.value, size);
+  if (inclusive) std::memcpy(first.value + size, sum, size);
+  for (const std::uint32_t member : members.subspan(1)) {
+    const Wait& item = items[member];
+    if (!inclusive) std::memcpy(item.value + size, sum, size);
+    item.combine(sum, item.value);
+    if (inclusive) std::memcpy(item.value + size, sum, size);
+  }
+}
+
+// Who asks for the value of one that does not take part gets its own: the specifications leave it open.
+void gather(Items items, Members members, std::size_t size) {
+  for (const std::uint32_t member : members) {
+    const std::uint64_t wanted = items[member].parameter;
+    std::uint32_t source = member;
+    if (wanted == kFirstMember)
+      source = members[0];
+    else if (wanted < items.size() && std::ranges::binary_search(members, wanted))
+      source = static_cast<std::uint32_t>(wanted);
+    std::memcpy(items[member].value + size, items[source].value, size);
+  }
+}
+
+void ballot(Items items, Members members) {
+  std::uint64_t ayes = 0;
+  for (const std::uint32_t member : members) {
+    std::uint64_t vote = 0;
+    std::memcpy(&vote, items[member].value, sizeof vote);
+    if (vote != 0 && member < 64) ayes |= std::uint64_t{1} << member;
+  }
+  for (const std::uint32_t member : members)
+    std::memcpy(items[member].value + sizeof ayes, &ayes, sizeof ayes);
+}
+
+}  // namespace
+
+void run_collective(Items items, Members members) {
+  const Wait& first = items[members[0]];
+  switch (first.kind()) {
+    case Collective::reduce:
+      return reduce(items, members, first.size());
+    case Collective::inclusive_scan:
+    case Collective::exclusive_scan:
+      return scan(items, members, first.size(), first.kind() == Collective::inclusive_scan);
+    case Collective::clustered_reduce:
+      return reduce_clusters(items, members, first.size());
+    case Collective::gather:
+      return gather(items, members, first.size());
+    case Collective::ballot:
+      return ballot(items, members);
+    case Collective::barrier:
+      return;
+  }
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// What a group entry with regions asks for while it runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "drivers/cpu/runtime/fiber_stacks.hpp"
+#include "drivers/cpu/runtime/work_item.hpp"
+
+namespace kiln::cpu {
+
+/// One work-group; compiled code sees the GroupState.
+struct GroupRun : GroupState {
+  SlmBuffer* memory = nullptr;  ///< for what items keep across barriers
+  bool out_of_memory = false;
+  std::string report;  ///< who waits where, when the group hangs
+};
+
+}  // namespace kiln::cpu
+
+/// Memory for one group at a time, 128-byte aligned; null when it is short.
+extern "C" std::byte* kiln_item_memory(kiln::cpu::GroupState* group, std::uint64_t bytes);
+/// The place where all items of the group wait; kReady when they wait at different ones, for ever.
+extern "C" std::uint32_t kiln_agree(kiln::cpu::GroupState* group, const std::uint32_t* places);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Registers `kiln cache` and its commands.
+#include "tool/cache/command.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace kiln::tool {
+namespace {
+
+constexpr const char* kFooter = R"(
+Entries are named by keys, 64 digits; the first few are enough where they are unique. `kiln cache COMMAND --help` says more.
+
+Exit status: 0 right, 1 something is damaged, unusable, refused or not there, or the output is lost, 2 usage, 4 no device,
+5 the folder or a file cannot be used, or the cache keeps nothing.
+
+Environment:
+  KILN_CACHE            off, read or on: what programs do, and explain FILE, warm, import
+  KILN_CACHE_DIR        the folder, where --folder is not given
+  KILN_CACHE_MAX_SIZE   bytes on disk, or with K, M, G behind (1G)
+  KILN_CACHE_READ_ONLY  folders that are looked into before, with colons between them)";
+
+constexpr const char* kStatsFooter = R"(
+Not used, the reason: KILN_CACHE is off or read, KILN_CACHE_MAX_SIZE is 0, or the folder cannot be used or written to.
+Bypassed with Intel's driver or the CPU device: a variable asks for what a hit would not do, or names code that no key
+has. No driver is loaded for it, so its settings files are not looked at: `kiln cache explain FILE` does.
+Unusable is what lies at the place of an entry and is none, or not this user's alone: `kiln cache verify` names it.
+
+Exit status: 0, or 5 when the folder cannot be used or written to.)";
+
+constexpr const char* kListFooter = R"(
+Columns of the table, the last used first:
+  KIND      binary, failure (the compiler refused the input; remembered for a while), crash (its process ended),
+            damaged, or unreadable (no rights, or a disk that does not answer)
+  DEVICE    the product, or the IP version or device ID
+  COMPILER  the library and the start of its build-id
+  USED      how long ago, right within an hour)";
+
+constexpr const char* kVerifyFooter = R"(
+Each entry is read whole: its checksum must be right, and its name the key of what it says it was made of. Unreadable are
+those that the system does not let this user read. Unusable is what else lies at the place of an entry: a link, a FIFO, a
+folder, a file of others or one that others may write to, and a folder of entries that is such a thing.
+--remove removes them all, folders with what is in them, through no link; an entry on a failing disk stays.
+
+Exit status: 0 all are whole, 1 something is damaged, unreadable or unusable, 5 the folder cannot be used.)";
+
+constexpr const char* kClearFooter = R"(
+What was set aside or is unusable (`kiln cache verify --help`) goes too, folders with what is in them, through no link. Files
+whose names are not Kiln's stay.
+
+Exit status: 0 all is gone, 1 something could not be removed, 5 the folder cannot be used.)";
+
+constexpr const char* kExplainFooter = R"(
+KEY   all that is known of that entry: what shaped it, its kernels, the compiler's log.
+FILE  whether a load of that SPIR-V, or of a fat binary's, on the device with these options would find an entry; where
+      not, why: the cache is off, the entry is damaged, not this user's alone or a failure too long ago; or what tells the
+      nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
+With --link the files are one module, as Bundle::link makes it; options and constants are those of each file.
+
+Exit status: 0 an entry, or a hit; 1 a miss; 2 neither a key nor a file; 4 no device; 5 a file that cannot be read, or a
+folder that cannot be used.)";
+
+constexpr const char* kOptionsHelp = "OpenCL build options: --options=-cl-fast-relaxed-math";
+constexpr const char* kConstantHelp =
+    "ID=VALUE of a specialization constant, its bits as a decimal or 0x number; several times";
+
+constexpr const char* kWarmFooter = R"(
+A program finds what is compiled here when device, driver, compiler, options, constants and the environment that shapes
+code are the same. Each file is a module; with --link all are one, in this order, as Bundle::link makes it.
+
+Exit status: 0 all were there or are kept now, else that of the last file that failed: 5 it cannot be read (regular files
+alone are) or built, or what was compiled is not kept: the cache is too small, or a variable keeps it from being used.)";
+
+constexpr const char* kImportFooter = R"(
+Import only from people whom you trust: what is imported is machine code, and will be executed. Each entry is checked for
+damage and for its name; whether its code does what its name says, nothing can tell. Entries that are there already are
+kept. Whatever is wrong is refused, said, and written nowhere. Above KILN_CACHE_MAX_SIZE the longest unused entries go.
+
+Exit status: 0 all are there now, 1 some were refused or had to go for the size, 5 the archive or the folder cannot be used,
+or KILN_CACHE is off or read.)";
+
+/// An unset variable of a script must not name the user's own folder, or no bound at all.
+std::string needs_a_value(const std::string& value) { return value.empty() ? "a value is needed" : ""; }
+
+}  // namespace
+
+CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* device_help) {
+  CLI::App* cache =
+      app.add_subcommand("cache", "Look into the kernel cache, check it, keep it small, share it");
+  cache->footer(kFooter);
+  cache->require_subcommand(1);
+  const auto add = [&](const char* name, const char* summary, int (*run)(const CacheCommand&)) {
+    CLI::App* one = cache->add_subcommand(name, summary);
+    one->add_option("--folder", command.folder, "The folder of the cache")->check(needs_a_value);
+    one->add_flag("--json", command.json, "Machine-readable output");
+    one->callback([&command, run] { command.run = run; });
+    return one;
+  };
+  const auto add_build_options = [&](CLI::App& one) {
+    one.add_option("--device", command.device, device_help);
+    one.add_option("--options", command.flags, kOptionsHelp);
+    one.add_option("--constant", command.constants, kConstantHelp)->allow_extra_args(false);
+    one.add_flag("--link", command.link, "The files are linked into one module, in this order");
+  };
+  add("stats", "Show the folder, what is in it, and why it is not used", cache_stats)->footer(kStatsFooter);
+  add("list", "List the entries", cache_list)->footer(kListFooter);
+
+  CLI::App* verify = add("verify", "Read every entry, and name what is damaged or none", cache_verify);
+  verify->footer(kVerifyFooter);
+  verify->add_flag("--remove", command.remove, "Remove what is found");
+
+  CLI::App* explain =
+      add("explain", "Say what shaped an entry, or why there is none for a file", cache_explain);
+  explain->footer(kExplainFooter);
+  explain
+      ->add_option("what", command.files, "The first digits of a key, or a SPIR-V file; with --link, several")
+      ->required();
+  add_build_options(*explain);
+
+  CLI::App* prune =
+      add("prune", "Remove what was not used for long, and what dead processes left", cache_prune);
+  prune
+      ->add_option("--max-size", command.max_size,
+                   "Bytes to keep at most, or with K, M, G behind; without any option: KILN_CACHE_MAX_SIZE")
+      ->check(needs_a_value);
+  prune
+      ->add_option("--older-than", command.older_than, "Remove what was last used so long ago: 30d, 12h, 90m")
+      ->check(needs_a_value);
+
+  add("clear", "Remove all entries, without asking", cache_clear)->footer(kClearFooter);
+
+  CLI::App* warm = add("warm", "Compile files for a device, and keep the result", cache_warm);
+  warm->footer(kWarmFooter);
+  warm->add_option("files", command.files, "SPIR-V files, regular ones")->required();
+  add_build_options(*warm);
+
+  CLI::App* write =
+      add("export", "Write native binaries with all that shaped them to one file", cache_export);
+  write->add_option("archive", command.archive, "The file to write")->required();
+  write->add_option("keys", command.keys, "The first digits of keys; all native binaries when there are none")
+      ->check(needs_a_value);
+
+  CLI::App* read = add("import", "Take entries from a file that export wrote", cache_import);
+  read->footer(kImportFooter);
+  read->add_option("archive", command.archive, "The file to read")->required();
+  return cache;
+}
+
+}  // namespace kiln::tool

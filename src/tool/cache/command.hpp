@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// `kiln cache`: its options, and a function for each of its commands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tool/common/session.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kiln::tool {
+
+struct CacheCommand {
+  int (*run)(const CacheCommand&) = nullptr;  ///< the command that was given
+  std::string folder;                         ///< empty: KILN_CACHE_DIR, else the user's
+  bool json = false;
+  bool remove = false;                 // verify
+  std::string device, flags;           // explain, warm
+  std::vector<std::string> files;      // explain, warm; of explain also the digits of a key
+  std::vector<std::string> constants;  // explain, warm
+  bool link = false;                   // explain, warm
+  std::string max_size, older_than;    // prune
+  std::string archive;                 // export, import
+  std::vector<std::string> keys;       // export
+};
+
+/// Registers `cache` and its commands; parsing sets `command`.
+CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* device_help);
+
+int cache_stats(const CacheCommand& command);
+int cache_list(const CacheCommand& command);
+int cache_verify(const CacheCommand& command);
+int cache_explain(const CacheCommand& command);
+int cache_prune(const CacheCommand& command);
+int cache_clear(const CacheCommand& command);
+int cache_warm(const CacheCommand& command);
+int cache_export(const CacheCommand& command);
+int cache_import(const CacheCommand& command);
+
+}  // namespace kiln::tool

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// `kiln cache list`.
+
+#include "tool/cache/compare.hpp"
+#include "tool/cache/entries.hpp"
+#include "tool/cache/units.hpp"
+#include "tool/common/output.hpp"
+#include "tool/common/table.hpp"
+
+namespace kiln::tool {
+namespace {
+
+constexpr std::size_t kLongestCell = 40;  // bytes
+
+std::int64_t seconds(std::chrono::sys_seconds time) { return time.time_since_epoch().count(); }
+
+/// Cut between characters, not within one.
+std::string shortened(std::string text) {
+  if (text.size() <= kLongestCell) return text;
+  std::size_t end = kLongestCell;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+std::vector<std::string> kernel_names(const EntrySummary& entry) {
+  std::vector<std::string> names;
+  if (entry.facts)
+    for (const KernelFacts& kernel : entry.facts->kernels) names.push_back(kernel.name);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+ordered_json summary_json(const EntrySummary& entry) {
+  ordered_json json{{"key", entry.stored.key.hex()},
+                    {"short", short_key(entry.stored.key)},
+                    {"size", entry.stored.size},
+                    {"last_used", seconds(entry.stored.last_used)}};
+  if (!entry.damage.empty()) {
+    json[entry.unreadable ? "unreadable" : "damage"] = entry.damage;
+    return json;
+  }
+  json["kind"] = kind_text(entry.kind);
+  json["created"] = seconds(entry.created);
+  json["kernels"] = kernel_names(entry);
+  json["device"] = brief_device(entry.manifest);
+  json["compiler"] = brief_compiler(entry.manifest);
+  json["flags"] = brief_flags(entry.manifest);
+  return json;
+}
+
+void print_unusable(std::size_t count) {
+  if (count) say("and %zu at places of entries that are none: `kiln cache verify` names them\n", count);
+}
+
+void print_entries(const std::vector<EntrySummary>& entries) {
+  if (entries.empty()) {
+    say("no entries\n");
+    return;
+  }
+  const auto at = now();
+  std::vector<std::vector<std::string>> table{
+      {"KEY", "KIND", "DEVICE", "COMPILER", "KERNELS", "FLAGS", "SIZE", "USED"}};
+  for (const EntrySummary& entry : entries) {
+    const bool whole = entry.damage.empty();
+    table.push_back({short_key(entry.stored.key),
+                     whole              ? kind_text(entry.kind)
+                     : entry.unreadable ? "unreadable"
+                                        : "damaged",
+                     whole ? brief_device(entry.manifest) : "", whole ? brief_compiler(entry.manifest) : "",
+                     shortened(joined(kernel_names(entry))), shortened(brief_flags(entry.manifest)),
+                     size_text(entry.stored.size), age_text(at - entry.stored.last_used)});
+  }
+  print_table(std::move(table), 6);
+}
+
+}  // namespace
+
+int cache_list(const CacheCommand& command) {
+  const auto options = chosen_options(command);
+  if (!options) return fail(command, options.error());
+  const auto folder = existing_folder(*options, cache::Access::read);
+  if (!folder) return fail(command, folder.error());
+  Result<Summaries> all;
+  if (*folder) all = summarize_all(**folder);
+  if (!all) return fail(command, all.error());
+  if (!command.json) {
+    print_entries(all->entries);
+    print_unusable(all->unusable);
+    return kOk;
+  }
+  ordered_json list = ordered_json::array();
+  for (const EntrySummary& entry : all->entries) list.push_back(summary_json(entry));
+  print({{"folder", options->folder.string()}, {"entries", list}, {"unusable_entries", all->unusable}});
+  return kOk;
+}
+
+}  // namespace kiln::tool

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// `kiln check`: does each kernel of these files fit each target? A matrix, and a reason for each no.
+
+#include "tool/check/driver.hpp"
+#include "tool/common/output.hpp"
+
+namespace kiln::tool {
+
+int check(const CheckOptions& options) {
+  int code = kOk;
+  ordered_json errors = ordered_json::array();
+  const auto report = [&](const Error& error) {
+    errors.push_back(to_json(error));
+    complain("%s", error.text().c_str());
+    if (code == kOk) code = exit_code(error);
+    return code;
+  };
+  if (options.targets == std::vector<std::string>{"help"}) {
+    print_targets(options.json);
+    return kOk;
+  }
+  const auto request = parse_check_request(options);
+  if (!request) return report(request.error());
+  auto targets = parse_targets(options.targets);
+  if (!targets) return report(targets.error());
+  const std::chrono::milliseconds time_limit(static_cast<std::int64_t>(options.timeout * 1000));
+
+  const InterruptGuard guard;  // goes last: then every child is gone, and every folder
+  PartSet set = read_files(options.files);
+  if (targets->empty()) targets = default_targets(set);
+  compile_missing(set, *targets, options.flags, time_limit);
+  for (const Error& error : set.errors) report(error);
+  if (const auto error = unknown_local(*request, set); error && code == kOk) return report(*error);
+
+  Matrix matrix = check_all(set, *targets, *request);
+  if (options.driver)
+    if (const auto error = ask_driver(matrix, *request, options.flags, time_limit)) report(*error);
+  if (InterruptGuard::interrupted()) return kDriverError;
+  for (const auto& [file, failure] : set.failures)  // ocloc gave no answer: that is no "no"
+    if (failure.kind == offline::CompileFailure::Kind::broken && code == kOk) code = kDriverError;
+  if (options.json)
+    print({{"fits", matrix.all_fit() && code == kOk}, {"kernels", to_json(matrix)}, {"errors", errors}});
+  else if (!matrix.rows.empty())
+    print_text(matrix);
+  if (code != kOk) return code;
+  return matrix.all_fit() ? kOk : kRefused;
+}
+
+}  // namespace kiln::tool

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Options of `kiln check` turned into values.
+#include "tool/check/request.hpp"
+
+#include <algorithm>
+
+#include "support/digits.hpp"
+#include "tool/common/output.hpp"
+#include "tool/common/table.hpp"
+
+namespace kiln::tool {
+namespace {
+
+/// "16,4" and the like; nothing when it is none.
+std::optional<Extent> parse_extent(std::string_view text) {
+  std::uint32_t sizes[3]{1, 1, 1};
+  for (std::size_t i = 0;; ++i) {
+    const auto comma = text.find(',');
+    const auto size = detail::parse_digits(text.substr(0, comma));
+    if (i == 3 || !size || *size == 0 || *size > UINT32_MAX) return std::nullopt;
+    sizes[i] = static_cast<std::uint32_t>(*size);
+    if (comma == text.npos) return Extent{sizes[0], sizes[1], sizes[2]};
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+KernelRequest CheckRequest::of(const KernelFacts& kernel) const {
+  KernelRequest request;
+  request.group_size = group_size;
+  request.groups = groups;
+  request.local_bytes.resize(kernel.arguments.size());
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    for (const auto& [argument, bytes] : locals)
+      if (names(kernel, i, argument)) request.local_bytes[i] = bytes;
+  return request;
+}
+
+bool CheckRequest::names(const KernelFacts& kernel, std::size_t index, const std::string& argument) {
+  return kernel.arguments[index].kind == ArgumentKind::local_pointer &&
+         (argument == std::to_string(index) || argument == kernel.arguments[index].name);
+}
+
+Error check_usage(std::string message, std::string help) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "check",
+               {"K0404", std::move(message), {}, {std::move(help)}});
+}
+
+Result<CheckRequest> parse_check_request(const CheckOptions& options) {
+  CheckRequest request;
+  if (!options.group.empty() && !(request.group_size = parse_extent(options.group)))
+    return tl::unexpected(
+        check_usage("`" + options.group + "` is no group size", "give X or X,Y or X,Y,Z, each at least 1"));
+  // No product takes more than 32 bits can count (maxGroupCountX and so on).
+  if (!options.groups.empty() && !(request.groups = parse_extent(options.groups)))
+    return tl::unexpected(check_usage("`" + options.groups + "` is no number of groups",
+                                      "give X or X,Y or X,Y,Z, each from 1 to 4294967295"));
+  for (const std::string& text : options.locals) {
+    const auto equals = text.find('=');
+    const auto bytes =
+        equals == text.npos ? std::nullopt : detail::parse_digits(std::string_view(text).substr(equals + 1));
+    if (!bytes || equals == 0)
+      return tl::unexpected(check_usage("`" + text + "` is no size of a `__local` argument",
+                                        "give ARGUMENT=BYTES, by index or name"));
+    request.locals.emplace_back(text.substr(0, equals), *bytes);
+  }
+  return request;
+}
+
+Result<std::vector<const Target*>> parse_targets(const std::vector<std::string>& names) {
+  std::vector<const Target*> found;
+  for (const std::string& name : names) {
+    const auto several = find_targets(name);
+    if (several.empty()) {
+      std::string known;
+      for (const Target& each : targets()) known += (known.empty() ? "" : ", ") + std::string(each.name);
+      return tl::unexpected(
+          check_usage("`" + name + "` is no target that is known here",
+                      "known: " + known + "; `kiln check --target help` lists aliases and families"));
+    }
+    for (const Target& target : several)
+      if (std::ranges::find(found, &target) == found.end()) found.push_back(&target);
+  }
+  return found;
+}
+
+void print_targets(bool json) {
+  ordered_json list = ordered_json::array();
+  std::vector<std::vector<std::string>> table{{"TARGET", "VERSION", "RELEASE", "ALIASES", "SLM", "GROUP"}};
+  for (const Target& target : targets()) {
+    const TargetLimits limits = target_limits(target);
+    const std::string version = std::to_string(target.architecture) + "." + std::to_string(target.release);
+    const auto aliases = target_aliases(target);
+    std::string all;
+    for (const std::string_view alias : aliases) all += (all.empty() ? "" : ", ") + std::string(alias);
+    list.push_back({{"target", target.name},
+                    {"ip_version", version},
+                    {"release", target.release_name},
+                    {"aliases", aliases},
+                    {"slm_per_group", limits.slm_per_group},
+                    {"max_group_size", limits.max_group_size}});
+    table.push_back({std::string(target.name), version, std::string(target.release_name), all,
+                     std::to_string(limits.slm_per_group), std::to_string(limits.max_group_size)});
+  }
+  if (json) return print({{"targets", list}});
+  print_table(table, 4);
+  say("\nAlso a family (dg2, arl, bmg, lnl, ptl: its first member), a release, an architecture (xe, xe2, "
+      "xe3, xe3p), a\n"
+      "version (12.60.7), and a range (tgllp:pvc, xe2:). SLM: bytes a work-group; GROUP: most work-items of "
+      "a group.\n");
+}
+
+}  // namespace kiln::tool

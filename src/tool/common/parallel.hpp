@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Work that is spread over threads, and the line that says how far it is.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace kiln::tool {
+
+/// Calls `work` with 0 to count - 1, on at most as many threads as there are processors. `title` and the
+/// number of those that are done show in one line on stderr where that is a terminal, cleared at the end.
+void in_parallel(std::size_t count, const std::string& title, const std::function<void(std::size_t)>& work);
+
+}  // namespace kiln::tool

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Device choice, kernel folder and error reports of the command.
+#include "tool/common/session.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "support/install_paths.hpp"
+#include "tool/common/output.hpp"
+
+namespace kiln::tool {
+
+int exit_code(const Error& error) {
+  const std::string code = error.diagnostic() ? error.diagnostic()->code : "";
+  if (code.starts_with("K01")) return kRefused;
+  // A source that cannot be compiled, an archive that cannot be read, an output that cannot be written.
+  for (const char* failed : {"K0405", "K0406", "K0408", "K0410", "K0421", "K0422"})
+    if (code == failed) return kDriverError;
+  // K070: settings of the cache that cannot be meant.
+  if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;
+  if (code.starts_with("K03")) return kNoDevice;
+  return kDriverError;
+}
+
+ordered_json to_json(const Error& error) {
+  if (error.diagnostic()) return ordered_json::parse(kiln::to_json(*error.diagnostic()));
+  return {{"call", error.call()},
+          {"result", result_name(error.code())},
+          {"result_value", static_cast<std::uint32_t>(error.code())}};
+}
+
+Result<OpenDevice> open_chosen(const std::string& name) {
+  std::string wanted = name;
+  if (wanted.empty())
+    if (const char* variable = secure_getenv("KILN_DEVICE")) wanted = variable;
+  if (!wanted.empty() && wanted != "auto") {
+    const auto request = parse_device_request(wanted);
+    if (!request)
+      return tl::unexpected(Error(request.error().code(), "--device", *request.error().diagnostic()));
+    return open_device(*request);
+  }
+  auto gpu = open_device({DeviceKind::gpu, ""});
+  if (gpu) return gpu;
+  auto cpu = open_device({DeviceKind::cpu, ""});
+  if (!cpu) return gpu;  // the reason that there is no GPU is the one to tell
+  const Diagnostic* why = gpu.error().diagnostic();
+  complain("kiln: no GPU (%s), using the CPU device\n",
+           why ? (why->message + ", " + why->code).c_str() : result_name(gpu.error().code()).c_str());
+  return cpu;
+}
+
+std::filesystem::path kernel_folder() {
+  if (const char* chosen = secure_getenv("KILN_KERNEL_PATH"); chosen && *chosen) return chosen;
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error)
+    if (const auto in_build_tree = self.parent_path() / "../../kernels";
+        std::filesystem::exists(in_build_tree / "saxpy.spv", error))
+      return std::filesystem::weakly_canonical(in_build_tree, error);
+  return std::filesystem::path(kDataFolder) / "kernels";
+}
+
+void print(const ordered_json& json, std::FILE* to) {
+  // In ASCII: what would do something on a terminal is escaped, and means the same.
+  say_to(to, "%s\n", json.dump(2, ' ', true, ordered_json::error_handler_t::replace).c_str());
+}
+
+}  // namespace kiln::tool

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// `kiln run`: a sample kernel from file to checked answer.
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "tool/common/output.hpp"
+#include "tool/common/session.hpp"
+#include "tool/report/report.hpp"
+#include "tool/run/measure.hpp"
+#include "tool/samples/counters.hpp"
+
+namespace kiln::tool {
+namespace {
+
+std::string extent_text(const Extent& extent) {
+  std::string text = std::to_string(extent.x);
+  if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
+  if (extent.z > 1) text += " x " + std::to_string(extent.z);
+  return text;
+}
+
+struct Report {
+  const samples::Sample& sample;
+  const OpenDevice& device;
+  const Bundle& bundle;
+  const samples::Prepared& prepared;
+  Outcome outcome;
+  ordered_json counters;  ///< null: not asked for
+  bool show_counters = false;
+};
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+/// What of the file was taken, and why: "member 64.12.60.7 for pvc, made for this device".
+std::string choice_text(const Bundle& bundle) {
+  std::string text = bundle.member().empty() ? "the file" : "member " + bundle.member();
+  if (!bundle.target().empty()) text += " for " + bundle.target();
+  switch (bundle.fit()) {
+    case BinaryFit::exact:
+      return text + ": made for this device";
+    case BinaryFit::compatible:
+      return text + ": the driver takes it";
+    case BinaryFit::spirv:
+      break;
+  }
+  return text + ": no native code in it is for this device";
+}
+
+ordered_json report_json(const Report& r) {
+  ordered_json json{{"kernel", r.sample.name},
+                    {"device", r.device.properties.name},
+                    {"binary", to_string(r.bundle.origin())},
+                    {"file", r.bundle.file()},
+                    {"member", text_or_null(r.bundle.member())},
+                    {"target", text_or_null(r.bundle.target())},
+                    {"fit", to_string(r.bundle.fit())},
+                    {"build_ms", milliseconds(r.bundle.build_time())},
+                    {"host_ms", milliseconds(r.outcome.host)}};
+  json["device_ms"] = r.outcome.executed ? ordered_json(milliseconds(r.outcome.device)) : ordered_json();
+  const Extent &groups = r.prepared.shape.groups, &size = r.prepared.shape.group_size;
+  json["groups"] = {groups.x, groups.y, groups.z};
+  json["group_size"] = {size.x, size.y, size.z};
+  json["slm_argument_bytes"] = r.prepared.slm;
+  json["elements"] = r.prepared.elements;
+  for (const samples::Predicted& p : r.prepared.predicted) json["predicted"][p.what] = p.value;
+  const double seconds = std::max(milliseconds(r.outcome.device) / 1e3, std::numeric_limits<double>::min());
+  if (r.outcome.executed) {
+    json["gb_per_s"] = r.prepared.bytes / seconds / 1e9;
+    if (r.prepared.operations > 0) json["gflop_per_s"] = r.prepared.operations / seconds / 1e9;
+    json["ok"] = !r.outcome.mismatch;
+  } else {
+    json["ok"] = nullptr;  // the kernel was submitted, not executed
+  }
+  if (r.outcome.mismatch)
+    json["first_wrong"] = {{"index", r.outcome.mismatch->index},
+                           {"got", r.outcome.mismatch->got},
+                           {"wanted", r.outcome.mismatch->wanted}};
+  if (r.counters.is_null()) return json;
+  for (const samples::Predicted& p : r.prepared.predicted)
+    if (const auto value = counted(r.counters, p)) json["counted"][p.what] = *value;
+  json["defects"] = defects_json(r.counters);
+  if (r.show_counters) json["counters"] = r.counters;
+  return json;
+}
+
+void print_text(const Report& r) {
+  const ordered_json json = report_json(r);
+  say("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
+  say("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
+      milliseconds(r.bundle.build_time()));
+  if (!r.bundle.member().empty()) say("  taken        %s\n", choice_text(r.bundle).c_str());
+  say("  launch       %s groups of %s work-items", extent_text(r.prepared.shape.groups).c_str(),
+      extent_text(r.prepared.shape.group_size).c_str());
+  if (r.prepared.slm) say(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
+  for (const samples::Predicted& p : r.prepared.predicted) {
+    say("\n  predicted    %s: %llu", p.what, static_cast<unsigned long long>(p.value));
+    if (const auto value = r.counters.is_null() ? std::nullopt : counted(r.counters, p))
+      say(", counted %llu", static_cast<unsigned long long>(*value));
+  }
+  say("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
+  if (!r.outcome.executed) {
+    say("  accepted     not executed: a capture device gives no answers\n");
+    return;
+  }
+  say("  device time  %.3f ms\n", milliseconds(r.outcome.device));
+  say("  throughput   %.2f GB/s", json["gb_per_s"].get<double>());
+  if (json.contains("gflop_per_s")) say(", %.2f GFLOP/s", json["gflop_per_s"].get<double>());
+  if (const auto& wrong = r.outcome.mismatch)
+    say("\n  WRONG        %s\n", wrong_text(*wrong).c_str());
+  else
+    say("\n  ok           %llu elements as on the host\n",
+        static_cast<unsigned long long>(r.prepared.elements));
+  if (r.show_counters) print_counters(r.counters);
+  if (!r.counters.is_null()) print_defects(r.counters);
+}
+
+/// Reports an error on stderr, and as JSON on stdout when that was asked for.
+int fail(const RunOptions& options, const Error& error) {
+  complain("%s", error.text().c_str());
+  if (options.json) print({{"kernel", options.kernel}, {"ok", false}, {"error", to_json(error)}});
+  return exit_code(error);
+}
+
+int list_samples(bool json) {
+  ordered_json list = ordered_json::array();
+  for (const samples::Sample& sample : samples::all()) {
+    list.push_back({{"name", sample.name}, {"summary", sample.summary}});
+    if (!json) say("%-32s %s\n", sample.name, sample.summary);
+  }
+  if (json) print(list);
+  return kOk;
+}
+
+Result<std::vector<KernelFile>> files_of(const samples::Sample& sample, const RunOptions& options) {
+  if (options.bundle.empty()) return find_kernel_files(kernel_folder(), sample.family);
+  auto file = read_kernel_file(options.bundle);
+  if (!file) return tl::unexpected(file.error());
+  std::vector<KernelFile> files;
+  files.push_back(*std::move(file));
+  return files;
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  if (options.list) return list_samples(options.json);
+  if (options.all) return run_all(options);
+  const samples::Sample* sample = samples::find(options.kernel);
+  if (!sample)
+    return fail(options, samples::bad_choice("there is no sample kernel `" + options.kernel + "`",
+                                             "`kiln run --list` names them"));
+  const auto device = open_chosen(options.device);
+  if (!device) return fail(options, device.error());
+  // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.
+  const bool counts = options.counters || (!options.report.empty() && can_count(*device));
+  const bool watched = counts || options.check_memory;
+  if (const auto can = can_count(*device); watched && !can) return fail(options, can.error());
+  auto files = files_of(*sample, options);
+  if (!files) return fail(options, files.error());
+  const auto settings = cache_options();
+  if (!settings) return fail(options, settings.error());
+  Cache cache = Cache::open(*settings);
+  auto bundle = Bundle::load(*device, *std::move(files), watched ? counted_build() : BundleOptions(), &cache);
+  if (!bundle) return fail(options, bundle.error());
+  const auto kernel = bundle->kernel(sample->kernel);
+  if (!kernel) return fail(options, kernel.error());
+  const auto prepared = sample->prepare(*device, {options.size, options.group, options.slm, options.seed});
+  if (!prepared) return fail(options, prepared.error());
+  auto outcome = measure(*device, *prepared, **kernel, options.repeat);
+  if (!outcome) return fail(options, outcome.error());
+  Report report{*sample, *device, *bundle, *prepared, *outcome, nullptr, counts};
+  if (watched) {
+    auto counters = read_counters(*device, (*kernel)->kernel());
+    if (!counters) return fail(options, counters.error());
+    report.counters = *std::move(counters);
+  }
+  if (!options.report.empty()) {
+    const ReportFacts facts =
+        report_facts(*device, **kernel, *sample, *prepared, bundle->file(), report.counters);
+    if (const auto written = write_report(options.report, report_page(report_json(report), facts)); !written)
+      return fail(options, written.error());
+  }
+  if (options.json)
+    print(report_json(report));
+  else
+    print_text(report);
+  if (!options.report.empty() && !options.json) say("  report       %s\n", options.report.c_str());
+  return outcome->mismatch || (watched && !report.counters["defects"].empty()) ? kWrongAnswer : kOk;
+}
+
+}  // namespace kiln::tool

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Counters as tables on a terminal.
+
+#include "tool/common/output.hpp"
+#include "tool/common/table.hpp"
+#include "tool/samples/counters.hpp"
+
+namespace kiln::tool {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string cell(const ordered_json& json, const char* field) {
+  if (!json.contains(field) || json[field].is_null()) return "-";
+  return json[field].is_string() ? json[field].get<std::string>() : json[field].dump();
+}
+
+/// "1: 4096, 2: 12": how many lines, how often.
+std::string lines_text(const ordered_json& instruction) {
+  if (!instruction.contains("lines")) return "-";
+  std::string text;
+  for (const auto& [lines, times] : instruction["lines"].items())
+    text += (text.empty() ? "" : ", ") + lines + ": " + times.dump();
+  return text;
+}
+
+std::string argument_text(const ordered_json& instruction) {
+  const std::string name = instruction.value("argument_name", std::string());
+  return name.empty() ? cell(instruction, "argument") : name;
+}
+
+}  // namespace
+
+void print_defects(const ordered_json& counters) {
+  for (const ordered_json& defect : counters["defects"])
+    say("%s", to_text(defect_diagnostic(counters, defect)).c_str());
+  if (counters["defects"].empty()) say("  memory       no access out of bounds, no data race in SLM\n");
+}
+
+void print_counters(const ordered_json& counters) {
+  std::vector<std::vector<std::string>> totals{
+      {"MEMORY", "ACCESSES", "BYTES", "BY SUB-GROUPS", "LINES", "TURNS", "OF CONFLICTS"}};
+  for (const auto& [name, sums] : counters["totals"].items()) {
+    if (sums.is_number()) {
+      totals.push_back({name, sums.dump(), "-", "-", "-", "-", "-"});
+      continue;
+    }
+    std::string shown = name;
+    shown[shown.find('_')] = ' ';
+    totals.push_back({shown, cell(sums, "accesses"), cell(sums, "bytes"), cell(sums, "sub_group_accesses"),
+                      cell(sums, "lines"), cell(sums, "turns"), cell(sums, "conflict_turns")});
+  }
+  say("\n");
+  print_table(std::move(totals), 1, 2);
+  std::vector<std::vector<std::string>> table{{"ID", "LINE", "KIND", "MEMORY", "OF", "LINES: TIMES", "WIDTH",
+                                               "ACCESSES", "TURNS", "OF CONFLICTS", "NEIGHBOURS"}};
+  for (const ordered_json& each : counters["instructions"]) {
+    const bool joins = each.contains("neighbours") && each["neighbours"]["accesses"] != 1;
+    table.push_back(
+        {each["id"].is_number() ? "%" + each["id"].dump() : "-", cell(each, "line"), cell(each, "kind"),
+         cell(each, "memory"), argument_text(each), lines_text(each), cell(each, "width"),
+         cell(each, "accesses"), cell(each, "turns"), cell(each, "conflict_turns"),
+         joins ? cell(each["neighbours"], "accesses") + " in " + cell(each["neighbours"], "bytes") + " B"
+               : "-"});
+  }
+  say("\n");
+  print_table(std::move(table), 6, 2);
+  if (!counters.value("complete", true))
+    say("  Some sub-groups made more accesses than are kept: their lines and turns are counted in parts.\n");
+}
+
+}  // namespace kiln::tool
