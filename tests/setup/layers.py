@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Each layer of the sources uses only those above it, and no folder is too full to be read: layers.py SOURCE_ROOT"""
+import pathlib
+import re
+import sys
+
+# From the bottom up, with the public headers that belong to each: docs/architecture.md.
+LAYERS = {
+    'values': 'diagnostic extent log result version',
+    'support': '',
+    'product': 'product',
+    'binary': 'binary needs',
+    'check': 'allocation check occupancy target',
+    'diagnose': 'explain refusal',
+    'identity': 'manifest',
+    'level_zero': 'abi api command_list context device event handle memory module open structures',
+    'launch': 'cooperative launch',
+    'cache': 'cache',
+    'build': 'build',
+    'bundle': 'bundle',
+    'all': 'kiln',
+    'drivers': '',
+    'doctor': '',
+    'offline': '',
+    'tool': '',
+}
+# The driver is no user of the library: it reads files and products as the library does, and that is all.
+ONLY = {'drivers': {'values', 'support', 'product', 'binary', 'drivers'}}
+# The CPU driver's two halves: what is compiled and run, and the objects of Level Zero, which reach it through
+# program.hpp and ask what a build takes.
+COMPILED = {'compiler', 'runtime', 'counting'}
+SEAM = {'program.hpp', 'compiler/backend/native_binary.hpp', 'compiler/frontend/screen.hpp'}
+MOST_FILES = 25
+
+root = pathlib.Path(sys.argv[1])
+order = list(LAYERS)
+header_layer = {name: layer for layer, names in LAYERS.items() for name in names.split()}
+wrong = []
+for header in (root / 'include' / 'kiln').glob('*.hpp*'):
+    if header.name.split('.')[0] not in header_layer:
+        wrong.append(f'{header.relative_to(root)}: of which layer? Say so in {pathlib.Path(__file__).name}')
+for path in sorted([*(root / 'src').rglob('*.?pp'), *(root / 'include' / 'kiln').glob('*.hpp')]):
+    inside = path.relative_to(root)
+    layer = inside.parts[1] if inside.parts[0] == 'src' else header_layer.get(path.stem)
+    if layer not in LAYERS:
+        if inside.parts[0] == 'src':
+            wrong.append(f'{inside}: its folder is no layer')
+        continue
+    for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
+        found = re.match(r'#include [<"]([a-z_0-9/]+\.hpp)[>"]', line)
+        if not found:
+            continue
+        used = found.group(1)
+        first, _, rest = used.partition('/')
+        other = header_layer.get(rest.removesuffix('.hpp')) if first == 'kiln' else first
+        if other not in LAYERS:
+            continue
+        if order.index(other) > order.index(layer) or layer in ONLY and other not in ONLY[layer]:
+            wrong.append(f'{inside}:{number}: {layer} uses {used}, which is of {other}')
+        if other == layer == 'drivers' and inside.parts[2] == 'cpu':
+            target = used.removeprefix('drivers/cpu/')
+            halves = [part.split('/')[0] in COMPILED for part in ('/'.join(inside.parts[3:]), target)]
+            if halves[0] != halves[1] and target not in SEAM:
+                wrong.append(f'{inside}:{number}: {used} is of the other half of the CPU driver')
+for folder in sorted({path.parent for path in (root / 'src').rglob('*.?pp')}):
+    count = len([path for path in folder.iterdir() if path.suffix in ('.cpp', '.hpp')])
+    if count > MOST_FILES:
+        wrong.append(f'{folder.relative_to(root)}: {count} files, more than {MOST_FILES}: divide it')
+print('\n'.join(wrong) or f'{len(order)} layers')
+sys.exit(bool(wrong))
