@@ -52,3 +52,32 @@ using Result = tl::expected<T, Error>;
 [[nodiscard]] std::string result_text(ze_result_t code);
 
 }  // namespace kiln
+
+/// Hands an error on to the caller, and goes on with the value otherwise. The enclosing function, or lambda
+/// with its type written down, returns a Result of whatever type:
+///
+///     Result<void> run(const OpenDevice& device, CommandListRef list) {
+///       KILN_TRY(auto bundle, Bundle::load(device, "kernels/saxpy"));  // declares `bundle`
+///       KILN_TRY(list.close());                                        // Result<void>, or a value that is
+///       dropped return {};
+///     }
+///
+/// Before the comma stands a declaration, or a variable that gets the value. The expression is evaluated
+/// once; what it refers to by name is copied, not moved from. Two statements where it declares: in braces
+/// behind an `if`, which does not compile otherwise.
+#define KILN_TRY(first, ...) KILN_DETAIL_TRY##__VA_OPT__(_BIND)(first __VA_OPT__(, ) __VA_ARGS__)
+
+#define KILN_DETAIL_TRY(expression)                                                                \
+  do {                                                                                             \
+    if (auto&& kiln_try_result = (expression); !kiln_try_result) [[unlikely]]                      \
+      return ::tl::unexpected(::std::forward<decltype(kiln_try_result)>(kiln_try_result).error()); \
+  } while (false)
+#define KILN_DETAIL_TRY_BIND(declaration, ...) \
+  KILN_DETAIL_TRY_NAMED(KILN_DETAIL_JOIN(kiln_try_result_, __LINE__), declaration, __VA_ARGS__)
+#define KILN_DETAIL_TRY_NAMED(result, declaration, ...)                        \
+  auto&& result = (__VA_ARGS__);                                               \
+  if (!result) [[unlikely]]                                                    \
+    return ::tl::unexpected(::std::forward<decltype(result)>(result).error()); \
+  declaration = *::std::forward<decltype(result)>(result)
+#define KILN_DETAIL_JOIN(first, second) KILN_DETAIL_JOIN_NOW(first, second)
+#define KILN_DETAIL_JOIN_NOW(first, second) first##second

@@ -17,13 +17,6 @@
 // Calls a destroying entry point in the table of the first argument; a failure is logged.
 #define KILN_DESTROY(name, ...) ::kiln::detail::destroy(#name, &::kiln::Api::name, __VA_ARGS__)
 
-// Returns from the enclosing function when a Result holds an error.
-#define KILN_TRY(expression)                                              \
-  do {                                                                    \
-    if (auto&& result_of_try = (expression); !result_of_try) [[unlikely]] \
-      return ::tl::unexpected(std::move(result_of_try).error());          \
-  } while (false)
-
 namespace kiln::detail {
 
 /// Set when the process exits: from then on the loader and the drivers take themselves apart.

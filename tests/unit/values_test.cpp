@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <memory>
+#include <string>
 
 #include "kiln/kiln.hpp"
 
@@ -153,4 +155,73 @@ TEST_CASE("extents") {
   static_assert(total({1u << 31, 1u << 31, 2}) == 1ull << 63);
   static_assert(total({1u << 31, 1u << 31, 4}) == UINT64_MAX);
   CHECK(KILN_VERSION[0] >= '0');
+}
+
+namespace {
+
+Result<std::string> text_or(const char* call) {
+  if (call) return tl::unexpected(Error(ZE_RESULT_NOT_READY, call));
+  return "a text that is longer than what a string holds without an allocation";
+}
+
+template <class A, class B>
+Result<B> cast(A value) {
+  return B(value);
+}
+
+/// Which of the steps fails, if any.
+Result<std::size_t> steps(int failing, const Result<std::string>& kept, int& evaluated) {
+  const auto call = [&](int step, const char* name) { return step == failing ? name : nullptr; };
+  KILN_TRY(check(failing == 0 ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS, "nothing"));
+  KILN_TRY(text_or(call(1, "dropped")));
+  KILN_TRY(const auto declared, (++evaluated, text_or(call(2, "declared"))));
+  std::string assigned;
+  KILN_TRY(assigned, text_or(call(3, "assigned")));
+  KILN_TRY(auto copied, kept);
+  KILN_TRY(const auto number, cast<int, long>(7));  // a comma of its own
+  KILN_TRY(const auto inner, [&]() -> Result<int> {
+    KILN_TRY(text_or(call(4, "inner")));
+    return 1;
+  }());
+  if (failing == 5)
+    KILN_TRY(text_or("one statement"));
+  else
+    evaluated += 10;
+  return declared.size() + assigned.size() + copied.size() + static_cast<std::size_t>(number + inner);
+}
+
+}  // namespace
+
+TEST_CASE("KILN_TRY hands errors on and goes on with values") {
+  const Result<std::string> kept = text_or(nullptr);
+  int evaluated = 0;
+  REQUIRE(steps(-1, kept, evaluated));
+  CHECK(*steps(-1, kept, evaluated) == 3 * kept->size() + 8);
+  CHECK(evaluated == 22);
+  CHECK(!kept->empty());
+  const char* const calls[] = {"nothing", "dropped", "declared", "assigned", "inner", "one statement"};
+  for (int failing = 0; failing < 6; ++failing) {
+    const auto failed = steps(failing, kept, evaluated);
+    REQUIRE(!failed);
+    CHECK(std::string(failed.error().call()) == calls[failing]);
+    CHECK(failed.error().code() == (failing ? ZE_RESULT_NOT_READY : ZE_RESULT_ERROR_DEVICE_LOST));
+  }
+  const auto failed = steps(-1, text_or("kept"), evaluated);
+  REQUIRE(!failed);
+  CHECK(std::string(failed.error().call()) == "kept");
+}
+
+TEST_CASE("KILN_TRY takes what only moves, and leaves what has a name") {
+  const auto moved = []() -> Result<std::unique_ptr<int>> {
+    KILN_TRY(auto owner, Result<std::unique_ptr<int>>(std::make_unique<int>(3)));
+    return owner;
+  }();
+  REQUIRE(moved);
+  CHECK(**moved == 3);
+  Result<std::string> named = text_or(nullptr);
+  const auto copy = [&]() -> Result<std::string> {
+    KILN_TRY(auto value, named);
+    return value;
+  }();
+  CHECK(*copy == *named);
 }
