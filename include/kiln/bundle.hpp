@@ -89,6 +89,14 @@ class Bundle {
   [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, std::vector<KernelFile> files,
                                            const BundleOptions& options = {}, Cache* cache = nullptr);
 
+  /// The same for what lies at a path: `kernels/saxpy` is the family `saxpy` of the folder `kernels`, as
+  /// find_kernel_files() takes it; a path that ends in .ar, .spv or .bin is that file alone, and so is any
+  /// other where there is no such family. A program `saxpy` may therefore stand beside its `saxpy.ar`.
+  /// Errors: INVALID_ARGUMENT (K0201) when nothing is there, for a folder, and for a file that cannot be
+  /// read; then as above.
+  [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, const std::filesystem::path& path,
+                                           const BundleOptions& options = {}, Cache* cache = nullptr);
+
   /// Links SPIR-V files into one module, in this order; one may call what another defines. Errors: K0209 a
   /// file that cannot be read, K0203 the driver's refusal (it needs ZE_experimental_module_program), as
   /// load().

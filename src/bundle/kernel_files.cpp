@@ -41,6 +41,43 @@ bool is_of_family(std::string_view file, std::string_view family) {
   return false;
 }
 
+/// The files of a family, sorted.
+std::vector<std::filesystem::path> family_paths(const std::filesystem::path& folder,
+                                                const std::string& family, std::error_code& error) {
+  std::vector<std::filesystem::path> paths;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_of_family(entry->path().filename().native(), family)) paths.push_back(entry->path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+Result<std::vector<KernelFile>> read_all(const std::vector<std::filesystem::path>& paths) {
+  std::vector<KernelFile> files;
+  for (const auto& path : paths) {
+    KILN_TRY(auto file, read_kernel_file(path));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+/// What Bundle::load takes for a path.
+Result<std::vector<KernelFile>> files_at(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  const std::string ending = path.extension().string();
+  if (name.empty() || ending == ".ar" || ending == ".spv" || ending == ".bin") return read_all({path});
+  std::error_code unread, unseen;
+  const auto family = family_paths(path.has_parent_path() ? path.parent_path() : ".", name, unread);
+  if (!family.empty()) return read_all(family);
+  if (std::filesystem::status(path, unseen).type() != std::filesystem::file_type::not_found || unread)
+    return read_all({path});
+  return tl::unexpected(unreadable(path.string(),
+                                   "there is no file of this name, nor " + name + ".ar, " + name + ".spv, " +
+                                       name + ".bin or " + name + ".TARGET.bin beside it",
+                                   {"check the path; without a leading / it starts at the current folder"}));
+}
+
 }  // namespace
 
 Result<KernelFile> read_kernel_file(const std::filesystem::path& path) {
@@ -80,24 +117,19 @@ Result<KernelFile> read_kernel_file(const std::filesystem::path& path) {
 
 Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
                                                   const std::string& family) {
-  std::vector<std::filesystem::path> paths;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (is_of_family(entry->path().filename().native(), family)) paths.push_back(entry->path());
-  }
+  const auto paths = family_paths(folder, family, error);
   if (paths.empty())
     return tl::unexpected(unreadable((folder / (family + ".spv")).string(),
                                      error ? error.message() : "no such file",
                                      {"name the folder that holds the kernels: KILN_KERNEL_PATH=FOLDER"}));
-  std::ranges::sort(paths);
-  std::vector<KernelFile> files;
-  for (const auto& path : paths) {
-    auto file = read_kernel_file(path);
-    if (!file) return tl::unexpected(std::move(file).error());
-    files.push_back(*std::move(file));
-  }
-  return files;
+  return read_all(paths);
+}
+
+Result<Bundle> Bundle::load(const OpenDevice& device, const std::filesystem::path& path,
+                            const BundleOptions& options, Cache* cache) {
+  KILN_TRY(auto files, files_at(path));
+  return load(device, std::move(files), options, cache);
 }
 
 Error unreadable_part(const std::string& file, const BinaryPart& part) {

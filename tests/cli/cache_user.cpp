@@ -34,6 +34,7 @@ int main(int count, char** arguments) {
   const bool link = std::string_view(arguments[1]) == "link";
   const kiln::OpenDevice device = need(kiln::open_device(need(kiln::parse_device_request(arguments[2]))));
   kiln::Cache cache = kiln::Cache::open(need(kiln::cache_options()));
-  const auto make = link ? &kiln::Bundle::link : &kiln::Bundle::load;
-  std::printf("%s\n", to_string(need(make(device, std::move(files), build, &cache)).origin()));
+  auto bundle = link ? kiln::Bundle::link(device, std::move(files), build, &cache)
+                     : kiln::Bundle::load(device, std::move(files), build, &cache);
+  std::printf("%s\n", to_string(need(std::move(bundle)).origin()));
 }

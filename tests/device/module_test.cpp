@@ -2,6 +2,8 @@
 // Modules and bundles: origins, build logs, damaged and foreign files.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "device_test.hpp"
@@ -57,6 +59,35 @@ TEST_CASE("a native binary is taken as it is, and says so") {
   }
   CHECK(need(bundle.kernel("both"))->facts().static_slm == 4096);
   CHECK(need(bundle.kernel("values"))->facts().arguments.size() == 9);
+}
+
+TEST_CASE("a path is a family of kernels, or a file") {
+  namespace fs = std::filesystem;
+  std::string name = (fs::temp_directory_path() / "kiln-path-XXXXXX").string();
+  REQUIRE(mkdtemp(name.data()));
+  const fs::path folder = name;
+  const fs::path spirv = fs::path(KILN_SAMPLE_KERNELS) / "saxpy.spv";
+  fs::copy(spirv, folder / "saxpy.spv");
+  fs::copy(spirv, folder / "kernels.dat");
+  fs::copy(spirv, folder / "matmul.bin");  // whatever it is called, it is what it holds
+  std::ofstream(folder / "saxpy") << "a program of the same name";
+  std::ofstream(folder / "text") << "no kernels";
+  const auto file_of = [](const Result<Bundle>& bundle) {
+    return bundle ? bundle->file() : code_of(bundle.error());
+  };
+  CHECK(file_of(Bundle::load(device(), folder / "saxpy")) == "saxpy.spv");
+  CHECK(file_of(Bundle::load(device(), folder / "saxpy.spv")) == "saxpy.spv");
+  CHECK(file_of(Bundle::load(device(), folder / "kernels.dat")) == "kernels.dat");
+  CHECK(file_of(Bundle::load(device(), folder / "matmul")) == "matmul.bin");
+  CHECK(file_of(Bundle::load(device(), folder / "text")) == "K0202");
+  for (const fs::path& nothing : {folder, folder / "", folder / "saxpi", folder / "saxpy.ar", fs::path()})
+    CHECK(file_of(Bundle::load(device(), nothing)) == "K0201");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder);
+  CHECK(file_of(Bundle::load(device(), "saxpy")) == "saxpy.spv");
+  CHECK(file_of(Bundle::load(device(), "matmul.bin")) == "matmul.bin");
+  fs::current_path(before);
+  fs::remove_all(folder);
 }
 
 TEST_CASE("a kernel that is not there is named together with those that are") {

@@ -101,6 +101,7 @@ TEST_CASE("K0201: files") {
   check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, read_kernel_file("/"), "folder");
   check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, find_kernel_files("/nowhere", "saxpy"),
                    "family");
+  check_diagnostic("K0201", ZE_RESULT_ERROR_INVALID_ARGUMENT, Bundle::load(OpenDevice(), "/saxpy"), "path");
 }
 
 TEST_CASE("a family's files are its own: what stands before .bin is a target") {

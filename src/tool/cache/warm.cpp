@@ -69,9 +69,11 @@ int cache_warm(const CacheCommand& command) {
     if (command.link) json["linked"] = command.files;
     const CacheCounts before = cache.counts();
     auto files = read_inputs(paths);
-    const auto make = command.link ? &Bundle::link : &Bundle::load;
-    auto bundle = files ? make(*device, *files, *build, &cache)
-                        : Result<Bundle>(tl::unexpected(std::move(files).error()));
+    auto bundle = [&]() -> Result<Bundle> {
+      KILN_TRY(const auto& inputs_read, files);
+      return command.link ? Bundle::link(*device, inputs_read, *build, &cache)
+                          : Bundle::load(*device, inputs_read, *build, &cache);
+    }();
     if (bundle) {
       json["outcome"] = outcome_text(bundle->origin());
       json["build_ms"] = std::chrono::duration<double, std::milli>(bundle->build_time()).count();
