@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Follows a page of docs/ word by word: page.py PAGE BUILD_ROOT PREFIX LIBDIR CPU_DRIVER CXX...
+
+A block whose paragraph before it ends with `NAME`: is that file. In a block ```console each line behind `$ ` is a
+command, for one shell and an empty folder, and the lines below it are what it prints: times are any times, and a
+line of three points stands for any lines, three points in a line for any text. Where nothing stands below, nothing is compared. Kiln is installed
+into a folder of its own for that, and its driver is the CPU device's."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+page, build_root, prefix, libdir, cpu_driver, *compiler = sys.argv[1:]
+
+BLOCK = re.compile(r'((?:^[^\n]+\n)*)\n?^```(\w+)\n(.*?)^```$', re.M | re.S)
+FILE = re.compile(r'`([\w./-]+)`:\s*\Z')
+TIME = re.compile(r'\b\d+(?:\.\d+)? (?:us|ms|s)\b')
+END = re.compile(r'\n?@@(\d+) (\d+)@@\n')
+
+
+def commands_of(block):
+    """Pairs of a command and the lines it prints, or None for the lines."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith('$ '):
+            found.append([line[2:], []])
+        elif found and not found[-1][1] and found[-1][0].endswith('\\'):
+            found[-1][0] += '\n' + line
+        elif found:
+            found[-1][1].append(line)
+        else:
+            sys.exit(f'{page}: a block of commands must begin with `$ `: {line}')
+    return [(command, lines or None) for command, lines in found]
+
+
+def same(wanted, got):
+    """Whether the lines agree."""
+    def pattern(line):
+        if line.strip() == '...':
+            return r'(?:.*\n)*?.*'
+        # Every second piece is what was split at.
+        pieces = [re.escape(piece) if number % 2 == 0 else '.*' if piece == '...' else TIME.pattern
+                  for number, piece in enumerate(re.split(rf'(\.\.\.|{TIME.pattern})', line))]
+        return ''.join(pieces)
+    return re.fullmatch(r'\n'.join(map(pattern, wanted)), '\n'.join(line.rstrip() for line in got.splitlines()))
+
+
+with open(page, encoding='utf-8') as source:
+    blocks = BLOCK.findall(source.read())
+needed = ['pkg-config', 'bash'] + (['ocloc'] if any('kiln bake' in block for _, _, block in blocks) else [])
+for tool in needed:
+    if not shutil.which(tool):
+        print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
+        sys.exit(77)
+
+with tempfile.TemporaryDirectory() as top:
+    root, work, tools = (os.path.join(top, name) for name in ('root', 'work', 'tools'))
+    os.mkdir(work)
+    os.mkdir(tools)
+    subprocess.run(['meson', 'install', '-C', build_root, '--no-rebuild', '--quiet', '--destdir', root], check=True,
+                   stdout=subprocess.DEVNULL)
+    library_folder = root + os.path.join(prefix, libdir)
+    # As if it were installed where the build says: programs are linked with the way to it, which one that is linked
+    # with a way of its own does not get.
+    with open(os.path.join(tools, 'c++'), 'w', encoding='utf-8') as file:
+        file.write('#!/bin/sh\nexec ' + ' '.join(compiler) + ' "$@"\n')
+    with open(os.path.join(tools, 'kiln'), 'w', encoding='utf-8') as file:
+        file.write(f'#!/bin/sh\nLD_LIBRARY_PATH={library_folder} exec {root}{prefix}/bin/kiln "$@"\n')
+    for name in ('c++', 'kiln'):
+        os.chmod(os.path.join(tools, name), 0o755)
+    env = {**os.environ, 'PATH': tools + ':' + os.environ['PATH'], 'PKG_CONFIG_SYSROOT_DIR': root,
+           'PKG_CONFIG_PATH': os.path.join(library_folder, 'pkgconfig'), 'LD_RUN_PATH': library_folder,
+           'HOME': os.path.join(top, 'home'), 'KILN_CPU_DRIVER': cpu_driver}
+    for name in ('LD_LIBRARY_PATH', 'KILN_DEVICE', 'KILN_CACHE', 'KILN_CACHE_DIR', 'XDG_CACHE_HOME'):
+        env.pop(name, None)
+    os.mkdir(env['HOME'])
+
+    script, commands = [], []
+    for before, kind, block in blocks:
+        name = FILE.search(before)
+        if name:
+            # A command of the shell's own, as files are written between the others.
+            end = 'END_OF_FILE'
+            script.append(f"mkdir -p \"$(dirname {name[1]})\"; cat >{name[1]} <<'{end}'\n{block}{end}")
+        elif kind == 'console':
+            for command, lines in commands_of(block):
+                script.append(f"{{ {command}\n}} 2>&1; printf '\\n@@{len(commands)} %d@@\\n' $?")
+                commands.append((command, lines))
+    if not commands:
+        sys.exit(f'{page} has no commands')
+    result = subprocess.run(['bash', '-c', '\n'.join(script)], cwd=work, env=env, text=True, check=False, timeout=600,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    pieces = END.split(result.stdout)
+    outputs = {int(number): (output, int(status)) for output, number, status in zip(*[iter(pieces)] * 3)}
+    wrong = 0
+    for number, (command, lines) in enumerate(commands):
+        output, status = outputs.get(number, ('it was not reached', -1))
+        good = status == 0 and (lines is None or same(lines, output))
+        wrong += not good
+        print(f'{"ok" if good else "WRONG"}: {command}')
+        if not good:
+            print(f'status {status}, printed:\n{output}\nwanted:\n' + '\n'.join(lines or ['anything, with status 0']))
+    sys.exit(1 if wrong else 0)
