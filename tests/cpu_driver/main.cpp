@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -194,6 +195,28 @@ int refuse_narrow_native(const char* driver) {
   return build(native, ZE_MODULE_FORMAT_NATIVE).result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY ? 0 : 1;
 }
 
+// Native code of a driver that was linked from other code, though its version is the same.
+int refuse_native_of_other_build(const char* driver) {
+  if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
+  const std::vector<std::uint8_t> native = native_of("bmg", "kernels.spv");
+  std::ifstream own(driver, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(own), std::istreambuf_iterator<char>()};
+  constexpr std::string_view kNote("\4\0\0\0\x14\0\0\0\3\0\0\0GNU", 16);
+  const auto note = bytes.find(kNote);
+  if (native.empty() || note == bytes.npos) return 1;
+  bytes[note + kNote.size()] ^= 1;
+  char other[] = "/tmp/kiln-other-XXXXXX";
+  const int file = mkstemp(other);
+  const bool written = file >= 0 && write(file, bytes.data(), bytes.size()) == std::ssize(bytes);
+  if (file >= 0) close(file);
+  const bool loaded = written && load_straight(other).empty();
+  unlink(other);
+  return loaded && build(native, ZE_MODULE_FORMAT_NATIVE).result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY &&
+                 build(read_file("kernels.spv"), ZE_MODULE_FORMAT_IL_SPIRV).result == ZE_RESULT_SUCCESS
+             ? 0
+             : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -202,6 +225,7 @@ int main(int argc, char** argv) {
   if (way == "unknown-profile" && driver) return refuse_unknown_profile(driver);
   if (way == "deep-native" && driver) return refuse_deep_native(driver);
   if (way == "narrow-native" && driver) return refuse_narrow_native(driver);
+  if (way == "other-build" && driver) return refuse_native_of_other_build(driver);
   if (way == "safe-settings" && driver) return show_settings_safely(driver);
   if (way == "setuid" && driver) return ignore_settings_of_others(argv[0], driver);
   if (way == "as-another-user" && driver) return start_as_another_user(driver);
@@ -217,7 +241,8 @@ int main(int argc, char** argv) {
     return load_straight(driver).empty() && api.Init(0) == ZE_RESULT_ERROR_UNINITIALIZED ? 0 : 1;
   std::string missing =
       "usage: "
-      "straight|loader|unknown-profile|deep-native|narrow-native|safe-settings|shuffle|shuffle-seeds|setuid|"
+      "straight|loader|unknown-profile|deep-native|narrow-native|other-build|safe-settings|shuffle|shuffle-"
+      "seeds|setuid|"
       "processes|overrun|few-threads|endless|tell-of-waits|stop-endless|"
       "three-gpus|masked-devices|nonsense, with KILN_CPU_DRIVER naming the driver's library";
   if (way == "shuffle-seeds" && driver) return compare_seeds(driver);

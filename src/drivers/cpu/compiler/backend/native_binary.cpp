@@ -11,6 +11,7 @@
 #include "drivers/cpu/compiler/backend/codegen.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
+#include "support/build_id.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -126,10 +127,12 @@ std::string write_ze_info(std::span<const KernelFacts> kernels) {
   return out + "...\n";
 }
 
+// Another driver compiles other code, be it of the same version: so its build-id is part of the identity.
 Identity host_identity() {
   static const Identity identity = {
       hash(LLVM_VERSION_STRING),
-      hash(KILN_VERSION + std::string("/") + std::to_string(kAbiVersion)),
+      hash(KILN_VERSION + std::string("/") + std::to_string(kAbiVersion) + "/" +
+           detail::build_id_at(reinterpret_cast<const void*>(&host_format))),
       hash(host_cpu().name + "/" + host_cpu().features),
   };
   return identity;
@@ -168,7 +171,7 @@ std::span<const std::byte> unseal(std::span<const std::byte> binary, std::string
   if (trailer.identity.compiler != host.compiler)
     return refuse("made with another LLVM version than " LLVM_VERSION_STRING);
   if (trailer.identity.driver != host.driver)
-    return refuse("made by another version of the CPU driver than " KILN_VERSION);
+    return refuse("made by another build of the CPU driver than this one, " KILN_VERSION);
   if (trailer.identity.cpu != host.cpu)
     return refuse("made for another CPU than " + host_cpu().name + " with its features");
   if (trailer.checksum != checksum_of(binary.first(binary.size() - sizeof trailer.checksum)))
