@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
-// `kiln cache`: its options, and a function for each of its commands.
+// `kiln cache`: what its options say, and a function for each of its commands.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "tool/common/session.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace kiln::tool {
 
@@ -26,9 +22,6 @@ struct CacheCommand {
   std::string archive;                 // export, import
   std::vector<std::string> keys;       // export
 };
-
-/// Registers `cache` and its commands; parsing sets `command`.
-CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* device_help);
 
 int cache_stats(const CacheCommand& command);
 int cache_list(const CacheCommand& command);

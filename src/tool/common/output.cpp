@@ -3,8 +3,10 @@
 #include "tool/common/output.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
@@ -28,6 +30,15 @@ namespace {
 void write(std::FILE* to, const std::string& text) { std::fwrite(text.data(), 1, text.size(), to); }
 
 void write_safe(std::FILE* to, const std::string& text) { write(to, detail::printable(text, "\n\t")); }
+
+constexpr std::size_t kLeastWidth = 40, kReadWidth = 100;  // columns
+
+/// Columns of the terminal that this leads to; 0: it is none, or has no size.
+std::size_t terminal_width(std::FILE* to) {
+  winsize size{};
+  if (isatty(fileno(to)) != 1 || ioctl(fileno(to), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
+  return std::max<std::size_t>(size.ws_col, kLeastWidth);
+}
 
 /// 0 or an errno.
 int flush() {
@@ -64,6 +75,11 @@ void say_to(std::FILE* to, const char* format, ...) {
   va_start(arguments, format);
   write_safe(to, formatted(format, arguments));
   va_end(arguments);
+}
+
+std::size_t text_width(std::FILE* to) {
+  const std::size_t width = terminal_width(to);
+  return width ? std::min(width, kReadWidth) : kReadWidth;
 }
 
 void show_progress(const char* format, ...) {

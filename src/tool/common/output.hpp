@@ -17,6 +17,9 @@ namespace kiln::tool {
 /// To one of the two.
 [[gnu::format(printf, 2, 3)]] void say_to(std::FILE* to, const char* format, ...);
 
+/// Columns that text may take: those of the terminal, else what is read well.
+[[nodiscard]] std::size_t text_width(std::FILE* to);
+
 /// A line on standard error in place of the last such, and none. For terminals alone.
 [[gnu::format(printf, 1, 2)]] void show_progress(const char* format, ...);
 void clear_progress();

@@ -6,16 +6,9 @@
 
 #include "support/printable.hpp"
 #include "tool/common/output.hpp"
+#include "tool/common/wrap.hpp"
 
 namespace kiln::tool {
-namespace {
-
-/// Characters of UTF-8 text, as far as each takes one column.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-}  // namespace
 
 void print_table(std::vector<std::vector<std::string>> rows, std::size_t names, std::size_t indent) {
   for (auto& row : rows)
@@ -23,12 +16,12 @@ void print_table(std::vector<std::vector<std::string>> rows, std::size_t names, 
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
   }
   for (const auto& row : rows) {
     std::string line(indent, ' ');
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - width(row[i]), ' ');
+      const std::string blanks(widths[i] - columns(row[i]), ' ');
       line += (i ? "  " : "") + (i < names ? row[i] + blanks : blanks + row[i]);
     }
     line.resize(line.find_last_not_of(' ') + 1);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Registers `kiln cache` and its commands.
-#include "tool/cache/command.hpp"
+// The options of `kiln cache` and its commands.
+#include <memory>
 
-#include <CLI/CLI.hpp>
+#include "tool/arguments/options.hpp"
+#include "tool/cache/command.hpp"
 
 namespace kiln::tool {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kCacheFooter = R"(
 Entries are named by keys, 64 digits; the first few are enough where they are unique. `kiln cache COMMAND --help` says more.
 
 Exit status: 0 right, 1 something is damaged, unusable, refused or not there, or the output is lost, 2 usage, 4 no device,
@@ -49,11 +50,11 @@ whose names are not Kiln's stay.
 
 Exit status: 0 all is gone, 1 something could not be removed, 5 the folder cannot be used.)";
 
-constexpr const char* kExplainFooter = R"(
-KEY   all that is known of that entry: what shaped it, its kernels, the compiler's log.
-FILE  whether a load of that SPIR-V, or of a fat binary's, on the device with these options would find an entry; where
-      not, why: the cache is off, the entry is damaged, not this user's alone or a failure too long ago; or what tells the
-      nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
+constexpr const char* kCacheExplainFooter = R"(
+  KEY   all that is known of that entry: what shaped it, its kernels, the compiler's log.
+  FILE  whether a load of that SPIR-V, or of a fat binary's, on the device with these options would find an entry; where
+        not, why: the cache is off, the entry is damaged, not this user's alone or a failure too long ago; or what tells
+        the nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
 With --link the files are one module, as Bundle::link makes it; options and constants are those of each file.
 
 Exit status: 0 an entry, or a hit; 1 a miss; 2 neither a key nor a file; 4 no device; 5 a file that cannot be read, or a
@@ -78,71 +79,71 @@ kept. Whatever is wrong is refused, said, and written nowhere. Above KILN_CACHE_
 Exit status: 0 all are there now, 1 some were refused or had to go for the size, 5 the archive or the folder cannot be used,
 or KILN_CACHE is off or read.)";
 
-/// An unset variable of a script must not name the user's own folder, or no bound at all.
-std::string needs_a_value(const std::string& value) { return value.empty() ? "a value is needed" : ""; }
-
 }  // namespace
 
-CLI::App* add_cache_command(CLI::App& app, CacheCommand& command, const char* device_help) {
+void define_cache(CLI::App& app, Action& action) {
   CLI::App* cache =
       app.add_subcommand("cache", "Look into the kernel cache, check it, keep it small, share it");
-  cache->footer(kFooter);
+  const auto options = std::make_shared<CacheCommand>();
+  cache->footer(kCacheFooter);
   cache->require_subcommand(1);
   const auto add = [&](const char* name, const char* summary, int (*run)(const CacheCommand&)) {
     CLI::App* one = cache->add_subcommand(name, summary);
-    one->add_option("--folder", command.folder, "The folder of the cache")->check(needs_a_value);
-    one->add_flag("--json", command.json, "Machine-readable output");
-    one->callback([&command, run] { command.run = run; });
+    add_text(*one, "--folder", options->folder, kFolder, "The folder of the cache")->check(needs_a_value);
+    add_json(*one, options->json);
+    one->callback([&action, options, run] {
+      options->run = run;
+      action = [options] { return options->run(*options); };
+    });
     return one;
   };
   const auto add_build_options = [&](CLI::App& one) {
-    one.add_option("--device", command.device, device_help);
-    one.add_option("--options", command.flags, kOptionsHelp);
-    one.add_option("--constant", command.constants, kConstantHelp)->allow_extra_args(false);
-    one.add_flag("--link", command.link, "The files are linked into one module, in this order");
+    add_text(one, "--device", options->device, kDevice, kDeviceHelp);
+    add_text(one, "--options", options->flags, kBuildOptions, kOptionsHelp);
+    add_texts(one, "--constant", options->constants, "ID=VALUE", kConstantHelp)->allow_extra_args(false);
+    add_flag(one, "--link", options->link, "The files are linked into one module, in this order");
   };
   add("stats", "Show the folder, what is in it, and why it is not used", cache_stats)->footer(kStatsFooter);
   add("list", "List the entries", cache_list)->footer(kListFooter);
 
   CLI::App* verify = add("verify", "Read every entry, and name what is damaged or none", cache_verify);
   verify->footer(kVerifyFooter);
-  verify->add_flag("--remove", command.remove, "Remove what is found");
+  add_flag(*verify, "--remove", options->remove, "Remove what is found");
 
   CLI::App* explain =
       add("explain", "Say what shaped an entry, or why there is none for a file", cache_explain);
-  explain->footer(kExplainFooter);
-  explain
-      ->add_option("what", command.files, "The first digits of a key, or a SPIR-V file; with --link, several")
+  explain->footer(kCacheExplainFooter);
+  add_texts(*explain, "what", options->files, "KEY|FILE",
+            "The first digits of a key, or a SPIR-V file; with --link, several")
       ->required();
   add_build_options(*explain);
 
   CLI::App* prune =
       add("prune", "Remove what was not used for long, and what dead processes left", cache_prune);
-  prune
-      ->add_option("--max-size", command.max_size,
-                   "Bytes to keep at most, or with K, M, G behind; without any option: KILN_CACHE_MAX_SIZE")
+  add_text(*prune, "--max-size", options->max_size, "SIZE",
+           "Bytes to keep at most, or with K, M, G behind; without any option: KILN_CACHE_MAX_SIZE")
       ->check(needs_a_value);
-  prune
-      ->add_option("--older-than", command.older_than, "Remove what was last used so long ago: 30d, 12h, 90m")
+  add_text(*prune, "--older-than", options->older_than, "AGE",
+           "Remove what was last used so long ago: 30d, 12h, 90m")
       ->check(needs_a_value);
 
   add("clear", "Remove all entries, without asking", cache_clear)->footer(kClearFooter);
 
   CLI::App* warm = add("warm", "Compile files for a device, and keep the result", cache_warm);
   warm->footer(kWarmFooter);
-  warm->add_option("files", command.files, "SPIR-V files, regular ones")->required();
+  add_texts(*warm, "files", options->files, kFile, "SPIR-V files, regular ones")->required();
   add_build_options(*warm);
 
   CLI::App* write =
       add("export", "Write native binaries with all that shaped them to one file", cache_export);
-  write->add_option("archive", command.archive, "The file to write")->required();
-  write->add_option("keys", command.keys, "The first digits of keys; all native binaries when there are none")
+  add_text(*write, "archive", options->archive, kFile, "The file to write")->required();
+  add_texts(*write, "keys", options->keys, "KEY",
+            "The first digits of keys; all native binaries when there are none")
       ->check(needs_a_value);
 
   CLI::App* read = add("import", "Take entries from a file that export wrote", cache_import);
   read->footer(kImportFooter);
-  read->add_option("archive", command.archive, "The file to read")->required();
-  return cache;
+  add_text(*read, "archive", options->archive, kFile, "The file to read")->required();
 }
 
 }  // namespace kiln::tool

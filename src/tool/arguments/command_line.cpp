@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Parses the command line, and answers what is asked of the command itself: help and the version.
+#include "tool/arguments/command_line.hpp"
+
+#include <memory>
+
+#include "kiln/version.hpp"
+#include "tool/arguments/options.hpp"
+#include "tool/cache/command.hpp"
+#include "tool/check/driver_question.hpp"
+#include "tool/common/output.hpp"
+
+namespace kiln::tool {
+namespace {
+
+constexpr const char* kFooter = R"(
+Exit status: 0 right, 1 wrong answer, a defect found or output that is lost, 2 usage, 3 refused by the launch check,
+4 no device, 5 driver error.
+
+Environment:
+  KILN_DEVICE       the device when --device is not given
+  KILN_CPU_PROFILE  product whose limits the CPU device has: tgllp, dg2, pvc, bmg, lnl, ptl
+  KILN_CPU_DRIVER   path of the CPU driver, libze_kiln_cpu.so
+  KILN_KERNEL_PATH  folder of the sample kernels
+  KILN_CACHE        off, read or on (the default): the cache of compiled kernels; `kiln cache` looks into it
+  KILN_CACHE_DIR    its folder (~/.cache/kiln); KILN_CACHE_MAX_SIZE, KILN_CACHE_VERIFY, KILN_CACHE_READ_ONLY
+  KILN_LOG          debug, info, warning (the default), error or off)";
+
+/// `kiln help cache warm`.
+int show_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const Page whole = page_of(app);
+  const Page* page = &whole;
+  for (const std::string& word : words) {
+    std::vector<std::string> names;
+    const Page* next = nullptr;
+    for (const Page& command : page->commands) {
+      names.push_back(command.name.substr(page->name.size() + 1));
+      if (names.back() == word) next = &command;
+    }
+    if (!next)
+      throw Misuse(names.empty() ? surplus_word(page->name, word, {})
+                                 : unknown_command(page->name, word, names));
+    page = next;
+  }
+  say("%s", help_text(*page, text_width(stdout)).c_str());
+  return kOk;
+}
+
+void define_itself(CLI::App& app, Action& action) {
+  CLI::App* help = app.add_subcommand("help", "List the commands, or say all about one");
+  const auto words = std::make_shared<std::vector<std::string>>();
+  add_texts(*help, "command", *words, "COMMAND", "The command, such as cache warm");
+  help->callback([&app, &action, words] { action = [&app, words] { return show_help(app, *words); }; });
+
+  CLI::App* child = app.add_subcommand("driver-child", "Serves check --driver")->group("");
+  const auto question = std::make_shared<std::string>();
+  child->add_option("question", *question)->required();
+  child->callback([&action, question] { action = [question] { return answer_question(*question); }; });
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error, bool json) {
+  const Error misuse = misuse_of(app, error);
+  const auto [command, name] = given_command(app);
+  const Page page = page_of(*command, name.substr(0, name.rfind(' ') == name.npos ? 0 : name.rfind(' ')));
+  const bool needs_command = misuse.diagnostic()->message.ends_with("needs a command");
+  if (needs_command)
+    complain("%s", command_list(page, text_width(stderr)).c_str());
+  else
+    complain("%s", misuse.text().c_str());
+  if (json) print({{"error", to_json(misuse)}});
+  return kUsage;
+}
+
+}  // namespace
+
+int command(int argc, char** argv) {
+  CLI::App app("Native kernels on Intel GPUs through Level Zero, checked before the launch.", "kiln");
+  Action action;
+  app.set_version_flag("--version", "kiln " KILN_VERSION, "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  define_devices(app, action);
+  define_doctor(app, action);
+  define_run(app, action);
+  define_inspect(app, action);
+  define_check(app, action);
+  define_bake(app, action);
+  define_explain(app, action);
+  define_cache(app, action);
+  define_itself(app, action);
+  try {
+    app.parse(argc, argv);
+    return action();
+  } catch (const CLI::CallForHelp&) {
+    const auto [command, name] = given_command(app);
+    const auto space = name.rfind(' ');
+    say("%s",
+        help_text(page_of(*command, space == name.npos ? "" : name.substr(0, space)), text_width(stdout))
+            .c_str());
+    return kOk;
+  } catch (const CLI::CallForVersion& version) {
+    say("%s\n", version.what());
+    return kOk;
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error, wants_json(argc, argv));
+  }
+}
+
+}  // namespace kiln::tool

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What there is to know of a command's words, as a value that help is made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kiln::tool {
+
+/// An option, or an argument without a name.
+struct Parameter {
+  std::vector<std::string> names;  ///< "-o", "--output"; none: an argument
+  std::string value;               ///< "FILE", the kind of value it takes; empty: none
+  std::string summary;
+  bool required = false, several = false;
+};
+
+struct Page {
+  std::string name;  ///< "kiln cache warm"
+  std::string summary;
+  std::string notes;  ///< paragraphs, and lists of indented "NAME  text", as in the sources
+  std::vector<Parameter> arguments, options;
+  std::vector<Page> commands;
+};
+
+/// A paragraph, or, with a label, an entry of a list.
+struct Block {
+  std::string label, text;
+};
+
+/// The notes with the line ends of the sources gone. Pure.
+[[nodiscard]] std::vector<Block> blocks_of(const std::string& notes);
+
+/// "usage: kiln bake [OPTIONS] FILE... " without "usage:". Pure.
+[[nodiscard]] std::string synopsis_of(const Page& page);
+
+/// "-o, --output FILE". Pure.
+[[nodiscard]] std::string title_of(const Parameter& parameter);
+
+/// What `--help` and `kiln help` show, in lines of at most `width` columns. Pure.
+[[nodiscard]] std::string help_text(const Page& page, std::size_t width);
+
+/// The commands with a line each, and how to learn more: for who gives none. Pure.
+[[nodiscard]] std::string command_list(const Page& page, std::size_t width);
+
+}  // namespace kiln::tool
