@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses the command line, and answers what is asked of the command itself: help and the version.
+// Parses the command line, and answers what is asked of the command itself: help, pages, completions.
 #include "tool/arguments/command_line.hpp"
 
 #include <memory>
@@ -46,11 +46,32 @@ int show_help(const CLI::App& app, const std::vector<std::string>& words) {
   return kOk;
 }
 
+int generate(const CLI::App& app, const std::string& what) {
+  const Page page = page_of(app);
+  auto values = value_words();
+  for (values.push_back({kCommand, {}}); const Page& command : page.commands)
+    values.back().words.push_back(command.name.substr(page.name.size() + 1));
+  const std::string text = what == "man"    ? man_page(page, KILN_VERSION)
+                           : what == "bash" ? bash_completion(page, values)
+                           : what == "zsh"  ? zsh_completion(page, values)
+                           : what == "fish" ? fish_completion(page, values)
+                                            : "";
+  if (text.empty())
+    throw Misuse(usage_error("`" + what + "` is nothing that is made here", {"give man, bash, zsh or fish"}));
+  say("%s", text.c_str());
+  return kOk;
+}
+
 void define_itself(CLI::App& app, Action& action) {
   CLI::App* help = app.add_subcommand("help", "List the commands, or say all about one");
   const auto words = std::make_shared<std::vector<std::string>>();
-  add_texts(*help, "command", *words, "COMMAND", "The command, such as cache warm");
+  add_texts(*help, "command", *words, kCommand, "The command, such as cache warm");
   help->callback([&app, &action, words] { action = [&app, words] { return show_help(app, *words); }; });
+
+  CLI::App* make = app.add_subcommand("generate", "Writes the manual page or a completion")->group("");
+  const auto what = std::make_shared<std::string>();
+  add_text(*make, "what", *what, kShell, "man, bash, zsh or fish")->required();
+  make->callback([&app, &action, what] { action = [&app, what] { return generate(app, *what); }; });
 
   CLI::App* child = app.add_subcommand("driver-child", "Serves check --driver")->group("");
   const auto question = std::make_shared<std::string>();

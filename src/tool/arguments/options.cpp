@@ -2,6 +2,9 @@
 // The kinds of options, and CLI11's definitions as a page.
 #include "tool/arguments/options.hpp"
 
+#include "kiln/target.hpp"
+#include "tool/samples/samples.hpp"
+
 namespace kiln::tool {
 namespace {
 
@@ -17,6 +20,19 @@ Parameter parameter_of(const CLI::Option& option) {
 }
 
 }  // namespace
+
+std::vector<ValueWords> value_words() {
+  ValueWords devices{kDevice, {"auto", "gpu", "cpu"}}, products{kTargets, {}}, samples{kSample, {}};
+  for (const char* product : {"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"})
+    for (const char* kind : {"cpu:", "capture:"}) devices.words.push_back(kind + std::string(product));
+  devices.words.emplace_back("driver:");
+  for (const Target& target : targets()) products.words.emplace_back(target.name);
+  products.comma_list = true;
+  for (const samples::Sample& sample : samples::all()) samples.words.emplace_back(sample.name);
+  ValueWords files{kFile, {}}, folders{kFolder, {}}, when{"WHEN", {"auto", "always", "never"}};
+  files.files = folders.folders = true;
+  return {devices, products, samples, files, folders, when, {kShell, {"man", "bash", "zsh", "fish"}}};
+}
 
 CLI::Option* add_text(CLI::App& command, const std::string& names, std::string& to, const char* kind,
                       const std::string& help) {

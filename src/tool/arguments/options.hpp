@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the commands define their options: flags, numbers with a range, and kinds of value.
+// How the commands define their options: flags, numbers with a range, and kinds of value that shells
+// complete.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,6 +37,11 @@ inline constexpr const char* kFolder = "FOLDER";
 inline constexpr const char* kNumber = "NUMBER";
 inline constexpr const char* kSeconds = "SECONDS";
 inline constexpr const char* kBuildOptions = "OPTIONS";
+inline constexpr const char* kCommand = "COMMAND";
+inline constexpr const char* kShell = "SHELL";
+
+/// The words of each kind, for the shells and for suggestions.
+[[nodiscard]] std::vector<ValueWords> value_words();
 
 inline constexpr const char* kDeviceHelp =
     "auto, gpu, cpu, cpu:PRODUCT, capture:PRODUCT (Intel's driver without a GPU) or driver:LIBRARY";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What there is to know of a command's words, as a value that help is made of.
+// What there is to know of a command's words, as a value that help, man pages and completions are made of.
 #pragma once
 
 #include <string>
@@ -42,5 +42,19 @@ struct Block {
 
 /// The commands with a line each, and how to learn more: for who gives none. Pure.
 [[nodiscard]] std::string command_list(const Page& page, std::size_t width);
+
+/// The words that a kind of value can be: "PRODUCT" has those that are completed. Files: is it a file, a
+/// folder, or neither.
+struct ValueWords {
+  std::string value;
+  std::vector<std::string> words;
+  bool files = false, folders = false, comma_list = false;
+};
+
+/// Everything below `page`, for man, and for the shells. Pure.
+[[nodiscard]] std::string man_page(const Page& page, const std::string& version);
+[[nodiscard]] std::string bash_completion(const Page& page, const std::vector<ValueWords>& values);
+[[nodiscard]] std::string zsh_completion(const Page& page, const std::vector<ValueWords>& values);
+[[nodiscard]] std::string fish_completion(const Page& page, const std::vector<ValueWords>& values);
 
 }  // namespace kiln::tool
