@@ -50,6 +50,11 @@ struct KernelFile {
 [[nodiscard]] Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
                                                                 const std::string& family);
 
+/// The folder of this program's kernels: KILN_KERNEL_PATH; else `kernels` beside the program, where there is
+/// one; else that of Kiln's samples. Not by the current folder, nor in a process with more rights than its
+/// user by the first two.
+[[nodiscard]] std::filesystem::path kernel_folder();
+
 struct BundleOptions {
   std::string flags{};  ///< OpenCL build options for a build from SPIR-V
   Isolation isolation = Isolation::automatic;

@@ -2,20 +2,17 @@
 // Finds kiln-compile, asks it, and tells how it ended where it does not answer.
 #include "build/compile_apart.hpp"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "build/compile_message.hpp"
 #include "build/compiler_identity.hpp"
 #include "kiln/log.hpp"
 #include "level_zero/source.hpp"
 #include "support/compiler_end.hpp"
-#include "support/install_paths.hpp"
+#include "support/own_files.hpp"
 #include "support/printable.hpp"
 #include "support/process.hpp"
 
@@ -27,16 +24,7 @@ constexpr std::size_t kPrinted = 4096;                        // bytes that are 
 
 std::string compiler_path() {
   if (const char* chosen = secure_getenv("KILN_COMPILER"); chosen && *chosen) return chosen;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&compiler_path), &self) && self.dli_fname) {
-    const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
-    // An installed tree may have been moved as a whole.
-    const auto installed = std::filesystem::path(kCompilerFolder).lexically_relative(kLibraryFolder);
-    std::error_code ignored;
-    for (const auto& place : {here / kCompilerInBuildTree, here / installed / kCompilerName})
-      if (std::filesystem::exists(place, ignored)) return place.string();
-  }
-  return std::string(kCompilerFolder) + "/" + kCompilerName;
+  return own_file(kOwnCompiler).string();
 }
 
 std::nullopt_t not_apart(const std::string& why) {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Reads kernel files from a folder.
+// Finds the folder of the kernels, and reads kernel files from one.
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
 #include "support/descriptor.hpp"
+#include "support/own_files.hpp"
 #include "support/room.hpp"
 
 namespace kiln {
@@ -130,6 +133,15 @@ Result<Bundle> Bundle::load(const OpenDevice& device, const std::filesystem::pat
                             const BundleOptions& options, Cache* cache) {
   KILN_TRY(auto files, files_at(path));
   return load(device, std::move(files), options, cache);
+}
+
+std::filesystem::path kernel_folder() {
+  if (const char* chosen = secure_getenv("KILN_KERNEL_PATH"); chosen && *chosen) return chosen;
+  std::error_code ignored;
+  if (getauxval(AT_SECURE) == 0)
+    if (auto beside = detail::program_folder() / "kernels"; std::filesystem::is_directory(beside, ignored))
+      return beside;
+  return detail::own_file(detail::kOwnKernels);
 }
 
 Error unreadable_part(const std::string& file, const BinaryPart& part) {

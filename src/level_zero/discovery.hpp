@@ -23,7 +23,7 @@ struct RenderNode {
 /// The entries of a folder that begin so, each opened once.
 [[nodiscard]] std::vector<RenderNode> device_nodes(const std::string& path, std::string_view prefix);
 
-/// KILN_CPU_DRIVER, else the CPU driver beside this library, else the installed one.
+/// KILN_CPU_DRIVER, else own_file(kOwnCpuDriver).
 [[nodiscard]] std::string cpu_driver_path();
 
 /// What this machine shows of Intel's driver and of GPUs.

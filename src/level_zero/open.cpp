@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/source.hpp"
-#include "support/install_paths.hpp"
+#include "support/own_files.hpp"
 
 namespace kiln {
 namespace detail {
@@ -23,14 +22,7 @@ namespace detail {
 std::string cpu_driver_path() {
   // Not for a process with more rights than its user: what is named here is loaded.
   if (const char* chosen = secure_getenv("KILN_CPU_DRIVER"); chosen && *chosen) return chosen;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&cpu_driver_path), &self) && self.dli_fname) {
-    const std::filesystem::path here = std::filesystem::path(self.dli_fname).parent_path();
-    std::error_code ignored;
-    for (const char* place : {kCpuDriverName, kCpuDriverInBuildTree})
-      if (const auto path = here / place; std::filesystem::exists(path, ignored)) return path.string();
-  }
-  return std::string(kLibraryFolder) + "/" + kCpuDriverName;
+  return own_file(kOwnCpuDriver).string();
 }
 
 }  // namespace detail

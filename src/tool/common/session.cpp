@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Device choice, kernel folder and error reports of the command.
+// Device choice and error reports of the command.
 #include "tool/common/session.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "support/install_paths.hpp"
 #include "tool/common/output.hpp"
 
 namespace kiln::tool {
@@ -47,17 +46,6 @@ Result<OpenDevice> open_chosen(const std::string& name) {
   complain("kiln: no GPU (%s), using the CPU device\n",
            why ? (why->message + ", " + why->code).c_str() : result_name(gpu.error().code()).c_str());
   return cpu;
-}
-
-std::filesystem::path kernel_folder() {
-  if (const char* chosen = secure_getenv("KILN_KERNEL_PATH"); chosen && *chosen) return chosen;
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error)
-    if (const auto in_build_tree = self.parent_path() / "../../kernels";
-        std::filesystem::exists(in_build_tree / "saxpy.spv", error))
-      return std::filesystem::weakly_canonical(in_build_tree, error);
-  return std::filesystem::path(kDataFolder) / "kernels";
 }
 
 void print(const ordered_json& json, std::FILE* to) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands share: exit codes, the choice of a device, the place of the kernels, errors as text and
-// JSON.
+// What the commands share: exit codes, the choice of a device, errors as text and JSON.
 #pragma once
 
 #include <cstdio>
@@ -26,9 +25,6 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 /// Opens what `--device` (or, when empty, KILN_DEVICE) names. "auto" takes a GPU, else the CPU device, and
 /// says so in one line on stderr.
 [[nodiscard]] Result<OpenDevice> open_chosen(const std::string& name);
-
-/// The folder with the sample kernels: KILN_KERNEL_PATH, else that of the build tree, else the installed one.
-[[nodiscard]] std::filesystem::path kernel_folder();
 
 /// UTF-8 JSON, ended by a newline.
 void print(const ordered_json& json, std::FILE* to = stdout);
