@@ -154,7 +154,17 @@ TEST_CASE("extents") {
   static_assert(total({}) == 1 && total({2, 3, 5}) == 30 && total({UINT32_MAX, UINT32_MAX, 0}) == 0);
   static_assert(total({1u << 31, 1u << 31, 2}) == 1ull << 63);
   static_assert(total({1u << 31, 1u << 31, 4}) == UINT64_MAX);
-  CHECK(KILN_VERSION[0] >= '0');
+}
+
+TEST_CASE("the version compares, and says the same in every form") {
+  static_assert(KILN_MAKE_VERSION(0, 2, 0) > KILN_MAKE_VERSION(0, 1, 999));
+  static_assert(KILN_MAKE_VERSION(1, 0, 0) > KILN_MAKE_VERSION(0, 999, 999));
+#if KILN_VERSION_NUMBER < KILN_MAKE_VERSION(0, 1, 0)  // the preprocessor compares it, too
+#error "older than the first"
+#endif
+  CHECK(KILN_VERSION == std::to_string(KILN_VERSION_MAJOR) + '.' + std::to_string(KILN_VERSION_MINOR) + '.' +
+                            std::to_string(KILN_VERSION_PATCH));
+  CHECK(library_version() == KILN_VERSION_NUMBER);
 }
 
 namespace {
