@@ -1,20 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""Every name that the library exports is Kiln's own, and none keeps it loaded for ever: exported.py LIBRARY"""
+"""Every name that the library exports is Kiln's own, has the version of the soname, and keeps nothing loaded for ever; and
+the functions of its interface are those of the list: exported.py check|update LIBRARY SOVERSION LIST"""
+import pathlib
 import re
 import subprocess
 import sys
 
-library = sys.argv[1]
-names = subprocess.run(['nm', '-D', '--defined-only', '--demangle', library], capture_output=True, text=True, check=True).stdout
+task, library, soversion, listed = sys.argv[1:]
+version = f'KILN_{soversion}'
+
+
+def run(*command, text=None):
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+symbols = [line.split()[1:] for line in run('nm', '-D', '--defined-only', library).splitlines()]
+mangled = [name.partition('@')[0] for _, name in symbols]
+readable = dict(zip(mangled, run('c++filt', text='\n'.join(mangled)).splitlines()))
 own = re.compile(r'((vtable|typeinfo|typeinfo name|guard variable) for )?kiln::')
 wrong = []
-count = 0
-for line in names.splitlines():
-    kind, name = line.split(maxsplit=2)[1:]
-    count += 1
+for kind, name in symbols:
+    if name in (version, f'{version}@@{version}'):
+        continue
+    name, _, tag = name.partition('@@')
     # u: the dynamic linker keeps one for the whole process, and with it the library.
-    if kind == 'u' or not own.match(name):
-        wrong.append(f'{kind} {name}')
-if wrong or count < 100:
-    sys.exit(f'{len(wrong)} of {count} exported names are not Kiln\'s:\n' + '\n'.join(wrong[:20]))
-print(f'{count} names, all of kiln::')
+    if kind == 'u' or not own.match(readable[name]) or tag != version:
+        wrong.append(f'{kind} {readable[name]} {tag}')
+if wrong or len(symbols) < 100:
+    sys.exit(f'{len(wrong)} of {len(symbols)} exported names are not Kiln\'s, or not of {version}:\n' + '\n'.join(wrong[:20]))
+
+# Weak ones are of inline functions, and another compiler makes others; what is `detail` is for Kiln alone.
+names = sorted(name for (kind, _), name in zip(symbols, mangled)
+               if kind in 'TDBR' and not readable[name].startswith('kiln::detail::'))
+path = pathlib.Path(listed)
+if task == 'update':
+    path.write_text('\n'.join(names) + '\n')
+    sys.exit()
+before = path.read_text().split()
+
+
+def told(title, some):
+    if some:
+        print(title + '\n  ' + '\n  '.join(run('c++filt', text='\n'.join(sorted(some))).splitlines()))
+
+
+told(f'gone, which breaks programs; if it must be, raise the soname above {soversion}:', set(before) - set(names))
+told('new:', set(names) - set(before))
+if before != names:
+    sys.exit(f'when this is meant: ninja abi-update ({path.name}, docs/stability.md)')
+print(f'{len(names)} functions of the interface, {len(symbols)} names in all')
