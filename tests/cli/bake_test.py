@@ -13,7 +13,6 @@ import unittest
 
 KILN = os.environ['KILN']
 SAXPY = str(pathlib.Path(os.environ['KILN_KERNELS'], 'saxpy.spv'))
-DOCUMENT = pathlib.Path(os.environ['KILN_README']).parent / 'docs' / 'bundles.md'
 CAPTURE = {'tgllp': 'tgllp', 'dg2-g10': 'dg2', 'pvc': 'pvc', 'bmg-g21': 'bmg', 'lnl-m': 'lnl', 'ptl-h': 'ptl'}
 SCALE = '#include "factor.h"\nstatic int f(int x) { return FACTOR * x; }\nkernel void scale(global int* o) { o[0] = f(o[1]); }\n'
 SHIFT = 'static int f(int x) { return x << 1; }\n\nkernel void shift(global int* o) { o[0] = f(o[1]); }\n'
@@ -273,44 +272,6 @@ class Source(InFolder):
         self.assertIn('h.cl', text)
         self.bake('f.cl', 'h.cl', '--target', 'pvc', '-o', 'linked.ar')
         self.refused('none.cl', '--target', 'pvc', '-o', 'o.ar', status=2, code='K0420')
-
-    def project(self, build_file, language):
-        block, = re.findall('```%s\n(.*?)```' % language, DOCUMENT.read_text(), re.S)
-        start = {'meson': "project('user')\n", 'cmake': 'cmake_minimum_required(VERSION 3.20)\nproject(user NONE)\n'}
-        (self.folder / build_file).write_text(start[language] + block)
-        (self.folder / 'src').mkdir()
-        for name, text in (('scale.cl', SCALE), ('shift.cl', SHIFT), ('factor.h', '#define FACTOR 3\n')):
-            (self.folder / 'src' / name).write_text(text)
-
-    def check_build(self, *commands):
-        environment = {**os.environ, 'PATH': f'{pathlib.Path(KILN).parent}:{os.environ["PATH"]}'}
-        bundle = self.folder / 'build' / 'kernels.ar'
-
-        def build(command):
-            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=200)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-        for command in commands:
-            build(command)
-        first, made = bundle.read_bytes(), bundle.stat().st_ino
-        build(commands[-1])
-        self.assertEqual(bundle.stat().st_ino, made)  # nothing to do
-        header = self.folder / 'src' / 'factor.h'
-        header.write_text('#define FACTOR 5\n')
-        later = bundle.stat().st_mtime + 10  # whatever the clock of the file system counts in
-        os.utime(header, (later, later))
-        build(commands[-1])
-        self.assertNotEqual(bundle.read_bytes(), first)
-
-    @unittest.skipUnless(shutil.which('meson') and shutil.which('ninja'), 'no meson or ninja')
-    def test_the_documented_meson_rule(self):
-        self.project('meson.build', 'meson')
-        self.check_build(['meson', 'setup', 'build'], ['ninja', '-C', 'build'])
-
-    @unittest.skipUnless(shutil.which('cmake') and shutil.which('ninja'), 'no cmake or ninja')
-    def test_the_documented_cmake_function(self):
-        self.project('CMakeLists.txt', 'cmake')
-        self.check_build(['cmake', '-G', 'Ninja', '-B', 'build'], ['cmake', '--build', 'build'])
 
 
 if __name__ == '__main__':

@@ -3,6 +3,7 @@
 build the library and what it starts, and nothing else: configurations.py SOURCE_ROOT MESON..."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,11 @@ source, *meson = sys.argv[1:]
 
 ENGINE = """project('engine', 'cpp', default_options: ['cpp_std=c++20'])
 executable('engine', 'engine.cpp', dependencies: dependency('kiln', fallback: ['kiln', 'kiln_dep']))
+"""
+# One that bakes its kernels with the command of the subproject.
+BAKING = """kiln = dependency('kiln')
+custom_target('kernels.ar', output: 'kernels.ar', build_by_default: true,
+  command: [find_program('kiln', dirs: kiln.get_variable('bindir')), 'bake', '-o', '@OUTPUT@'])
 """
 
 
@@ -56,3 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
     more = {name for name in built - wanted if not name.startswith('kiln_')}
     expect(not more, f'an engine with the subproject also builds {sorted(more)}')
     expect(tests == 0 and benchmarks == 0, f'an engine with the subproject has {tests} tests, {benchmarks} benchmarks')
+    (engine / 'meson.build').write_text(ENGINE + BAKING)
+    shutil.rmtree(pathlib.Path(folder) / 'build')
+    built, *_ = configure(folder, engine, '--force-fallback-for=kiln', '-Dkiln:cli=enabled')
+    expect('kernels.ar' in built, 'an engine with the subproject cannot bake its kernels')
