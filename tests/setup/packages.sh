@@ -31,6 +31,7 @@ need test must 'the tests' doctest-dev
 need test may 'the tests' spirv-tools
 need test may 'the tests' valgrind
 need test may 'the tests' clang-format
+need test may 'the tests' abigail-tools
 need test may 'the tests' cmake
 need test may 'the tests' make
 need test may 'the API reference' doxygen
