@@ -58,8 +58,8 @@ using Result = tl::expected<T, Error>;
 ///
 ///     Result<void> run(const OpenDevice& device, CommandListRef list) {
 ///       KILN_TRY(auto bundle, Bundle::load(device, "kernels/saxpy"));  // declares `bundle`
-///       KILN_TRY(list.close());                                        // Result<void>, or a value that is
-///       dropped return {};
+///       KILN_TRY(list.close());  // a Result<void>; another's value is dropped
+///       return {};
 ///     }
 ///
 /// Before the comma stands a declaration, or a variable that gets the value. The expression is evaluated
