@@ -223,7 +223,9 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
   diagnostic.rows = bundle.passed_over_;
   diagnostic.rows.push_back({"device", device.properties.name});
   diagnostic.help = {"give the SPIR-V too, so that it can be built for this device",
-                     "or compile the kernel for this device: ocloc compile -device …"};
+                     device.kind == DeviceKind::cpu
+                         ? "or bake object code for the CPU device: `kiln bake --cpu`"
+                         : "or compile the kernel for this device: ocloc compile -device …"};
   return tl::unexpected(
       Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", std::move(diagnostic)));
 }

@@ -167,7 +167,7 @@ Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, co
     diagnostic.help.push_back("give the `__local` arguments at most " +
                               to_string((limit - kernel.static_slm) / 1024 * 1024) +
                               " bytes in all, alignment included");
-  diagnostic.help.push_back("SLM is a fixed part of the GPU: no driver setting enlarges it");
+  diagnostic.help.push_back("the SLM of a device is fixed: no driver setting enlarges it");
   return diagnostic;
 }
 

@@ -14,6 +14,7 @@
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/source.hpp"
+#include "support/nearest.hpp"
 #include "support/own_files.hpp"
 
 namespace kiln {
@@ -54,18 +55,41 @@ bool known_to_cpu(std::string_view product) {
 
 Error bad_request(std::string_view text) {
   Diagnostic diagnostic{"K0307", "`" + std::string(text) + "` names no device", {}, {}};
-  diagnostic.help = {
-      "use gpu, cpu, cpu:PRODUCT or capture:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc, bmg, lnl, ptl",
-      "or driver:LIBRARY, where LIBRARY is a Level Zero driver"};
+  // A product alone is the CPU device's. The command knows `auto` too.
+  std::vector<std::string> known{"gpu", "cpu", "auto"};
+  for (const char* kind : {"cpu:", "capture:"})
+    for (const std::string_view product : kCpuProducts) known.push_back(kind + std::string(product));
+  diagnostic.help = detail::did_you_mean(known_to_cpu(text) ? "cpu:" + std::string(text) : text, known);
+  diagnostic.help.emplace_back(
+      "use gpu, cpu, cpu:PRODUCT or capture:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc, bmg, lnl, ptl");
+  diagnostic.help.emplace_back("or driver:LIBRARY, where LIBRARY is a Level Zero driver");
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
 }
-
-constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
+
+Error bad_profile(const std::string& product) {
+  Diagnostic diagnostic{"K0307", "KILN_CPU_PROFILE names no product: `" + product + "`", {}, {}};
+  diagnostic.help = detail::did_you_mean(product, kCpuProducts);
+  diagnostic.help.emplace_back("set it to one of tgllp, dg2, pvc, bmg, lnl, ptl, or unset it");
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
+}
+
+/// What helps where the CPU driver does not start, whose path the user may not have chosen.
+Error without_cpu_driver(const Error& error) {
+  if (!error.diagnostic()) return error;
+  Diagnostic diagnostic = *error.diagnostic();
+  diagnostic.help = {
+      environment("KILN_CPU_DRIVER").empty()
+          ? "install the CPU device of this Kiln, or name it: KILN_CPU_DRIVER=libze_kiln_cpu.so"
+          : "let KILN_CPU_DRIVER name the libze_kiln_cpu.so of this Kiln, or unset it"};
+  return Error(error.code(), error.call(), std::move(diagnostic));
+}
+
+constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
 
 /// What this process loaded its drivers for; both read that once. Bound to the thread that opens devices.
 struct Loaded {
@@ -95,6 +119,7 @@ Result<SelectedDevice> select_cpu(const std::string& product) {
   const std::string of_user = environment(kProfile);
   std::string wanted = product.empty() ? of_user : product;
   if (wanted.empty()) wanted = kUsualCpuProduct;
+  if (!known_to_cpu(wanted)) return tl::unexpected(bad_profile(wanted));
   auto& profile = loaded().profile;
   if (profile && *profile != wanted)
     return tl::unexpected(detail::explain_taken_driver("cpu:" + wanted, "cpu:" + *profile));
@@ -104,7 +129,7 @@ Result<SelectedDevice> select_cpu(const std::string& product) {
     unsetenv(kProfile);
   else
     setenv(kProfile, of_user.c_str(), 1);
-  KILN_TRY(api);
+  if (!api) return tl::unexpected(without_cpu_driver(api.error()));
   profile = wanted;
   return first_device(ZE_DEVICE_TYPE_CPU, **api);
 }

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from command import kiln
+from command import DATA, kiln
 
 
 class Words(unittest.TestCase):
@@ -24,6 +24,32 @@ class Words(unittest.TestCase):
             self.assertTrue(said.startswith('error[K0400]: '), said)
             self.assertIn(f'`{unknown}`', said)
             self.assertIn(f'did you mean `{near}`?', said)
+
+    def test_samples_products_and_devices_are_suggested_too(self):
+        for arguments, near in ((('run', 'saxpi'), 'saxpy'), (('run', 'coalesing.contiguos'), 'coalescing.contiguous'),
+                                (('check', 'x', '--target', 'pcv'), 'pvc'), (('check', 'x', '--target', 'dg2-g1'), 'dg2-g10'),
+                                (('run', 'saxpy', '--device', 'cpuu'), 'cpu'), (('run', 'saxpy', '--device', 'atuo'), 'auto'),
+                                (('run', 'saxpy', '--device', 'pvc'), 'cpu:pvc'),
+                                (('run', 'saxpy', '--device', 'capture:dg3'), 'capture:dg2')):
+            self.assertIn(f'help: did you mean `{near}`?', self.refused(*arguments), arguments)
+        said = self.refused('run', 'saxpy', KILN_DEVICE='cpu:pvcc')
+        self.assertIn('did you mean `cpu:pvc`?', said)
+        self.assertIn('asked for by: KILN_DEVICE', said)
+        said = self.refused('run', 'saxpy', '--device', 'cpu', KILN_CPU_PROFILE='pvcc')
+        self.assertIn('KILN_CPU_PROFILE', said)
+        self.assertIn('did you mean `pvc`?', said)
+
+    def test_an_option_whose_value_cannot_be_meant_is_named(self):
+        for option, value, command in (('--group', '-1', ('check', 'x')), ('--group', '4,0', ('check', 'x')),
+                                       ('--groups', '99999999999', ('check', 'x')), ('--local', 'a=-4', ('check', 'x')),
+                                       ('--older-than', '5w', ('cache', 'prune')), ('--max-size', '-1', ('cache', 'prune')),
+                                       ('--older-than', '9' * 30 + 'd', ('cache', 'prune'))):
+            said = self.refused(*command, option, value)
+            self.assertRegex(said, rf'^error\[K040[47]\]: {option} .*`{value}`\n')
+            self.assertIn(f'help: give {option} ', said)
+            done = kiln(*command, option, value, '--json')
+            self.assertIn(f'{option} ', done.stdout)
+            json.loads(done.stdout)
 
     def test_a_word_that_is_like_none_gets_no_suggestion(self):
         for arguments in (('fly',), ('--fly',), ('run', 'saxpy', 'more'), ('run', 'saxpy', '--xyzzy'), ('--', 'fly')):
@@ -71,6 +97,20 @@ class Words(unittest.TestCase):
             self.assertEqual((error['code'], error['severity']), ('K0400', 'error'))
             self.assertTrue(error['message'])
             self.assertTrue(error['help'])
+
+
+class Advice(unittest.TestCase):
+    def test_who_asks_for_the_cpu_device_hears_nothing_of_gpus(self):
+        for arguments, environment in ((('run', 'matmul', '--slm', '262144'), {}),
+                                       (('run', 'saxpy', '--group', '2000'), {}),
+                                       (('run', 'saxpy'), {'KILN_CPU_DRIVER': '/nowhere/driver.so'}),
+                                       (('run', 'saxpy'), {'KILN_CPU_DRIVER': 'libm.so.6'}),
+                                       (('run', 'saxpy', '--bundle', str(DATA / 'memory.pvc.bin')), {}),
+                                       (('devices',), {'KILN_CPU_DRIVER': '/nowhere/driver.so'})):
+            done = kiln(*arguments, '--device', 'cpu', **environment)
+            self.assertNotEqual(done.returncode, 0, arguments)
+            self.assertRegex(done.stderr, r'(?m)^  help: ', arguments)
+            self.assertNotRegex(done.stderr, 'GPU|modprobe|render|apt install|ocloc', arguments)
 
 
 class Help(unittest.TestCase):

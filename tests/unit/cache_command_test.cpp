@@ -174,7 +174,9 @@ TEST_CASE("no member is taken that is not what its name says") {
 }
 
 TEST_CASE("what `kiln cache` says of its options and archives") {
-  check_diagnostic("K0407", *cache_usage("`5w` is no age", {"give 30d, 12h, 90m or 45s"}).diagnostic());
+  check_diagnostic("K0407", *cache_usage("--older-than is no age: `5w`",
+                                         {"give --older-than 30d, 12h, 90m or 45s, at most 100000d"})
+                                 .diagnostic());
   check_diagnostic("K0408", *unreadable_archive("kernels.ar", "no ar magic number").diagnostic());
   check_diagnostic("K0408", *unwritable_archive("kernels.ar", "No space left on device").diagnostic(),
                    "written");

@@ -198,6 +198,11 @@ TEST_CASE("K0301 to K0310: devices") {
   check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("/nowhere/libze_none.so"));
   check_diagnostic("K0306", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, load_driver("libm.so.6"), "no-driver");
   check_diagnostic("K0307", ZE_RESULT_ERROR_INVALID_ARGUMENT, parse_device_request("toaster"));
+  const std::pair<const char*, const char*> meant[] = {
+      {"gpuu", "gpu"}, {"cpu:pvcc", "cpu:pvc"}, {"pvc", "cpu:pvc"}, {"captrue:dg2", "capture:dg2"}};
+  for (const auto& [word, near] : meant)
+    CHECK(parse_device_request(word).error().diagnostic()->help.front() ==
+          std::string("did you mean `") + near + "`?");
   check_diagnostic("K0308", *detail::explain_unknown_product("bmg").diagnostic());
   check_diagnostic("K0309", *detail::explain_taken_driver("gpu", "capture:dg2").diagnostic());
   check_diagnostic("K0310", *detail::explain_empty_driver("/opt/libze_other.so").diagnostic());

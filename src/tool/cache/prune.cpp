@@ -61,15 +61,15 @@ int cache_prune(const CacheCommand& command) {
   if (!options) return fail(command, options.error());
   std::optional<std::chrono::seconds> older_than;
   if (!command.older_than.empty() && !(older_than = parse_age(command.older_than)))
-    return fail(command,
-                cache_usage("`" + command.older_than + "` is no age", {"give 30d, 12h, 90m or 45s"}));
+    return fail(command, cache_usage("--older-than is no age: `" + command.older_than + "`",
+                                     {"give --older-than 30d, 12h, 90m or 45s, at most 100000d"}));
   // Who asks for age alone wants no size.
   std::uint64_t max_size = older_than ? UINT64_MAX : options->max_size;
   if (!command.max_size.empty()) {
     const auto size = cache::parse_size(command.max_size);
     if (!size)
-      return fail(command, cache_usage("`" + command.max_size + "` is no size",
-                                       {"give bytes, or a number with K, M or G behind"}));
+      return fail(command, cache_usage("--max-size is no size: `" + command.max_size + "`",
+                                       {"give --max-size bytes, or a number with K, M or G behind"}));
     max_size = *size;
   }
   return change(command, *options, [&](const cache::Folder& folder) {

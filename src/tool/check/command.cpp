@@ -19,10 +19,15 @@ int check(const CheckOptions& options) {
     print_targets(options.json);
     return kOk;
   }
+  const auto refuse = [&](const Error& error) {
+    report(error);
+    if (options.json) print({{"fits", false}, {"kernels", ordered_json::array()}, {"errors", errors}});
+    return code;
+  };
   const auto request = parse_check_request(options);
-  if (!request) return report(request.error());
+  if (!request) return refuse(request.error());
   auto targets = parse_targets(options.targets);
-  if (!targets) return report(targets.error());
+  if (!targets) return refuse(targets.error());
   const std::chrono::milliseconds time_limit(static_cast<std::int64_t>(options.timeout * 1000));
 
   const InterruptGuard guard;  // goes last: then every child is gone, and every folder
@@ -30,7 +35,7 @@ int check(const CheckOptions& options) {
   if (targets->empty()) targets = default_targets(set);
   compile_missing(set, *targets, options.flags, time_limit);
   for (const Error& error : set.errors) report(error);
-  if (const auto error = unknown_local(*request, set); error && code == kOk) return report(*error);
+  if (const auto error = unknown_local(*request, set); error && code == kOk) return refuse(*error);
 
   Matrix matrix = check_all(set, *targets, *request);
   if (options.driver)

@@ -177,7 +177,7 @@ std::optional<Error> unknown_local(const CheckRequest& request, const PartSet& s
           known |= CheckRequest::names(kernel, i, entry.first);
     if (!known)
       return check_usage("no kernel of these files has a `__local` argument `" + entry.first + "`",
-                         "`kiln inspect --json` lists the arguments by index and name");
+                         {"`kiln inspect --json` lists the arguments by index and name"});
   }
   return std::nullopt;
 }

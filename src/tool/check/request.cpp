@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/digits.hpp"
+#include "support/nearest.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 
@@ -42,27 +43,27 @@ bool CheckRequest::names(const KernelFacts& kernel, std::size_t index, const std
          (argument == std::to_string(index) || argument == kernel.arguments[index].name);
 }
 
-Error check_usage(std::string message, std::string help) {
-  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "check",
-               {"K0404", std::move(message), {}, {std::move(help)}});
+Error check_usage(std::string message, std::vector<std::string> help) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "check", {"K0404", std::move(message), {}, std::move(help)});
 }
 
 Result<CheckRequest> parse_check_request(const CheckOptions& options) {
   CheckRequest request;
   if (!options.group.empty() && !(request.group_size = parse_extent(options.group)))
-    return tl::unexpected(
-        check_usage("`" + options.group + "` is no group size", "give X or X,Y or X,Y,Z, each at least 1"));
+    return tl::unexpected(check_usage("--group is no size of a work-group: `" + options.group + "`",
+                                      {"give --group X or X,Y or X,Y,Z, each from 1 to 4294967295"}));
   // No product takes more than 32 bits can count (maxGroupCountX and so on).
   if (!options.groups.empty() && !(request.groups = parse_extent(options.groups)))
-    return tl::unexpected(check_usage("`" + options.groups + "` is no number of groups",
-                                      "give X or X,Y or X,Y,Z, each from 1 to 4294967295"));
+    return tl::unexpected(check_usage("--groups is no number of work-groups: `" + options.groups + "`",
+                                      {"give --groups X or X,Y or X,Y,Z, each from 1 to 4294967295"}));
   for (const std::string& text : options.locals) {
     const auto equals = text.find('=');
     const auto bytes =
         equals == text.npos ? std::nullopt : detail::parse_digits(std::string_view(text).substr(equals + 1));
     if (!bytes || equals == 0)
-      return tl::unexpected(check_usage("`" + text + "` is no size of a `__local` argument",
-                                        "give ARGUMENT=BYTES, by index or name"));
+      return tl::unexpected(
+          check_usage("--local is no size of a `__local` argument: `" + text + "`",
+                      {"give --local ARGUMENT=BYTES, by index or name; a whole number of bytes"}));
     request.locals.emplace_back(text.substr(0, equals), *bytes);
   }
   return request;
@@ -74,10 +75,15 @@ Result<std::vector<const Target*>> parse_targets(const std::vector<std::string>&
     const auto several = find_targets(name);
     if (several.empty()) {
       std::string known;
-      for (const Target& each : targets()) known += (known.empty() ? "" : ", ") + std::string(each.name);
-      return tl::unexpected(
-          check_usage("`" + name + "` is no target that is known here",
-                      "known: " + known + "; `kiln check --target help` lists aliases and families"));
+      std::vector<std::string_view> all;
+      for (const Target& each : targets()) {
+        known += (known.empty() ? "" : ", ") + std::string(each.name);
+        all.push_back(each.name);
+        for (const std::string_view alias : target_aliases(each)) all.push_back(alias);
+      }
+      auto help = detail::did_you_mean(name, all);
+      help.push_back("known: " + known + "; `kiln check --target help` lists aliases and families");
+      return tl::unexpected(check_usage("`" + name + "` is no target that is known here", std::move(help)));
     }
     for (const Target& target : several)
       if (std::ranges::find(found, &target) == found.end()) found.push_back(&target);

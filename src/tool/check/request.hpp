@@ -17,7 +17,7 @@ struct CheckRequest {
 };
 
 /// K0404, which stands for all that cannot be meant.
-[[nodiscard]] Error check_usage(std::string message, std::string help);
+[[nodiscard]] Error check_usage(std::string message, std::vector<std::string> help);
 
 /// Errors: K0404. Pure.
 [[nodiscard]] Result<CheckRequest> parse_check_request(const CheckOptions& options);

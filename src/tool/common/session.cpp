@@ -30,12 +30,14 @@ ordered_json to_json(const Error& error) {
 
 Result<OpenDevice> open_chosen(const std::string& name) {
   std::string wanted = name;
-  if (wanted.empty())
-    if (const char* variable = secure_getenv("KILN_DEVICE")) wanted = variable;
+  if (const char* variable = wanted.empty() ? secure_getenv("KILN_DEVICE") : nullptr) wanted = variable;
   if (!wanted.empty() && wanted != "auto") {
     const auto request = parse_device_request(wanted);
-    if (!request)
-      return tl::unexpected(Error(request.error().code(), "--device", *request.error().diagnostic()));
+    if (!request) {
+      Diagnostic diagnostic = *request.error().diagnostic();
+      if (name.empty()) diagnostic.rows.push_back({"asked for by", "KILN_DEVICE"});
+      return tl::unexpected(Error(request.error().code(), "--device", std::move(diagnostic)));
+    }
     return open_device(*request);
   }
   auto gpu = open_device({DeviceKind::gpu, ""});

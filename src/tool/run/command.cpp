@@ -149,9 +149,7 @@ int run(const RunOptions& options) {
   if (options.list) return list_samples(options.json);
   if (options.all) return run_all(options);
   const samples::Sample* sample = samples::find(options.kernel);
-  if (!sample)
-    return fail(options, samples::bad_choice("there is no sample kernel `" + options.kernel + "`",
-                                             "`kiln run --list` names them"));
+  if (!sample) return fail(options, samples::unknown_sample(options.kernel));
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
   // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.

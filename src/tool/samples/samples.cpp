@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/nearest.hpp"
+
 namespace kiln::samples {
 
 std::span<const Sample> all() {
@@ -33,6 +35,15 @@ const Sample* find(std::string_view name) {
 Error bad_choice(std::string message, std::string help) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "kiln run",
                {"K0401", std::move(message), {}, {std::move(help)}});
+}
+
+Error unknown_sample(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Sample& sample : all()) names.emplace_back(sample.name);
+  auto help = detail::did_you_mean(name, names);
+  help.emplace_back("`kiln run --list` names them");
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "kiln run",
+               {"K0401", "there is no sample kernel `" + name + "`", {}, std::move(help)});
 }
 
 }  // namespace kiln::samples

@@ -74,6 +74,9 @@ struct Sample {
 /// A choice that the sample cannot take. Code K0401.
 [[nodiscard]] Error bad_choice(std::string message, std::string help);
 
+/// No sample has this name. Code K0401, with the nearest one.
+[[nodiscard]] Error unknown_sample(const std::string& name);
+
 // The samples of each family, or of a part of it.
 std::span<const Sample> saxpy();
 std::span<const Sample> matmul();
