@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Follows a page of docs/ word by word: page.py PAGE BUILD_ROOT PREFIX LIBDIR CPU_DRIVER CXX...
+"""Follows a page of docs/ word by word: page.py PAGE BUILD_ROOT PREFIX LIBDIR CXX...
 
 A block whose paragraph before it ends with `NAME`: is that file. In a block ```console each line behind `$ ` is a
 command, for one shell and an empty folder, and the lines below it are what it prints: times are any times, and a
 line of three points stands for any lines, three points in a line for any text. Where nothing stands below, nothing is compared. Kiln is installed
-into a folder of its own for that, and its driver is the CPU device's."""
+into a folder of its own for that."""
 import os
 import re
 import shutil
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-page, build_root, prefix, libdir, cpu_driver, *compiler = sys.argv[1:]
+page, build_root, prefix, libdir, *compiler = sys.argv[1:]
 
 BLOCK = re.compile(r'((?:^[^\n]+\n)*)\n?^```(\w+)\n(.*?)^```$', re.M | re.S)
 FILE = re.compile(r'`([\w./-]+)`:\s*\Z')
@@ -59,21 +59,19 @@ with tempfile.TemporaryDirectory() as top:
     root, work, tools = (os.path.join(top, name) for name in ('root', 'work', 'tools'))
     os.mkdir(work)
     os.mkdir(tools)
-    subprocess.run(['meson', 'install', '-C', build_root, '--no-rebuild', '--quiet', '--destdir', root], check=True,
-                   stdout=subprocess.DEVNULL)
+    installed = subprocess.run(['meson', 'install', '-C', build_root, '--no-rebuild', '--quiet', '--destdir', root],
+                               check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if installed.returncode != 0:
+        sys.exit(f'meson install failed:\n{installed.stdout}')
     library_folder = root + os.path.join(prefix, libdir)
-    # As if it were installed where the build says: programs are linked with the way to it, which one that is linked
-    # with a way of its own does not get.
+    # As if it were where the dynamic linker looks: a program that is linked without a way to it gets this one.
     with open(os.path.join(tools, 'c++'), 'w', encoding='utf-8') as file:
         file.write('#!/bin/sh\nexec ' + ' '.join(compiler) + ' "$@"\n')
-    with open(os.path.join(tools, 'kiln'), 'w', encoding='utf-8') as file:
-        file.write(f'#!/bin/sh\nLD_LIBRARY_PATH={library_folder} exec {root}{prefix}/bin/kiln "$@"\n')
-    for name in ('c++', 'kiln'):
-        os.chmod(os.path.join(tools, name), 0o755)
-    env = {**os.environ, 'PATH': tools + ':' + os.environ['PATH'], 'PKG_CONFIG_SYSROOT_DIR': root,
+    os.chmod(os.path.join(tools, 'c++'), 0o755)
+    env = {**os.environ, 'PATH': f'{tools}:{root}{prefix}/bin:' + os.environ['PATH'],
            'PKG_CONFIG_PATH': os.path.join(library_folder, 'pkgconfig'), 'LD_RUN_PATH': library_folder,
-           'HOME': os.path.join(top, 'home'), 'KILN_CPU_DRIVER': cpu_driver}
-    for name in ('LD_LIBRARY_PATH', 'KILN_DEVICE', 'KILN_CACHE', 'KILN_CACHE_DIR', 'XDG_CACHE_HOME'):
+           'HOME': os.path.join(top, 'home')}
+    for name in ('LD_LIBRARY_PATH', 'KILN_CPU_DRIVER', 'KILN_KERNEL_PATH', 'KILN_DEVICE', 'KILN_CACHE', 'KILN_CACHE_DIR', 'XDG_CACHE_HOME'):
         env.pop(name, None)
     os.mkdir(env['HOME'])
 
