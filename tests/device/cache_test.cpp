@@ -71,7 +71,7 @@ TEST_CASE("a hit is the binary that was compiled, byte for byte, with the same f
   std::vector<KernelFile> files{sample_kernel("saxpy.spv"), sample_kernel("matmul.spv"),
                                 sample_kernel("slm_table.spv")};
   // 50 kernels, for which the CPU device takes seconds.
-  if (device().kind != DeviceKind::cpu) files.push_back(test_kernel("../../bench/cache/fifty.spv"));
+  if (!is_kilns_own()) files.push_back(test_kernel("../../bench/cache/fifty.spv"));
   for (const KernelFile& file : files) {
     CAPTURE(file.name);
     const Loaded compiled = load(scratch, file), cached = load(scratch, file);
@@ -121,7 +121,7 @@ TEST_CASE("a failure of the build is refused again without the compiler, with th
   // Too much SLM is lack of memory to the CPU device, and to Intel's driver 26.27: that is asked again.
   // To 22.43 it is a failure of the build, as is a function that is not there to the CPU device: that is
   // remembered.
-  const bool cpu = device().kind == DeviceKind::cpu;
+  const bool cpu = is_kilns_own();
   const KernelFile file = test_kernel(cpu ? "link_main.spv" : "over_static.spv");
   const ze_result_t code = build(ModuleFormat::spirv, file.bytes).code();
   const bool remembered =
@@ -142,7 +142,7 @@ TEST_CASE("a failure of the build is refused again without the compiler, with th
 }
 
 TEST_CASE("a compiler that is killed from outside is asked again") {
-  if (device().kind != DeviceKind::cpu) return;  // its compiler is a fork of this process
+  if (!is_kilns_own()) return;  // its compiler is a fork of this process
   const TestFolder scratch;
   const KernelFile file = sample_kernel("matmul.spv");
   const std::string flags = "-DKILLED";  // the device compiles once in a process what it has not built before
@@ -163,7 +163,7 @@ TEST_CASE("a compiler that is killed from outside is asked again") {
 }
 
 TEST_CASE("a compiler that crashes twice is not asked a third time") {
-  if (device().kind != DeviceKind::cpu) return;  // its compiler is a fork of this process
+  if (!is_kilns_own()) return;  // its compiler is a fork of this process
   const TestFolder scratch;
   const KernelFile file = sample_kernel("matmul.spv");
   const std::string flags = "-DCRASHED";  // as above
@@ -205,7 +205,7 @@ TEST_CASE("linked modules are kept too, each order and each list of files for it
 }
 
 TEST_CASE("what a compiler with other settings than this process's made is not stored, and told once") {
-  if (device().kind == DeviceKind::cpu) return;  // which compiles in a process of its own
+  if (is_kilns_own()) return;  // which compiles in a process of its own
   const TestFolder scratch;
   const auto script = scratch.path() / "compiler";
   std::ofstream(script) << "#!/bin/sh\nIGC_ForceOCLSIMDWidth=16 exec " KILN_TEST_COMPILER "\n";

@@ -16,6 +16,9 @@ const OpenDevice& device();
 /// Whether kernels really run there. On Intel's driver without a GPU they do not, and the host must not touch
 /// shared memory once it was submitted: the driver protects its pages.
 bool executes();
+/// Whether the driver is Kiln's CPU driver, by whatever way it was opened: it compiles in a process of its
+/// own.
+bool is_kilns_own();
 
 inline ContextRef context() { return device().context.get(); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the device tests on one device: `device_tests BACKEND [doctest options]`. Ends with 77 when it is not
 // there.
-//   cpu[:PRODUCT], gpu, capture:PRODUCT   as kiln::open_device takes them
+//   cpu[:PRODUCT], gpu, capture:PRODUCT, driver:LIBRARY   as kiln::open_device takes them
 //   loader-cpu                            the CPU driver through the Level Zero loader (ZE_ENABLE_ALT_DRIVERS
 //   names it)
 #define DOCTEST_CONFIG_IMPLEMENT
@@ -37,6 +37,10 @@ bool may_be_missing(const std::string& backend, const Error& error) {
 
 const OpenDevice& device() { return *opened; }
 bool executes() { return opened->kind != DeviceKind::capture; }
+bool is_kilns_own() {
+  constexpr std::uint32_t kVendor = 0xffff;  // the PCI number that no vendor has
+  return opened->properties.type == ZE_DEVICE_TYPE_CPU && opened->properties.vendor_id == kVendor;
+}
 
 KernelFile test_kernel(const char* name) {
   return need(read_kernel_file(std::filesystem::path(KILN_TEST_KERNELS) / name));

@@ -123,7 +123,7 @@ TEST_CASE("files that hold no kernels are refused by name") {
 
 TEST_CASE("a binary for another device is passed over, or refused when alone") {
   // The other half of the matrix of targets: on the CPU device each of them is foreign.
-  if (device().kind != DeviceKind::cpu) return;
+  if (!is_kilns_own()) return;
   const auto files = need(find_kernel_files(KILN_NATIVE_KERNELS, "saxpy"));
   std::vector<KernelFile> native;
   for (const KernelFile& file : files)
@@ -184,7 +184,7 @@ TEST_CASE("a fat binary that Kiln wrote: drivers take it whole, a bundle the mem
 }
 
 TEST_CASE("damaged native binaries of the CPU device are refused, never run") {
-  if (device().kind != DeviceKind::cpu) return;
+  if (!is_kilns_own()) return;
   const ModuleBuild built = build(ModuleFormat::spirv, sample_kernel("saxpy.spv").bytes);
   REQUIRE(built.code() == ZE_RESULT_SUCCESS);
   const auto good = need(built.module->native_binary());
@@ -205,7 +205,7 @@ TEST_CASE("damaged SPIR-V is refused or built, never a crash") {
   const KernelFile good = test_kernel("limits.spv");
   std::mt19937 random(11);
   int refused = 0;
-  for (int i = 0; i < (device().kind == DeviceKind::cpu ? 150 : 20); ++i) {
+  for (int i = 0; i < (is_kilns_own() ? 150 : 20); ++i) {
     KernelFile bad = good;
     bad.bytes[random() % bad.bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
     const auto result = Bundle::load(device(), {bad});
