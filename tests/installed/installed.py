@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Installs Kiln, moves what was installed, and there builds and runs an engine that bakes its own kernels:
-installed.py make|cmake|meson DOCUMENT BUILD_ROOT PREFIX LIBDIR COMPILER..."""
+installed.py make|cmake|meson DOCUMENT BUILD_ROOT|TREE PREFIX LIBDIR COMPILER..."""
 import os
 import pathlib
 import re
@@ -53,6 +53,14 @@ def check_package(env):
             sys.exit(f'{name} of kiln.pc is no place in the moved tree: {place}')
 
 
+def install(folder):
+    """What Meson installs, or what is in a tree already."""
+    if os.path.exists(os.path.join(build_root, 'build.ninja')):
+        output_of(['meson', 'install', '-C', build_root, '--no-rebuild', '--quiet', '--tags', 'runtime,devel', '--destdir', folder])
+    else:
+        shutil.copytree(build_root, folder, symlinks=True)
+
+
 def build_and_run(name, folder, env):
     source = folder / 'source'
     shutil.copytree(ENGINE, source)
@@ -89,7 +97,7 @@ for tool in [*TOOLS[way], 'ocloc']:
         skip(f'{tool} is not installed')
 with tempfile.TemporaryDirectory() as top:
     top = pathlib.Path(top).resolve()
-    output_of(['meson', 'install', '-C', build_root, '--no-rebuild', '--quiet', '--tags', 'runtime,devel', '--destdir', top / 'first'])
+    install(top / 'first')
     moved = top / 'moved'
     os.rename(top / 'first' / prefix.lstrip('/'), moved)
     shutil.rmtree(top / 'first')

@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2154
 
 # need WHEN PRESENCE REASON PACKAGE...: the first package that is installed or that apt knows is taken.
-# WHEN is build, test, bench, fuzz or format. PRESENCE is `must`, or `may` for what Kiln can do without.
+# WHEN is build, test, bench, fuzz, deb or format. PRESENCE is `must`, or `may` for what Kiln can do without.
 needs=()
 need() { needs+=("$1|$2|$3|${*:4}"); }
 
@@ -42,6 +42,9 @@ need bench may 'the CPU device beside PoCL' pocl-opencl-icd
 need bench may 'the CPU device beside PoCL' ocl-icd-opencl-dev
 need fuzz must 'fuzzing' clang
 need fuzz must 'fuzzing' libclang-rt-dev libclang-rt-14-dev
+need deb must 'Debian packages' debhelper
+need deb must 'Debian packages' dpkg-dev
+need deb may 'Debian packages' cmake
 need format must 'formatting' clang-format
 
 on_debian() { command -v apt-get >/dev/null && command -v apt-cache >/dev/null && command -v dpkg-query >/dev/null; }
