@@ -53,6 +53,25 @@ def check_package(env):
             sys.exit(f'{name} of kiln.pc is no place in the moved tree: {place}')
 
 
+def check_requests(folder, env):
+    """What CMake's package takes and what it refuses, with the words that say why."""
+    major, minor, patch = parts = re.search(r'PACKAGE_VERSION "(\d+)\.(\d+)\.(\d+)"', next(
+        moved.rglob('kiln-config-version.cmake')).read_text()).groups()
+    version, later = '.'.join(parts), f'{major}.{int(minor) + 1}'
+    for request, refusal in ((f'kiln {version} EXACT', ''), (f'kiln {major}.{minor}...<{later}', ''), (f'kiln {later}', 'compatible'),
+                             (f'kiln {later}...{later}.1', 'compatible'), (f'kiln {major}.{minor}.{int(patch) + 1}', 'compatible')):
+        check_configuration(folder, env, f'find_package({request} REQUIRED)', refusal)
+    check_configuration(folder, env, 'find_package(kiln REQUIRED)\nkiln_bundle(x SOURCE a.cl)', 'kiln_bundle(x): use kiln_bundle(NAME')
+
+
+def check_configuration(folder, env, text, refusal):
+    (folder / 'CMakeLists.txt').write_text('cmake_minimum_required(VERSION 3.20)\nproject(asks CXX)\n' + text)
+    done = subprocess.run(['cmake', '-G', 'Ninja', '-S', folder, '-B', folder / 'build'], env=env, capture_output=True, text=True)
+    shutil.rmtree(folder / 'build', ignore_errors=True)
+    if (done.returncode != 0) != bool(refusal) or refusal not in done.stderr:
+        sys.exit(f'{text}\n{done.stderr}')
+
+
 def install(folder):
     """What Meson installs, or what is in a tree already."""
     if os.path.exists(os.path.join(build_root, 'build.ninja')):
@@ -105,6 +124,9 @@ with tempfile.TemporaryDirectory() as top:
            'CMAKE_PREFIX_PATH': str(moved)}
     if way == 'make':
         check_package(env)
+    if way == 'cmake':
+        (top / 'asks').mkdir()
+        check_requests(top / 'asks', env)
     for name in COMMANDS:
         if name.startswith(way):
             (top / name).mkdir()
