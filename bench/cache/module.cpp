@@ -35,9 +35,9 @@ double time_identity(Ask ask) {
 }
 
 /// What is sampled just before a driver is loaded; this one is never used.
-double time_load_moment() {
+double time_environment_snapshot() {
   const auto start = Clock::now();
-  (void)kiln::detail::moment_of_loading("none");
+  (void)kiln::detail::snapshot_of_loading("none");
   return microseconds_since(start);
 }
 
@@ -47,8 +47,9 @@ kiln::cache::Identity learn(const kiln::Api& api) {
   const auto* source = kiln::detail::source_of(api);
   const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   cache::LibraryInputs libraries = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
-  if (!source || !cache::is_build_moment(source->moment, libraries)) return {{}, {}, {}, "changed", false};
-  return cache::make_identity(std::move(libraries), source->moment, nullptr, &cache::names_in);
+  if (!source || !cache::is_build_snapshot(source->snapshot, libraries))
+    return {{}, {}, {}, "changed", false};
+  return cache::make_identity(std::move(libraries), source->snapshot, nullptr, &cache::names_in);
 }
 
 int print_identity(double load, const kiln::Api& api) {
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
   }
   const auto request = kiln::parse_device_request(argv[1]);
   if (!request) return fail(request.error());
-  const double load = argc == 2 ? time_load_moment() : 0;
+  const double load = argc == 2 ? time_environment_snapshot() : 0;
   const auto device = kiln::open_device(*request);
   if (!device) return fail(device.error());
   return argc == 2 ? print_identity(load, device->device.api())

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "build/compile_apart.hpp"
+#include "build/compile_out_of_process.hpp"
 #include "build/native_input.hpp"
 #include "kiln/check.hpp"
 #include "level_zero/create_module.hpp"
@@ -81,8 +81,8 @@ class Builder {
   }
 
   [[nodiscard]] ModuleBuild compile(std::span<const ModuleInput> inputs) const {
-    auto apart = apart_ ? detail::compile_apart(driver_, device_, inputs, options_)
-                        : std::optional<detail::CompiledApart>();
+    auto apart = apart_ ? detail::compile_out_of_process(driver_, device_, inputs, options_)
+                        : std::optional<detail::CompiledOutOfProcess>();
     if (!apart) {
       ModuleBuild build = detail::create_module(driver_, context_, device_, inputs);
       build.compiler_died = guarded_ && build.code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE &&

@@ -11,8 +11,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include "build/compile_apart.hpp"
 #include "build/compile_message.hpp"
+#include "build/compile_out_of_process.hpp"
 #include "build/compiler_identity.hpp"
 #include "kiln/context.hpp"
 #include "level_zero/create_module.hpp"

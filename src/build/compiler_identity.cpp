@@ -13,7 +13,7 @@
 namespace kiln::cache {
 namespace {
 
-using detail::LoadMoment;
+using detail::EnvironmentSnapshot;
 using detail::SettingsFile;
 using KeyNames = std::set<std::string, std::less<>>;
 
@@ -40,11 +40,11 @@ Diagnostic distrusted(const SettingsFile& file) {
 }
 
 /// What Intel's compiler reads at the first build of the process.
-Manifest late_fields(const LoadMoment& moment) {
+Manifest late_fields(const EnvironmentSnapshot& snapshot) {
   Manifest fields;
-  for (const ManifestField& field : moment.inputs.fields.fields())
+  for (const ManifestField& field : snapshot.inputs.fields.fields())
     if (detail::read_at_first_build(field.name)) fields.set(field.name, field.value);
-  for (const SettingsFile& file : moment.compiler_files)
+  for (const SettingsFile& file : snapshot.compiler_files)
     fields.set("file." + file.name, digest_of_text(file.content) + file.distrust);
   return fields;
 }
@@ -63,7 +63,7 @@ std::string first_change(const Manifest& wanted, const Manifest& found) {
 }
 
 /// Of the keys of a moment, those that the libraries know.
-[[gnu::hot]] KeyNames known_keys(const LoadMoment& loaded, std::span<const std::uintptr_t> places,
+[[gnu::hot]] KeyNames known_keys(const EnvironmentSnapshot& loaded, std::span<const std::uintptr_t> places,
                                  const KnownNames& known_names) {
   KeyNames known;
   std::vector<std::string> asked;
@@ -83,7 +83,7 @@ std::string first_change(const Manifest& wanted, const Manifest& found) {
   return known;
 }
 
-[[gnu::hot]] std::string unknown_start(const LoadMoment& loaded, const KeyNames& known) {
+[[gnu::hot]] std::string unknown_start(const EnvironmentSnapshot& loaded, const KeyNames& known) {
   if (!loaded.started) return {};
   const auto list = differences(shaping_fields(*loaded.started, known), shaping_fields(loaded.inputs, known));
   return list.empty() ? std::string()
@@ -91,8 +91,8 @@ std::string first_change(const Manifest& wanted, const Manifest& found) {
 }
 
 /// Adds what only Intel's driver and compiler read.
-[[gnu::hot]] void add_intel(const LoadMoment& loaded, const LoadMoment* first_use, const KeyNames& known,
-                            Identity& identity) {
+[[gnu::hot]] void add_intel(const EnvironmentSnapshot& loaded, const EnvironmentSnapshot* first_use,
+                            const KeyNames& known, Identity& identity) {
   identity.fields.merge(shaping_fields(loaded.inputs, known));
   identity.bypass = loaded.inputs.bypass;
   add_files(loaded.driver_files, identity);
@@ -109,7 +109,7 @@ struct Samples {
   std::list<Identity> all;
   const Identity* latest = nullptr;
   std::uint64_t mappings = 0;
-  std::optional<LoadMoment> first_use;  ///< where it is not as when the driver was loaded
+  std::optional<EnvironmentSnapshot> first_use;  ///< where it is not as when the driver was loaded
 };
 
 struct AllSamples {
@@ -124,22 +124,22 @@ struct AllSamples {
 
 }  // namespace
 
-[[gnu::hot]] Identity make_identity(LibraryInputs libraries, const LoadMoment& loaded,
-                                    const LoadMoment* first_use, const KnownNames& known_names) {
+[[gnu::hot]] Identity make_identity(LibraryInputs libraries, const EnvironmentSnapshot& loaded,
+                                    const EnvironmentSnapshot* first_use, const KnownNames& known_names) {
   Identity identity;
   identity.fields = std::move(libraries.fields);
   identity.unknown = std::move(libraries.unknown);
   identity.intel = libraries.intel;
   if (identity.intel)
     add_intel(loaded, first_use, known_keys(loaded, libraries.places, known_names), identity);
-  for (const LoadMoment* moment : {&loaded, first_use})
-    if (moment && identity.bypass.empty()) identity.bypass = moment->inputs.cpu_bypass;
+  for (const EnvironmentSnapshot* snapshot : {&loaded, first_use})
+    if (snapshot && identity.bypass.empty()) identity.bypass = snapshot->inputs.cpu_bypass;
   return identity;
 }
 
-[[gnu::hot]] bool is_build_moment(const LoadMoment& moment, const LibraryInputs& libraries) {
-  return detail::is_environment_of(moment) &&
-         (!libraries.intel || detail::compiler_files() == moment.compiler_files);
+[[gnu::hot]] bool is_build_snapshot(const EnvironmentSnapshot& snapshot, const LibraryInputs& libraries) {
+  return detail::is_environment_of(snapshot) &&
+         (!libraries.intel || detail::compiler_files() == snapshot.compiler_files);
 }
 
 [[gnu::hot]] const Identity& identity(const Api& api) {
@@ -148,14 +148,14 @@ struct AllSamples {
     static const auto* never = new Identity{{}, {}, {}, "no driver is loaded"};
     return *never;
   }
-  const LoadMoment& loaded = source->moment;
+  const EnvironmentSnapshot& loaded = source->snapshot;
   const std::lock_guard lock(all_samples().mutex);
   Samples& kept = all_samples().by_source[source];
   if (kept.latest && kept.mappings == mapping_count()) return *kept.latest;
   const MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   kept.mappings = mapped.count();
   LibraryInputs libraries = library_inputs(mapped.all(), &digest_of_mapped);
-  if (!kept.latest && !is_build_moment(loaded, libraries)) kept.first_use = detail::sample_build_moment();
+  if (!kept.latest && !is_build_snapshot(loaded, libraries)) kept.first_use = detail::take_build_snapshot();
   Identity sampled =
       make_identity(std::move(libraries), loaded, kept.first_use ? &*kept.first_use : nullptr, &names_in);
   // Libraries that have nothing to do with compiling come and go.
@@ -171,7 +171,7 @@ std::string changed_since(const Identity& identity) {
   for (const ManifestField& field : identity.fields.fields())
     if (detail::read_at_first_build(field.name) || field.name == "file.Options.txt")
       sampled.set(field.name, field.value);
-  return first_change(sampled, late_fields(detail::sample_build_moment()));
+  return first_change(sampled, late_fields(detail::take_build_snapshot()));
 }
 
 std::string encode(const Identity& identity) {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "identity/environment_snapshot.hpp"
 #include "identity/libraries.hpp"
-#include "identity/load_moment.hpp"
 #include "kiln/device.hpp"
 #include "kiln/diagnostic.hpp"
 
@@ -39,11 +39,13 @@ using KnownNames = std::function<std::vector<std::string>(std::span<const std::u
 /// question to the cache, null when it found the same. Intel's compiler reads its own settings at the first
 /// build, somewhere between `loaded` and later: where the two moments differ in those, the identity is
 /// unknown. Of variables that could be debug keys those count that a library knows. Pure.
-[[nodiscard]] Identity make_identity(LibraryInputs libraries, const detail::LoadMoment& loaded,
-                                     const detail::LoadMoment* first_use, const KnownNames& known_names);
+[[nodiscard]] Identity make_identity(LibraryInputs libraries, const detail::EnvironmentSnapshot& loaded,
+                                     const detail::EnvironmentSnapshot* first_use,
+                                     const KnownNames& known_names);
 
 /// Whether a compiler that reads its settings now finds what it would have found at `moment`. As identity().
-[[nodiscard]] bool is_build_moment(const detail::LoadMoment& moment, const LibraryInputs& libraries);
+[[nodiscard]] bool is_build_snapshot(const detail::EnvironmentSnapshot& snapshot,
+                                     const LibraryInputs& libraries);
 
 /// This process's, for the driver behind that table. Environment and files are sampled once for a driver,
 /// libraries again whenever some were mapped. Valid until the process ends. Thread-safe; as the environment

@@ -135,7 +135,7 @@ CacheAnswer Store::replace(const Manifest& manifest, const Compile& compile, std
 }
 
 CacheAnswer Store::answer(Request& request) {
-  auto [others, turn] = flights_.join(request.key);
+  auto [others, turn] = single_flight_.join(request.key);
   if (others) {
     others->source = CacheSource::memory;
     others->missed.clear();

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "cache/background.hpp"
-#include "cache/flights.hpp"
 #include "cache/key_lock.hpp"
 #include "cache/memory_tier.hpp"
+#include "cache/single_flight.hpp"
 
 namespace kiln::cache {
 
@@ -64,7 +64,7 @@ class Store {
   std::vector<Folder> read_only_;
   KeyLocks locks_;
   MemoryTier memory_;
-  Flights flights_;
+  SingleFlight single_flight_;
   /// Cleared while the folder takes nothing: then nobody waits for entries that will not come.
   std::atomic<bool> storing_{true};
   std::atomic<bool> counted_{false};

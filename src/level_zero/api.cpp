@@ -66,9 +66,9 @@ const Table* find_library(const std::string& library) {
   return find_table([&](const Table& table) { return table.source.library == library; });
 }
 
-const Api& keep(const Api& api, std::string library, detail::LoadMoment moment) {
+const Api& keep(const Api& api, std::string library, detail::EnvironmentSnapshot snapshot) {
   const auto* table =
-      new Table{api, {std::move(library), std::move(moment)}, newest_table.load(std::memory_order_relaxed)};
+      new Table{api, {std::move(library), std::move(snapshot)}, newest_table.load(std::memory_order_relaxed)};
   newest_table.store(table, std::memory_order_release);
   return table->api;
 }
@@ -139,7 +139,7 @@ Error broken_library(const std::string& library, std::string why) {
   return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen", std::move(diagnostic));
 }
 
-Result<const Api*> start(Api api, const std::string& library, detail::LoadMoment moment) {
+Result<const Api*> start(Api api, const std::string& library, detail::EnvironmentSnapshot snapshot) {
   if (const ze_result_t code = api.zeInit(0); code != ZE_RESULT_SUCCESS)
     return tl::unexpected(library == kLoader ? detail::explain_missing_gpu(code, "zeInit")
                                              : broken_library(library, "zeInit gave " + result_name(code)));
@@ -149,11 +149,11 @@ Result<const Api*> start(Api api, const std::string& library, detail::LoadMoment
   std::atexit([] { detail::tearing_down = true; });
   // The same library by another name: its handles go together.
   if (const Table* same = find_table([&](const Table& each) { return each.api == api; })) return &same->api;
-  return &keep(api, library, std::move(moment));
+  return &keep(api, library, std::move(snapshot));
 }
 
 Result<const Api*> open_loader() {
-  auto moment = detail::moment_of_loading(kLoader);
+  auto snapshot = detail::snapshot_of_loading(kLoader);
   void* library = dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);  // never closed: handles call into it until exit
   if (!library) return tl::unexpected(detail::explain_missing_loader(dlerror()));
   Api api;
@@ -167,11 +167,11 @@ Result<const Api*> open_loader() {
   find_optional(api, library);
   if (const char* missing = first_missing(api))
     return tl::unexpected(broken_library(kLoader, std::string(missing) + " is missing"));
-  return start(api, kLoader, std::move(moment));
+  return start(api, kLoader, std::move(snapshot));
 }
 
 Result<const Api*> open_driver(const std::string& path) {
-  auto moment = detail::moment_of_loading(path.c_str());
+  auto snapshot = detail::snapshot_of_loading(path.c_str());
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return tl::unexpected(broken_library(path, dlerror()));
   DriverTables tables{};
@@ -202,7 +202,7 @@ Result<const Api*> open_driver(const std::string& path) {
   find_optional(api, library);
   if (const char* missing = first_missing(api))
     return tl::unexpected(broken_library(path, std::string(missing) + " is missing"));
-  return start(api, path, std::move(moment));
+  return start(api, path, std::move(snapshot));
 }
 
 }  // namespace
@@ -225,7 +225,7 @@ const Api& load_table(const Api& given) {
   const Api whole = complete(given);
   const std::lock_guard lock(loading);
   const Table* known = find_table([&](const Table& each) { return each.api == whole; });
-  const Api* api = known ? &known->api : &keep(whole, {}, detail::moment_of_loading(nullptr));
+  const Api* api = known ? &known->api : &keep(whole, {}, detail::snapshot_of_loading(nullptr));
   detail::default_table.store(api, std::memory_order_release);
   return *api;
 }

@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "identity/load_moment.hpp"
+#include "identity/environment_snapshot.hpp"
 #include "kiln/api.hpp"
 
 namespace kiln::detail {
 
 struct Source {
-  std::string library;  ///< the loader or a driver; empty for a table of the caller's
-  LoadMoment moment;    ///< just before this process first loaded it
+  std::string library;           ///< the loader or a driver; empty for a table of the caller's
+  EnvironmentSnapshot snapshot;  ///< just before this process first loaded it
 };
 
 /// Of a table that load_…() gave, valid until the process ends; null for any other. Thread-safe.

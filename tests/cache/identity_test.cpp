@@ -50,8 +50,8 @@ const Mutation kInputs[] = {
     {"two libraries exchanged",
      [](World& w) { std::swap(w.libraries[3].build_id, w.libraries[5].build_id); }},
     {"IGC variable", [](World& w) { w.variable("IGC_ForceOCLSIMDWidth=16"); }},
-    {"IGC variable's value", [](World& w) { w.moment.environment[2] = "IGC_EnableA=2"; }},
-    {"IGC variable gone", [](World& w) { w.moment.environment.pop_back(); }},
+    {"IGC variable's value", [](World& w) { w.snapshot.environment[2] = "IGC_EnableA=2"; }},
+    {"IGC variable gone", [](World& w) { w.snapshot.environment.pop_back(); }},
     {"LLVM's command line", [](World& w) { w.variable("IGC_LLVMCommandLine=-x"); }},
     {"printf's buffer", [](World& w) { w.variable("IGC_PrintfBufferSize=64"); }},
     {"emulated double precision", [](World& w) { w.variable("NEO_FP64_EMULATION=1"); }},
@@ -62,9 +62,9 @@ const Mutation kInputs[] = {
     {"debug key", [](World& w) { debug_key(w, "ForceLargeGrfCompilationMode=1"); }},
     {"debug key with prefix", [](World& w) { debug_key(w, "NEO_UseBindlessMode=1"); }},
     {"debug key of one capital", [](World& w) { debug_key(w, "Enable64kbpages=1"); }},
-    {"igdrcl.config", [](World& w) { w.moment.driver_files = {settings("igdrcl.config", "A = 1")}; }},
-    {"neo.config", [](World& w) { w.moment.driver_files = {settings("neo.config", "A = 1")}; }},
-    {"Options.txt", [](World& w) { w.moment.compiler_files = {settings("Options.txt", "A=1")}; }},
+    {"igdrcl.config", [](World& w) { w.snapshot.driver_files = {settings("igdrcl.config", "A = 1")}; }},
+    {"neo.config", [](World& w) { w.snapshot.driver_files = {settings("neo.config", "A = 1")}; }},
+    {"Options.txt", [](World& w) { w.snapshot.compiler_files = {settings("Options.txt", "A=1")}; }},
     {"driver's version", [](World& w) { ++w.driver_version; }},
     {"native format", [](World& w) { w.native_format[15] = 1; }},
     {"vendor", [](World& w) { ++w.device.vendor_id; }},
@@ -119,7 +119,7 @@ const Mutation kOthers[] = {
     {"SLURM", [](World& w) { w.variable("SLURM_PROCID=3"); }},
     {"TMPDIR", [](World& w) { w.variable("TMPDIR=/scratch"); }},
     {"PWD", [](World& w) { w.variable("PWD=/home/me/work"); }},
-    {"HOME", [](World& w) { w.moment.environment[0] = "HOME=/home/you"; }},
+    {"HOME", [](World& w) { w.snapshot.environment[0] = "HOME=/home/you"; }},
     {"LD_LIBRARY_PATH", [](World& w) { w.variable("LD_LIBRARY_PATH=/opt/intel"); }},
     {"ZE_AFFINITY_MASK", [](World& w) { w.variable("ZE_AFFINITY_MASK=0"); }},
     {"ZE_FLAT_DEVICE_HIERARCHY", [](World& w) { w.variable("ZE_FLAT_DEVICE_HIERARCHY=FLAT"); }},
@@ -136,8 +136,8 @@ const Mutation kOthers[] = {
     {"debug key behind a closed gate", [](World& w) { w.variable("ForceLargeGrfCompilationMode=1"); }},
     {"the gate is shut", [](World& w) { w.variable("NEOReadDebugKeys=0"); }},
     {"dump that is off", [](World& w) { w.variable("IGC_ShaderDumpEnable=0"); }},
-    {"order of variables", [](World& w) { std::ranges::reverse(w.moment.environment); }},
-    {"double that getenv does not find", [](World& w) { w.moment.environment.push_back("IGC_EnableA=7"); }},
+    {"order of variables", [](World& w) { std::ranges::reverse(w.snapshot.environment); }},
+    {"double that getenv does not find", [](World& w) { w.snapshot.environment.push_back("IGC_EnableA=7"); }},
     {"no variable", [](World& w) { w.variable("IGC_NoValue"); }},
     {"what a driver is told for OpenCL", [](World& w) { w.variable("NEO_CACHE_MAX_SIZE=1"); }},
     {"device's name", [](World& w) { w.device.name = "Arc A770"; }},
@@ -332,18 +332,18 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
   World with_file = make_world();
   with_file.variable("IGC_ShaderDumpEnable=1");
   with_file.variable("NEO_FP64_EMULATION=1");
-  with_file.moment.driver_files = {settings("neo.config", "A=1")};
-  with_file.moment.compiler_files = {{"Options.txt", "/somewhere/Options.txt", {}, "belongs to another"}};
-  const Identity plain = make_identity(cpu, sampled(make_world().moment), nullptr, {}),
-                 beside = make_identity(cpu, sampled(with_file.moment), nullptr, {});
+  with_file.snapshot.driver_files = {settings("neo.config", "A=1")};
+  with_file.snapshot.compiler_files = {{"Options.txt", "/somewhere/Options.txt", {}, "belongs to another"}};
+  const Identity plain = make_identity(cpu, sampled(make_world().snapshot), nullptr, {}),
+                 beside = make_identity(cpu, sampled(with_file.snapshot), nullptr, {});
   CHECK(beside.usable());
   CHECK(beside.warnings.empty());
   CHECK(beside.fields == plain.fields);
   with_file.variable("KILN_CPU_FAULT=build");
-  CHECK(!make_identity(cpu, sampled(with_file.moment), nullptr, {}).bypass.empty());
-  CHECK(
-      !make_identity(library_inputs(make_world().libraries, no_file), sampled(with_file.moment), nullptr, {})
-           .usable());
+  CHECK(!make_identity(cpu, sampled(with_file.snapshot), nullptr, {}).bypass.empty());
+  CHECK(!make_identity(library_inputs(make_world().libraries, no_file), sampled(with_file.snapshot), nullptr,
+                       {})
+             .usable());
 
   mapped.back().driver = false;
   mapped.push_back({"/lib/libze_loader.so.1", "libze_loader.so.1", "21", {}, 21, false, true});
@@ -363,12 +363,12 @@ TEST_CASE("what the compiler reads late must not have changed") {
   const auto libraries =
       library_inputs(world.libraries, [](const Library&) { return std::optional<std::string>(); });
   const auto unknown = [&](auto&& change) {
-    detail::LoadMoment later = world.moment;
+    detail::EnvironmentSnapshot later = world.snapshot;
     change(later);
     later = sampled(later);
-    return make_identity(libraries, sampled(world.moment), &later, {}).unknown;
+    return make_identity(libraries, sampled(world.snapshot), &later, {}).unknown;
   };
-  using Moment = detail::LoadMoment;
+  using Moment = detail::EnvironmentSnapshot;
   CHECK(unknown([](Moment&) {}).empty());
   CHECK(unknown([](Moment& m) { m.environment.push_back("IGC_ForceOCLSIMDWidth=16"); }) ==
         "env.IGC_ForceOCLSIMDWidth changed after the driver was loaded");
@@ -384,13 +384,13 @@ TEST_CASE("what the compiler reads late must not have changed") {
 TEST_CASE("a driver that was there before Kiln read an environment that nobody knows") {
   World world = make_world();
   const CacheKey before = key(world);
-  world.moment.started = detail::environment_inputs(world.moment.environment);
+  world.snapshot.started = detail::environment_inputs(world.snapshot.environment);
   world.variable("HOSTNAME=node");
   CHECK(key(world) == before);
   world.variable("OverrideDefaultFP64Settings=1");
   CHECK(identity_of(world).unknown ==
         "env.OverrideDefaultFP64Settings was changed, and a driver loaded, before Kiln began");
-  world.moment.started.reset();
+  world.snapshot.started.reset();
   CHECK(identity_of(world).usable());
 }
 

@@ -23,7 +23,7 @@ inline std::vector<std::byte> bytes(std::string_view text) {
 /// All that the key is made of, as it is sampled at the edge.
 struct World {
   std::vector<Library> libraries;
-  detail::LoadMoment moment;
+  detail::EnvironmentSnapshot snapshot;
   std::uint32_t driver_version = 0x01036013;
   std::array<std::uint8_t, 16> native_format{};
   DeviceProperties device;
@@ -34,8 +34,8 @@ struct World {
                                  "IgcLibraryName"};  // that the driver's libraries contain
 
   std::string& variable(std::string name) {
-    moment.environment.insert(moment.environment.begin(), std::move(name));
-    return moment.environment.front();
+    snapshot.environment.insert(snapshot.environment.begin(), std::move(name));
+    return snapshot.environment.front();
   }
 };
 
@@ -55,7 +55,7 @@ inline World make_world() {
       {"/usr/lib/libLLVM-17.so.1", "libLLVM-17.so.1", "0a", {}, 11},
       {"/usr/lib/libigdgmm.so.12", "libigdgmm.so.12", "0b", {}, 12},
   };
-  world.moment.environment = {"HOME=/home/me", "PATH=/usr/bin", "IGC_EnableA=1"};
+  world.snapshot.environment = {"HOME=/home/me", "PATH=/usr/bin", "IGC_EnableA=1"};
   world.device.vendor_id = 0x8086;
   world.device.device_id = 0x56a0;
   world.device.ip_version = 0x030dc008;
@@ -64,9 +64,9 @@ inline World make_world() {
   return world;
 }
 
-inline detail::LoadMoment sampled(detail::LoadMoment moment) {
-  moment.inputs = detail::environment_inputs(moment.environment);
-  return moment;
+inline detail::EnvironmentSnapshot sampled(detail::EnvironmentSnapshot snapshot) {
+  snapshot.inputs = detail::environment_inputs(snapshot.environment);
+  return snapshot;
 }
 
 inline Identity identity_of(const World& world) {
@@ -77,7 +77,7 @@ inline Identity identity_of(const World& world) {
     std::erase_if(names, [&](const auto& name) { return std::ranges::count(world.known, name) == 0; });
     return names;
   };
-  return make_identity(library_inputs(world.libraries, no_file), sampled(world.moment), nullptr, known);
+  return make_identity(library_inputs(world.libraries, no_file), sampled(world.snapshot), nullptr, known);
 }
 
 inline CacheKey key(const World& world) {

@@ -29,7 +29,7 @@ struct Folder {
     std::filesystem::remove_all(path, ignored);
   }
   std::filesystem::path options() const { return path / "IntelIGC" / "debugFlags" / "Options.txt"; }
-  detail::LoadMoment sample() const { return detail::sample_moment({path, path}); }
+  detail::EnvironmentSnapshot sample() const { return detail::take_snapshot({path, path}); }
 };
 
 void write(const std::filesystem::path& path, std::string_view text) {
@@ -43,28 +43,28 @@ TEST_CASE("settings files are read when they may be trusted, and only their cont
   write(folder.options(), "ForceOCLSIMDWidth=16");
   write(folder.path / "igdrcl.config", "A = 1");
   write(folder.path / "neo.config", "B = 1");
-  const auto moment = folder.sample();
-  REQUIRE(moment.compiler_files.size() == 1);
-  CHECK(moment.compiler_files[0].content == "ForceOCLSIMDWidth=16");
-  CHECK(moment.compiler_files[0].distrust.empty());
-  REQUIRE(moment.driver_files.size() == 2);
-  CHECK(moment.driver_files[1].content == "B = 1");
+  const auto snapshot = folder.sample();
+  REQUIRE(snapshot.compiler_files.size() == 1);
+  CHECK(snapshot.compiler_files[0].content == "ForceOCLSIMDWidth=16");
+  CHECK(snapshot.compiler_files[0].distrust.empty());
+  REQUIRE(snapshot.driver_files.size() == 2);
+  CHECK(snapshot.driver_files[1].content == "B = 1");
 
   World world = make_world();
-  world.moment.compiler_files = moment.compiler_files;
+  world.snapshot.compiler_files = snapshot.compiler_files;
   const CacheKey before = key(world);
   std::filesystem::last_write_time(folder.options(),
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(99));
-  world.moment.compiler_files = folder.sample().compiler_files;
+  world.snapshot.compiler_files = folder.sample().compiler_files;
   CHECK(key(world) == before);
   write(folder.options(), "ForceOCLSIMDWidth=32");
-  world.moment.compiler_files = folder.sample().compiler_files;
+  world.snapshot.compiler_files = folder.sample().compiler_files;
   CHECK(key(world) != before);
 }
 
 TEST_CASE("K0720: a settings file of somebody else") {
   World world = make_world();
-  world.moment.compiler_files = {
+  world.snapshot.compiler_files = {
       {"Options.txt", "/tmp/IntelIGC/debugFlags/Options.txt", "", "belongs to neither this user nor root"}};
   const Identity identity = identity_of(world);
   REQUIRE(identity.warnings.size() == 1);
@@ -75,17 +75,17 @@ TEST_CASE("K0720: a settings file of somebody else") {
 TEST_CASE("hostile settings files neither hang nor are believed") {
   const Folder folder;
   const auto why = [&] {
-    const auto moment = folder.sample();
-    REQUIRE(moment.compiler_files.size() == 1);
-    CHECK(moment.compiler_files[0].content.empty());
+    const auto snapshot = folder.sample();
+    REQUIRE(snapshot.compiler_files.size() == 1);
+    CHECK(snapshot.compiler_files[0].content.empty());
     World world = make_world();
-    world.moment.compiler_files = moment.compiler_files;
+    world.snapshot.compiler_files = snapshot.compiler_files;
     const Identity identity = identity_of(world);
     CHECK(!identity.usable());
     REQUIRE(identity.warnings.size() == 1);
     CHECK(identity.warnings[0].code == "K0720");
     std::filesystem::remove_all(folder.options());
-    return moment.compiler_files[0].distrust;
+    return snapshot.compiler_files[0].distrust;
   };
   const std::string path = folder.options();
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "assemble.hpp"
-#include "drivers/cpu/compiler/frontend/screen.hpp"
+#include "drivers/cpu/compiler/frontend/validate.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {

@@ -126,7 +126,7 @@ TEST_CASE("damaged SPIR-V is refused") {
   }
 }
 
-// Flips that passed all screening and ended the translator of LLVM 15 with a segmentation fault.
+// Flips that passed all validation and ended the translator of LLVM 15 with a segmentation fault.
 TEST_CASE("a module that makes the compiler crash does not end this process") {
   for (const auto& [at, bit] : {std::pair{36860, 0}, std::pair{56244, 1}}) {
     std::vector<std::byte> damaged = read_file("convert.clang.spv");

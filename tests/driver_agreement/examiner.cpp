@@ -68,13 +68,13 @@ struct Examiner::Built {
   Bundle bundle;
 };
 
-Examiner::Examiner(Setting setting, std::string ocloc, Note note, AskApart ask_apart)
+Examiner::Examiner(Setting setting, std::string ocloc, Note note, AskApart ask_process)
     : setting_(setting),
       aim_{setting.device->compute.slm_per_group, setting.device->compute.max_total_group_size,
            target_limits(*setting.target).smallest_sub_group},
       ocloc_(std::move(ocloc)),
       note_(std::move(note)),
-      ask_apart_(std::move(ask_apart)) {
+      ask_process_(std::move(ask_process)) {
   const ContextRef context = setting_.device->context.get();
   list_ = CommandListRef::create(context, setting_.device->device,
                                  setting_.device->device.compute_queue_group().value())
@@ -191,7 +191,7 @@ void Examiner::examine_allocation(Draw& draw) {
   note_(where_ + " " + question);
   const bool fits = verdict == AllocationVerdict::fits;
   const std::string driver =
-      fits ? result_name(allocate_unchecked(*setting_.device, request)) : ask_apart_(question);
+      fits ? result_name(allocate_unchecked(*setting_.device, request)) : ask_process_(question);
   Answers answers{"allocation",
                   fits,
                   driver == result_name(ZE_RESULT_SUCCESS),
@@ -222,7 +222,7 @@ void Examiner::examine_kernel(Draw& draw, Built& built, std::size_t index) {
   // little.
   const bool heavy =
       facts->private_per_thread > machine_memory() / 4 / std::max<std::uint64_t>(memory_.threads, 1);
-  const std::string answer = refusal || heavy ? ask_apart_("kernel " + plan.name) : result_name(create());
+  const std::string answer = refusal || heavy ? ask_process_("kernel " + plan.name) : result_name(create());
   const bool made = answer == result_name(ZE_RESULT_SUCCESS);
   Answers answers{"kernel", !refusal, made, refusal ? refusal->code : "", answer, facts, nullptr, ""};
   answers.warned = !findings.empty();

@@ -52,7 +52,7 @@ class Examiner {
   using Note = std::function<void(const std::string&)>;
   /// answer() in another process: the driver may end it.
   using AskApart = std::function<std::string(const std::string& question)>;
-  Examiner(Setting setting, std::string ocloc, Note note, AskApart ask_apart);
+  Examiner(Setting setting, std::string ocloc, Note note, AskApart ask_process);
 
   /// Everything about one drawn module: some dozen cases.
   void examine(std::uint64_t seed);
@@ -81,7 +81,7 @@ class Examiner {
   CoreLimits cores_;
   std::string ocloc_;
   Note note_;
-  AskApart ask_apart_;
+  AskApart ask_process_;
   std::string where_;
   CommandList list_;
   Buffer out_;

@@ -28,7 +28,7 @@ struct Options {
 };
 
 /// The last line that this program prints for one question alone.
-std::string ask_apart(const Options& options, std::uint64_t module, const std::string& question) {
+std::string ask_process(const Options& options, std::uint64_t module, const std::string& question) {
   std::string command = "'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' " +
                         options.product + " --module " + std::to_string(module) + " --ask '" + question + "'";
   if (!options.ocloc.empty()) command += " --ocloc '" + options.ocloc + "'";
@@ -52,7 +52,7 @@ int run(const Options& options, char* note) {
   Examiner examiner(
       setting, options.ocloc,
       [note](const std::string& text) { std::strncpy(note, text.c_str(), kNoteSize - 1); },
-      [&](const std::string& question) { return ask_apart(options, current, question); });
+      [&](const std::string& question) { return ask_process(options, current, question); });
   if (!options.ask.empty()) {
     std::printf("%s\n", examiner.answer(current, options.ask).c_str());
     return 0;

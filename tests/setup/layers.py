@@ -30,7 +30,7 @@ ONLY = {'drivers': {'values', 'support', 'product', 'binary', 'drivers'}}
 # The CPU driver's two halves: what is compiled and run, and the objects of Level Zero, which reach it through
 # program.hpp and ask what a build takes.
 COMPILED = {'compiler', 'runtime', 'counting'}
-SEAM = {'program.hpp', 'compiler/backend/native_binary.hpp', 'compiler/frontend/screen.hpp'}
+SEAM = {'program.hpp', 'compiler/backend/native_binary.hpp', 'compiler/frontend/validate.hpp'}
 MOST_FILES = 25
 
 root = pathlib.Path(sys.argv[1])

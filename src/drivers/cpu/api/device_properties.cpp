@@ -9,7 +9,7 @@
 
 #include "drivers/cpu/api/api.hpp"
 #include "drivers/cpu/compiler/backend/native_binary.hpp"
-#include "drivers/cpu/compiler/frontend/screen.hpp"
+#include "drivers/cpu/compiler/frontend/validate.hpp"
 #include "drivers/cpu/memory/usm.hpp"
 #include "drivers/cpu/objects/command_list.hpp"
 #include "drivers/cpu/objects/device.hpp"

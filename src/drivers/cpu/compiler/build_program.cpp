@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds programs: SPIR-V through screening, translation, kernel entries and code, or native binaries by
+// Builds programs: SPIR-V through validation, translation, kernel entries and code, or native binaries by
 // linking.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -272,9 +272,9 @@ bool lacks_memory(const std::string& end) {
   return end.find("out of memory") != end.npos || end.find("bad_alloc") != end.npos;
 }
 
-/// The translator and LLVM assert, exit and abort on some modules that no screening finds: a child may die of
-/// them.
-Compilation compile_apart(std::span<const SpirvModule> modules, const BuildOptions& options) {
+/// The translator and LLVM assert, exit and abort on some modules that no validation finds: a child may die
+/// of them.
+Compilation compile_out_of_process(std::span<const SpirvModule> modules, const BuildOptions& options) {
   Compilation compilation;
   const unsigned seconds = allowed_seconds(modules);
   const ChildOutcome outcome = run_in_child(
@@ -335,7 +335,7 @@ BuildResult build_from_spirv(std::span<const std::byte> spirv, const BuildOption
 }
 
 BuildResult build_from_spirv(std::span<const SpirvModule> modules, const BuildOptions& options) {
-  Compilation compilation = compile_apart(modules, options);
+  Compilation compilation = compile_out_of_process(modules, options);
   if (!compilation.well) return {compilation.failure, nullptr, std::move(compilation.log)};
   return load(std::move(compilation.binary), BuildStatus::build_failure, std::move(compilation.log));
 }

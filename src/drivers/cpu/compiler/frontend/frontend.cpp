@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Screening, translation and linking of SPIR-V modules.
+// Validation, translation and linking of SPIR-V modules.
 #include "drivers/cpu/compiler/frontend/frontend.hpp"
 
 #include <llvm/IR/Verifier.h>
@@ -10,10 +10,10 @@
 #include <set>
 #include <spirv/unified1/spirv.hpp>
 
-#include "drivers/cpu/compiler/frontend/screen.hpp"
 #include "drivers/cpu/compiler/frontend/spirv_sites.hpp"
 #include "drivers/cpu/compiler/frontend/spirv_words.hpp"
 #include "drivers/cpu/compiler/frontend/translate.hpp"
+#include "drivers/cpu/compiler/frontend/validate.hpp"
 #include "drivers/cpu/compiler/instrument/instrument.hpp"
 #include "kiln/binary.hpp"
 
@@ -26,7 +26,7 @@ std::vector<std::uint32_t> as_words(std::span<const std::byte> bytes) {
   return words;
 }
 
-bool describe_kernels(std::span<const std::byte> spirv, const ScreenedModule& screened, Frontend& out,
+bool describe_kernels(std::span<const std::byte> spirv, const ValidatedModule& validated, Frontend& out,
                       std::string& log) {
   const auto facts = read_spirv(spirv, SpirvUse::part);
   if (!facts) {
@@ -36,22 +36,22 @@ bool describe_kernels(std::span<const std::byte> spirv, const ScreenedModule& sc
   for (const KernelFacts& kernel : facts->kernels) {
     DescribedKernel described;
     described.facts = kernel;
-    if (const auto reason = screened.refused.find(kernel.name); reason != screened.refused.end())
+    if (const auto reason = validated.refused.find(kernel.name); reason != validated.refused.end())
       described.refused = reason->second;
-    if (const auto hint = screened.size_hints.find(kernel.name); hint != screened.size_hints.end())
+    if (const auto hint = validated.size_hints.find(kernel.name); hint != validated.size_hints.end())
       described.group_size_hint = hint->second;
     out.kernels.push_back(std::move(described));
   }
   return true;
 }
 
-// Those of the functions that screening left in the module.
+// Those of the functions that validation left in the module.
 std::map<std::uint32_t, FunctionSites> sites_of(std::span<const std::byte> spirv,
                                                 const std::vector<std::uint32_t>& kept) {
   std::set<std::uint32_t> functions;
   for (std::size_t at = kHeaderWords; at < kept.size(); at += kept[at] >> 16)
     if ((kept[at] & 0xffff) == spv::OpFunction) functions.insert(kept[at + 2]);
-  auto sites = spirv_sites(as_words(spirv));  // with the lines that screening leaves out
+  auto sites = spirv_sites(as_words(spirv));  // with the lines that validation leaves out
   std::erase_if(sites, [&](const auto& each) { return !functions.contains(each.first); });
   return sites;
 }
@@ -71,17 +71,17 @@ bool verify(const llvm::Module& module, std::string& log) {
 
 bool add_module(const SpirvModule& input, bool fp64, bool with_sites, llvm::LLVMContext& context,
                 Frontend& out, std::string& warnings, std::string& log) {
-  ScreenedModule screened = screen_spirv(input.bytes, log, fp64);
-  if (screened.words.empty() || !describe_kernels(input.bytes, screened, out, log)) return false;
-  if (!screened.verdict.empty()) warnings.append(warning_of(screened.verdict));
+  ValidatedModule validated = validate_spirv(input.bytes, log, fp64);
+  if (validated.words.empty() || !describe_kernels(input.bytes, validated, out, log)) return false;
+  if (!validated.verdict.empty()) warnings.append(warning_of(validated.verdict));
   std::map<std::uint32_t, FunctionSites> sites;
   if (with_sites) {
-    sites = sites_of(input.bytes, screened.words);
-    screened.words = with_function_names(screened.words, sites);
+    sites = sites_of(input.bytes, validated.words);
+    validated.words = with_function_names(validated.words, sites);
   }
   std::unique_ptr<llvm::Module> module =
-      translate(std::as_bytes(std::span(screened.words)), input.constants, context, log);
-  if (module == nullptr || (!screened.verdict.empty() && !verify(*module, log))) return false;
+      translate(std::as_bytes(std::span(validated.words)), input.constants, context, log);
+  if (module == nullptr || (!validated.verdict.empty() && !verify(*module, log))) return false;
   if (with_sites) tag_sites(*module, sites);
   if (out.module == nullptr) {
     out.module = std::move(module);
@@ -104,8 +104,8 @@ Frontend read_modules(std::span<const SpirvModule> modules, bool fp64, bool site
 std::string verdicts(std::span<const SpirvModule> modules) {
   std::string out, log;
   for (const SpirvModule& module : modules)
-    if (const auto screened = screen_spirv(module.bytes, log); !screened.verdict.empty())
-      out.append(warning_of(screened.verdict));
+    if (const auto validated = validate_spirv(module.bytes, log); !validated.verdict.empty())
+      out.append(warning_of(validated.verdict));
   return out;
 }
 

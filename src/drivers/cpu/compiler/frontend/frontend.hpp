@@ -20,7 +20,7 @@ struct Frontend {
   std::vector<DescribedKernel> kernels;  ///< in the order of the entry points
 };
 
-/// Screens and translates each module and links them. Without `fp64` none may have double precision. With
+/// Validates and translates each module and links them. Without `fp64` none may have double precision. With
 /// `sites` instructions are tagged with those of SPIR-V. What the validator says against a module that is
 /// compiled all the same goes to `warnings`, so that it can become an error when the compilation fails later.
 Frontend read_modules(std::span<const SpirvModule> modules, bool fp64, bool sites, llvm::LLVMContext& context,

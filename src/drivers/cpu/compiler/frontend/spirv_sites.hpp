@@ -19,7 +19,7 @@ struct Site {
   std::uint32_t line;  ///< 0: no debug information
 };
 
-/// What the program asks for a loop; screening leaves such hints out.
+/// What the program asks for a loop; validation leaves such hints out.
 enum class LoopHint : std::uint8_t { none, unroll, keep };
 
 struct FunctionSites {

@@ -17,7 +17,7 @@ class Module;
 namespace kiln::cpu {
 
 /// Built-ins arrive as functions named after SPIR-V (`_Z16__spirv_ocl_fmaxff`). The input must have passed
-/// screen_spirv. Null, with the reason added to `log`, when the translator refuses.
+/// validate_spirv. Null, with the reason added to `log`, when the translator refuses.
 std::unique_ptr<llvm::Module> translate(std::span<const std::byte> spirv,
                                         std::span<const SpecializationConstant> constants,
                                         llvm::LLVMContext& context, std::string& log);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds kiln-compile, asks it, and tells how it ended where it does not answer.
-#include "build/compile_apart.hpp"
+#include "build/compile_out_of_process.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -34,13 +34,13 @@ std::nullopt_t not_apart(const std::string& why) {
   return std::nullopt;
 }
 
-CompiledApart failed(ze_result_t code, std::string log, bool died = false) {
+CompiledOutOfProcess failed(ze_result_t code, std::string log, bool died = false) {
   ModuleBuild build(code, std::move(log));
   build.compiler_died = died;
   return tl::unexpected(std::move(build));
 }
 
-CompiledApart explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
+CompiledOutOfProcess explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
   std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
   if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
   // Killed from outside, or too slow: no fault of the input that would show again.
@@ -52,8 +52,9 @@ CompiledApart explain_end(const ProcessResult& result, std::chrono::milliseconds
 
 }  // namespace
 
-std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
-                                           std::span<const ModuleInput> inputs, const BuildOptions& options) {
+std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, DeviceRef device,
+                                                           std::span<const ModuleInput> inputs,
+                                                           const BuildOptions& options) {
   auto place = place_of(driver, device);
   if (!place) return not_apart("another process cannot find this device");
   const auto message = encode(CompileRequest{*std::move(place), {inputs.begin(), inputs.end()}});
@@ -66,7 +67,7 @@ std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
   process.error_tail = kPrinted;
   process.only_standard = true;
   // The environment that the driver of this process read, which a later setenv() does not change either.
-  if (const Source* source = source_of(device.api())) process.environment = &source->moment.environment;
+  if (const Source* source = source_of(device.api())) process.environment = &source->snapshot.environment;
   const ProcessResult result = run_process(process);
 
   using End = ProcessResult::End;
@@ -86,7 +87,7 @@ std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
     ModuleBuild build(answer->code, std::move(answer->log));
     build.last_error = std::move(answer->last_error);
     build.other_compiler = std::move(other);
-    return CompiledApart(tl::unexpected(std::move(build)));
+    return CompiledOutOfProcess(tl::unexpected(std::move(build)));
   }
   if (answer->native.empty())
     return failed(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the compiler made no native binary");

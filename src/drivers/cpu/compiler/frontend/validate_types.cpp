@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Follows the types of ids through a module and compares them with what the instructions need.
-#include "drivers/cpu/compiler/frontend/screen_types.hpp"
+#include "drivers/cpu/compiler/frontend/validate_types.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <spirv/unified1/spirv.hpp>
 
-#include "drivers/cpu/compiler/frontend/screen_group.hpp"
 #include "drivers/cpu/compiler/frontend/spirv_words.hpp"
+#include "drivers/cpu/compiler/frontend/validate_group.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -141,7 +141,7 @@ std::span<const std::uint32_t> id_operands(Words w) {
   }
 }
 
-std::string TypeScreen::fault(Words w) {
+std::string TypeValidator::fault(Words w) {
   const auto operand = [&](std::size_t i) { return i < w.size() ? w[i] : 0; };
   const std::uint32_t op = w[0] & 0xffff;
   std::string out;
@@ -222,7 +222,7 @@ std::string TypeScreen::fault(Words w) {
   return out;
 }
 
-void TypeScreen::learn(Words w) {
+void TypeValidator::learn(Words w) {
   const auto operand = [&](std::size_t i) { return i < w.size() ? w[i] : 0; };
   const std::uint32_t op = w[0] & 0xffff;
   if (op == spv::OpDecorate && operand(2) == spv::DecorationBuiltIn) built_ins_[operand(1)] = operand(3);
@@ -252,7 +252,7 @@ void TypeScreen::learn(Words w) {
 
 // SPV_KHR_integer_dot_product: two vectors of integers, or two words of four bytes and the format, which
 // stands last.
-std::string TypeScreen::dot_fault(Words w) const {
+std::string TypeValidator::dot_fault(Words w) const {
   const std::size_t operands = (w[0] & 0xffff) >= spv::OpSDotAccSatKHR ? 6 : 5;
   if (w.size() < operands) return "has too few words";
   const Type whole = type(type_of(w[3])), result = type(w[1]);
@@ -266,7 +266,7 @@ std::string TypeScreen::dot_fault(Words w) const {
   return fits ? "" : "has operands that are not two of a kind for a dot product";
 }
 
-std::string TypeScreen::pointer_pair_fault(Words w) const {
+std::string TypeValidator::pointer_pair_fault(Words w) const {
   if (w.size() != 5 || !same_types(from(w, 3)) || type(type_of(w[3])).op != spv::OpTypePointer)
     return "has operands that are not pointers of one type";
   const std::uint32_t result =
@@ -275,7 +275,7 @@ std::string TypeScreen::pointer_pair_fault(Words w) const {
 }
 
 // SPV_INTEL_function_pointers.
-std::string TypeScreen::function_pointer_fault(Words w) const {
+std::string TypeValidator::function_pointer_fault(Words w) const {
   const bool is_call = (w[0] & 0xffff) == spv::OpFunctionPointerCallINTEL;
   if (w.size() < 4) return "has too few words";
   const Type pointer = type(is_call ? type_of(w[3]) : w[1]);
@@ -296,7 +296,7 @@ std::string TypeScreen::function_pointer_fault(Words w) const {
   return fits ? "" : "has arguments or a result that do not fit the type of its function";
 }
 
-std::string TypeScreen::annotation_fault(Words w) const {
+std::string TypeValidator::annotation_fault(Words w) const {
   if (w.size() < 3) return "has too few words";
   const bool names = (w[0] & 0xffff) == spv::OpName || (w[0] & 0xffff) == spv::OpMemberName;
   if (defined_.contains(w[1])) return "stands behind what it is about";
@@ -304,7 +304,7 @@ std::string TypeScreen::annotation_fault(Words w) const {
   return decoration_fault(from(w, (w[0] & 0xffff) == spv::OpDecorate ? 2 : 3));
 }
 
-std::string TypeScreen::decoration_fault(Words decoration) const {
+std::string TypeValidator::decoration_fault(Words decoration) const {
   if (decoration.empty()) return "has too few words";
   const std::uint32_t value = decoration.size() > 1 ? decoration[1] : 0;
   if (is_without_effect(decoration[0])) return {};
@@ -319,7 +319,7 @@ std::string TypeScreen::decoration_fault(Words decoration) const {
   return {};
 }
 
-std::string TypeScreen::variable_fault(std::uint32_t type_id, std::uint32_t id) const {
+std::string TypeValidator::variable_fault(std::uint32_t type_id, std::uint32_t id) const {
   const auto built_in = built_ins_.find(id);
   if (built_in == built_ins_.end()) return {};
   const Type value = type(type(type_id).second);
@@ -365,7 +365,7 @@ std::string TypeScreen::variable_fault(std::uint32_t type_id, std::uint32_t id) 
   }
 }
 
-std::string TypeScreen::parameter_fault(std::uint32_t type_id, std::uint32_t id) const {
+std::string TypeValidator::parameter_fault(std::uint32_t type_id, std::uint32_t id) const {
   constexpr std::uint32_t kOfIntegers =
       1u << spv::FunctionParameterAttributeZext | 1u << spv::FunctionParameterAttributeSext;
   constexpr std::uint32_t kOfPrivatePointers =
@@ -383,30 +383,30 @@ std::string TypeScreen::parameter_fault(std::uint32_t type_id, std::uint32_t id)
   return fits ? "" : "has an attribute that does not fit its type";
 }
 
-bool TypeScreen::same_types(Words ids) const {
+bool TypeValidator::same_types(Words ids) const {
   return ids.size() == 2 && type_of(ids[0]) == type_of(ids[1]) && type_of(ids[0]) != 0;
 }
 
-bool TypeScreen::uses_built_in(Words words) const {
+bool TypeValidator::uses_built_in(Words words) const {
   return std::ranges::any_of(id_operands(words),
                              [this](std::uint32_t id) { return built_ins_.contains(id); });
 }
 
-bool TypeScreen::uses_type(Words words) const {
+bool TypeValidator::uses_type(Words words) const {
   return std::ranges::any_of(id_operands(words), [this](std::uint32_t id) { return types_.contains(id); });
 }
 
-std::uint64_t TypeScreen::members_of(std::uint32_t type) const {
+std::uint64_t TypeValidator::members_of(std::uint32_t type) const {
   const auto found = members_.find(type);
   return found == members_.end() ? 1 : found->second;
 }
 
-TypeScreen::Type TypeScreen::type(std::uint32_t id) const {
+TypeValidator::Type TypeValidator::type(std::uint32_t id) const {
   const auto found = types_.find(id);
   return found == types_.end() ? Type{} : found->second;
 }
 
-std::uint32_t TypeScreen::type_of(std::uint32_t id) const {
+std::uint32_t TypeValidator::type_of(std::uint32_t id) const {
   const auto found = type_of_.find(id);
   return found == type_of_.end() ? 0 : found->second;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Threads that wait for another one's answer.
-#include "cache/flights.hpp"
+#include "cache/single_flight.hpp"
 
 namespace kiln::cache {
 
-Flights::Joined Flights::join(const CacheKey& key) {
+SingleFlight::Joined SingleFlight::join(const CacheKey& key) {
   std::unique_lock lock(mutex_);
   const auto place = flights_.find(key);
   if (place == flights_.end()) {
@@ -18,7 +18,7 @@ Flights::Joined Flights::join(const CacheKey& key) {
   return {flight->answer, std::nullopt};
 }
 
-Flights::Lead::~Lead() {
+SingleFlight::Lead::~Lead() {
   if (!flights_) return;
   const std::lock_guard lock(flights_->mutex_);
   Flight& flight = *place_->second;

@@ -19,7 +19,7 @@ std::span<const std::uint32_t> id_operands(std::span<const std::uint32_t> words)
 
 /// Sees every instruction of a module twice, in order: values may be used before the place that defines them,
 /// where blocks do not stand in order of dominance.
-class TypeScreen {
+class TypeValidator {
  public:
   void learn(std::span<const std::uint32_t> words);
   /// What is wrong with the instruction; empty when nothing is. All of the module must have been learnt.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes conversions, an integer instruction and, for differences, a division in the place of each.
-#include "drivers/cpu/compiler/frontend/screen_pointers.hpp"
+#include "drivers/cpu/compiler/frontend/validate_pointers.hpp"
 
 #include <algorithm>
 #include <spirv/unified1/spirv.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Literal strings, alignments and shift-like literals of SPIR-V instructions.
-#include "drivers/cpu/compiler/frontend/screen_operands.hpp"
+#include "drivers/cpu/compiler/frontend/validate_operands.hpp"
 
 #include <bit>
 #include <spirv/unified1/spirv.hpp>

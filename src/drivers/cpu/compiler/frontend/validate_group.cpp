@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Holds group and sub-group instructions against their signatures.
-#include "drivers/cpu/compiler/frontend/screen_group.hpp"
+#include "drivers/cpu/compiler/frontend/validate_group.hpp"
 
 #include <bit>
 #include <spirv/unified1/spirv.hpp>
 
-#include "drivers/cpu/compiler/frontend/screen_types.hpp"
+#include "drivers/cpu/compiler/frontend/validate_types.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -102,7 +102,7 @@ std::string_view group_signature(std::uint32_t op) {
   }
 }
 
-std::string TypeScreen::group_fault(std::span<const std::uint32_t> words) const {
+std::string TypeValidator::group_fault(std::span<const std::uint32_t> words) const {
   const std::string_view signature = group_signature(words[0] & 0xffff);
   if (signature.empty()) return {};
   const std::size_t before = signature[0] == '-' ? 1 : 3;
@@ -124,7 +124,7 @@ std::string TypeScreen::group_fault(std::span<const std::uint32_t> words) const 
   return {};
 }
 
-bool TypeScreen::group_type_fits(char rule, std::uint32_t id) const {
+bool TypeValidator::group_type_fits(char rule, std::uint32_t id) const {
   const Type whole = type(id);
   const bool is_vector = whole.op == spv::OpTypeVector;
   const Type lane = is_vector ? type(whole.first) : whole;
@@ -152,14 +152,14 @@ bool TypeScreen::group_type_fits(char rule, std::uint32_t id) const {
   }
 }
 
-bool TypeScreen::points_to_lanes(std::uint32_t pointer_id, std::uint32_t value_type) const {
+bool TypeValidator::points_to_lanes(std::uint32_t pointer_id, std::uint32_t value_type) const {
   const Type pointer = type(type_of(pointer_id)), whole = type(value_type);
   const std::uint32_t lane = whole.op == spv::OpTypeVector ? whole.first : value_type;
   return pointer.op == spv::OpTypePointer && pointer.second == lane && type(lane).op == spv::OpTypeInt &&
          (pointer.first == spv::StorageClassCrossWorkgroup || pointer.first == spv::StorageClassWorkgroup);
 }
 
-bool TypeScreen::group_operand_fits(char rule, std::uint32_t word, std::uint32_t result) const {
+bool TypeValidator::group_operand_fits(char rule, std::uint32_t word, std::uint32_t result) const {
   const auto constant = constants_.find(word);
   const bool is_constant = constant != constants_.end();
   switch (rule) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes what is left of a module when hints, debug information and dropped functions are taken out.
-#include "drivers/cpu/compiler/frontend/screen_cut.hpp"
+#include "drivers/cpu/compiler/frontend/validate_cut.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,9 @@
 #include <spirv/unified1/spirv.hpp>
 #include <unordered_map>
 
-#include "drivers/cpu/compiler/frontend/screen_operands.hpp"
-#include "drivers/cpu/compiler/frontend/screen_types.hpp"
 #include "drivers/cpu/compiler/frontend/spirv_words.hpp"
+#include "drivers/cpu/compiler/frontend/validate_operands.hpp"
+#include "drivers/cpu/compiler/frontend/validate_types.hpp"
 
 namespace kiln::cpu {
 namespace {

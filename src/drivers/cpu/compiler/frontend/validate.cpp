@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Screens SPIR-V in four steps: header and word counts, instructions by a list of the known ones, kernels
+// Validates SPIR-V in four steps: header and word counts, instructions by a list of the known ones, kernels
 // that reach an unknown one, the validator.
-#include "drivers/cpu/compiler/frontend/screen.hpp"
+#include "drivers/cpu/compiler/frontend/validate.hpp"
 
 #include <LLVMSPIRVLib/LLVMSPIRVOpts.h>
 #include <spirv-tools/libspirv.h>
@@ -18,11 +18,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "drivers/cpu/compiler/frontend/screen_cut.hpp"
-#include "drivers/cpu/compiler/frontend/screen_operands.hpp"
-#include "drivers/cpu/compiler/frontend/screen_pointers.hpp"
-#include "drivers/cpu/compiler/frontend/screen_types.hpp"
 #include "drivers/cpu/compiler/frontend/spirv_words.hpp"
+#include "drivers/cpu/compiler/frontend/validate_cut.hpp"
+#include "drivers/cpu/compiler/frontend/validate_operands.hpp"
+#include "drivers/cpu/compiler/frontend/validate_pointers.hpp"
+#include "drivers/cpu/compiler/frontend/validate_types.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -143,9 +143,9 @@ std::string opcode_name(std::uint32_t op) {
   return name != nullptr ? name : "?";
 }
 
-class Screen {
+class Validator {
  public:
-  Screen(Words module, std::string& log, bool fp64) : module_(module), log_(log), fp64_(fp64) {}
+  Validator(Words module, std::string& log, bool fp64) : module_(module), log_(log), fp64_(fp64) {}
 
   bool header() {
     if (module_.size() < kHeaderWords) return refuse("the file ends inside the header");
@@ -386,7 +386,7 @@ class Screen {
 
   Words module_;
   std::string& log_;
-  TypeScreen types_;
+  TypeValidator types_;
   bool fp64_;
   bool clean_ = true;
   bool has_memory_model_ = false;
@@ -425,7 +425,7 @@ std::string verdict_of(Words module) {
 
 std::uint32_t newest_spirv_version() { return 1u << 16 | kNewestMinor; }
 
-ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log, bool fp64) {
+ValidatedModule validate_spirv(std::span<const std::byte> spirv, std::string& log, bool fp64) {
   if (spirv.size() % 4 != 0) {
     log.append("error: SPIR-V: the size is not a multiple of four bytes\n");
     return {};
@@ -433,9 +433,10 @@ ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log, 
   // A copy, since the bytes may lie at any address.
   std::vector<std::uint32_t> words(spirv.size() / 4);
   if (!words.empty()) std::memcpy(words.data(), spirv.data(), spirv.size());
-  Screen screen(words, log, fp64);
-  if (!screen.header() || !screen.instructions()) return {};
-  ScreenedModule module{cut(words, screen.dropped()), {}, screen.refused_kernels(), screen.size_hints()};
+  Validator validator(words, log, fp64);
+  if (!validator.header() || !validator.instructions()) return {};
+  ValidatedModule module{
+      cut(words, validator.dropped()), {}, validator.refused_kernels(), validator.size_hints()};
   module.verdict = verdict_of(module.words);
   std::string fault;
   module.words = with_pointers_as_numbers(without_extensions(module.words), fault);

@@ -15,8 +15,8 @@ namespace kiln::cpu {
 /// The newest version of SPIR-V that the translator of this build reads, as in ZE_MAKE_VERSION.
 std::uint32_t newest_spirv_version();
 
-/// What is left of a module after screening.
-struct ScreenedModule {
+/// What is left of a module after validation.
+struct ValidatedModule {
   std::vector<std::uint32_t> words;  ///< empty: refused
   /// What SPIR-V's validator says against it; empty when it is valid. Compilers write modules that are
   /// invalid by the letter and that translators take all the same, so the translator has the last word.
@@ -29,6 +29,6 @@ struct ScreenedModule {
 /// When no kernel is left, or something that cannot be is wrong, the module is refused; `log` says what and
 /// where. Some hints are left out. Thread-safe.
 /// Without `fp64` a kernel with double precision refuses the module, as Intel's compiler does.
-ScreenedModule screen_spirv(std::span<const std::byte> spirv, std::string& log, bool fp64 = true);
+ValidatedModule validate_spirv(std::span<const std::byte> spirv, std::string& log, bool fp64 = true);
 
 }  // namespace kiln::cpu

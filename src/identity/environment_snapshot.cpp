@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Samples the environment and the settings files that Intel's driver and compiler read unasked.
-#include "identity/load_moment.hpp"
+#include "identity/environment_snapshot.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -97,38 +97,38 @@ std::vector<std::string> environment_at_start() {
   return found;
 }
 
-LoadMoment sample_build_moment(const SettingsPlaces& places) {
-  LoadMoment moment;
+EnvironmentSnapshot take_build_snapshot(const SettingsPlaces& places) {
+  EnvironmentSnapshot snapshot;
   const auto variables = environment_now();
-  moment.environment.assign(variables.begin(), variables.end());
-  std::ranges::copy_if(variables, std::back_inserter(moment.shaping), &may_shape_code);
-  moment.inputs = environment_inputs(moment.shaping);
-  moment.compiler_files = compiler_files(places);
-  return moment;
+  snapshot.environment.assign(variables.begin(), variables.end());
+  std::ranges::copy_if(variables, std::back_inserter(snapshot.shaping), &may_shape_code);
+  snapshot.inputs = environment_inputs(snapshot.shaping);
+  snapshot.compiler_files = compiler_files(places);
+  return snapshot;
 }
 
-[[gnu::hot]] bool is_environment_of(const LoadMoment& moment) {
-  auto expected = moment.shaping.begin();
+[[gnu::hot]] bool is_environment_of(const EnvironmentSnapshot& snapshot) {
+  auto expected = snapshot.shaping.begin();
   for (const char* variable : environment_now()) {
     if (!may_shape_code(variable)) continue;
-    if (expected == moment.shaping.end() || *expected != variable) return false;
+    if (expected == snapshot.shaping.end() || *expected != variable) return false;
     ++expected;
   }
-  return expected == moment.shaping.end();
+  return expected == snapshot.shaping.end();
 }
 
-LoadMoment sample_moment(const SettingsPlaces& places) {
-  LoadMoment moment = sample_build_moment(places);
+EnvironmentSnapshot take_snapshot(const SettingsPlaces& places) {
+  EnvironmentSnapshot snapshot = take_build_snapshot(places);
   for (const char* name : {"igdrcl.config", "neo.config"})
     if (auto file = look_at(name, places.current + "/" + name))
-      moment.driver_files.push_back(*std::move(file));
-  return moment;
+      snapshot.driver_files.push_back(*std::move(file));
+  return snapshot;
 }
 
-LoadMoment moment_of_loading(const char* library) {
-  LoadMoment moment = sample_moment();
-  if (came_before_kiln(library)) moment.started = environment_inputs(environment_at_start());
-  return moment;
+EnvironmentSnapshot snapshot_of_loading(const char* library) {
+  EnvironmentSnapshot snapshot = take_snapshot();
+  if (came_before_kiln(library)) snapshot.started = environment_inputs(environment_at_start());
+  return snapshot;
 }
 
 }  // namespace kiln::detail

@@ -21,7 +21,7 @@ struct SettingsFile {
   friend bool operator==(const SettingsFile&, const SettingsFile&) = default;
 };
 
-struct LoadMoment {
+struct EnvironmentSnapshot {
   std::vector<std::string> environment;  ///< "NAME=value", in the order in which getenv() finds them
   std::vector<std::string> shaping;      ///< those of them that may shape code
   EnvironmentInputs inputs;              ///< what they are to a compiler
@@ -39,15 +39,15 @@ struct SettingsPlaces {
 
 /// Looks at the environment and the files now. Follows no link, waits for nothing, reads at most 1 MiB a
 /// file. Must not run while another thread changes the environment.
-[[nodiscard]] LoadMoment sample_moment(const SettingsPlaces& places = {});
+[[nodiscard]] EnvironmentSnapshot take_snapshot(const SettingsPlaces& places = {});
 /// The same without the driver's files, which nobody reads any more when a module is built.
-[[nodiscard]] LoadMoment sample_build_moment(const SettingsPlaces& places = {});
+[[nodiscard]] EnvironmentSnapshot take_build_snapshot(const SettingsPlaces& places = {});
 /// Its parts, cheaper: whether what may shape code is as it was, and the files of Intel's compiler.
-[[nodiscard]] bool is_environment_of(const LoadMoment& moment);
+[[nodiscard]] bool is_environment_of(const EnvironmentSnapshot& snapshot);
 [[nodiscard]] std::vector<SettingsFile> compiler_files(const SettingsPlaces& places = {});
 
 /// The present moment, just before `library` is loaded; null when the caller of Kiln has done so. For
 /// load_…() alone.
-[[nodiscard]] LoadMoment moment_of_loading(const char* library);
+[[nodiscard]] EnvironmentSnapshot snapshot_of_loading(const char* library);
 
 }  // namespace kiln::detail

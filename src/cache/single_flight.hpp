@@ -15,7 +15,7 @@
 namespace kiln::cache {
 
 /// Thread-safe.
-class Flights {
+class SingleFlight {
   struct Flight;
   using Map = std::map<CacheKey, std::shared_ptr<Flight>>;
 
@@ -34,9 +34,9 @@ class Flights {
     void land(CacheAnswer answer) { answer_ = std::move(answer); }
 
    private:
-    friend Flights;
-    Lead(Flights* flights, Map::iterator place) : flights_(flights), place_(place) {}
-    Flights* flights_;
+    friend SingleFlight;
+    Lead(SingleFlight* flights, Map::iterator place) : flights_(flights), place_(place) {}
+    SingleFlight* flights_;
     Map::iterator place_;
     std::optional<CacheAnswer> answer_;
   };

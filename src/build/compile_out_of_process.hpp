@@ -17,11 +17,11 @@ struct CompiledCode {
   std::string log;
   std::string other_compiler;  ///< as in ModuleBuild
 };
-using CompiledApart = tl::expected<CompiledCode, ModuleBuild>;
+using CompiledOutOfProcess = tl::expected<CompiledCode, ModuleBuild>;
 
 /// Nothing: it cannot be done apart; why is logged, once.
-[[nodiscard]] std::optional<CompiledApart> compile_apart(DriverRef driver, DeviceRef device,
-                                                         std::span<const ModuleInput> inputs,
-                                                         const BuildOptions& options);
+[[nodiscard]] std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, DeviceRef device,
+                                                                         std::span<const ModuleInput> inputs,
+                                                                         const BuildOptions& options);
 
 }  // namespace kiln::detail
