@@ -20,8 +20,12 @@ void print_text(const Report& report) {
     if (finding.area != area) say("%s%s\n", area.empty() ? "" : "\n", finding.area);
     area = finding.area;
     const std::string code = finding.why ? " [" + finding.why->code + "]" : "";
-    say("  %-8s %s%s\n", finding.state == State::problem ? "PROBLEM" : to_string(finding.state),
-        finding.text.c_str(), code.c_str());
+    say("  ");
+    say_painted(finding.state == State::ok        ? Paint::good
+                : finding.state == State::problem ? Paint::bad
+                                                  : Paint::warning,
+                "%-8s", finding.state == State::problem ? "PROBLEM" : to_string(finding.state));
+    say(" %s%s\n", finding.text.c_str(), code.c_str());
     if (!finding.why) continue;
     // The lines of the diagnostic behind its first, under the text.
     const std::string whole = to_text(*finding.why);

@@ -34,7 +34,8 @@ void to_spdlog(void*, kiln::LogLevel level, std::string_view text) {
 }
 
 void set_up_log() {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("kiln"));
+  const auto mode = kiln::tool::is_colored(stderr) ? spdlog::color_mode::always : spdlog::color_mode::never;
+  spdlog::set_default_logger(spdlog::stderr_color_mt("kiln", mode));
   spdlog::set_pattern("kiln: %^%l%$: %v");
   const char* level = secure_getenv("KILN_LOG");
   spdlog::set_level(level && *level ? spdlog::level::from_str(level) : spdlog::level::warn);
@@ -58,6 +59,7 @@ int main(int argc, char** argv) {
   using namespace kiln::tool;
   keep_standard_files();
   std::set_terminate(end_for_want_of_memory);  // threads
+  choose_color(color_of(argc, argv));
   try {
     set_up_log();
     return finish_output(command(argc, argv));

@@ -4,6 +4,7 @@
 
 #include "support/nearest.hpp"
 #include "tool/arguments/usage.hpp"
+#include "tool/common/table.hpp"
 #include "tool/common/wrap.hpp"
 #include "tool/help/page.hpp"
 #include "unit/golden.hpp"
@@ -131,4 +132,44 @@ TEST_CASE("lines are cut at blanks, never inside a character, and hang under the
       const auto no_blanks = [](std::string text) { return std::erase(text, ' '), text; };
       CHECK(no_blanks(all) == no_blanks(line));
     }
+}
+
+TEST_CASE("colours: on a terminal that has them, unless somebody says otherwise") {
+  using enum ColorChoice;
+  CHECK(wants_color(automatic, true, nullptr, "xterm"));
+  CHECK(wants_color(automatic, true, "", "xterm"));
+  CHECK_FALSE(wants_color(automatic, true, "1", "xterm"));
+  CHECK_FALSE(wants_color(automatic, true, nullptr, "dumb"));
+  CHECK_FALSE(wants_color(automatic, true, nullptr, nullptr));
+  CHECK_FALSE(wants_color(automatic, false, nullptr, "xterm"));
+  CHECK(wants_color(always, false, "1", "dumb"));
+  CHECK_FALSE(wants_color(never, true, nullptr, "xterm"));
+  const char* words[] = {"kiln", "run", "--color", "never", "--color=always"};
+  CHECK(color_of(5, words) == always);
+  CHECK(color_of(4, words) == never);
+  CHECK(color_of(3, words) == automatic);
+}
+
+TEST_CASE("a line's colours stay with their words when it is cut") {
+  Line line{"error[K0101]: one two three four five six seven"};
+  line.spans = severities(line.text);
+  CHECK(rendered(line, 30, true) == "\033[1;31merror[K0101]\033[0m: one two three\n  four five six seven\n");
+  CHECK(rendered(line, 0, false) == line.text + "\n");
+  line.spans = {{14, 21, Paint::good}};
+  CHECK(rendered(line, 18, true) ==
+        "error[K0101]: \033[32mone\033[0m\n  \033[32mtwo\033[0m three four\n  five six seven\n");
+  CHECK(severities("  help: do").size() == 1);
+  CHECK(severities("no error[K0101 here").empty());
+  CHECK(severities("xerror[K0101]").empty());
+  CHECK(severities("").empty());
+}
+
+TEST_CASE("tables become narrower in their widest names alone") {
+  using Widths = std::vector<std::size_t>;
+  CHECK(narrowed({30, 20, 5}, 2, 0) == Widths{30, 20, 5});
+  CHECK(narrowed({30, 20, 5}, 2, 59) == Widths{30, 20, 5});
+  CHECK(narrowed({30, 20, 5}, 2, 49) == Widths{20, 20, 5});
+  CHECK(narrowed({30, 20, 5}, 2, 10) == Widths{12, 12, 5});
+  CHECK(narrowed({30}, 5, 20) == Widths{20});
+  CHECK(narrowed({}, 2, 20).empty());
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kiln/version.hpp"
+#include "support/nearest.hpp"
 #include "tool/arguments/options.hpp"
 #include "tool/cache/command.hpp"
 #include "tool/check/driver_question.hpp"
@@ -24,7 +25,8 @@ Environment:
   KILN_KERNEL_PATH  folder of the sample kernels
   KILN_CACHE        off, read or on (the default): the cache of compiled kernels; `kiln cache` looks into it
   KILN_CACHE_DIR    its folder (~/.cache/kiln); KILN_CACHE_MAX_SIZE, KILN_CACHE_VERIFY, KILN_CACHE_READ_ONLY
-  KILN_LOG          debug, info, warning (the default), error or off)";
+  KILN_LOG          debug, info, warning (the default), error or off
+  NO_COLOR          not empty: no colours where --color does not ask for them)";
 
 /// `kiln help cache warm`.
 int show_help(const CLI::App& app, const std::vector<std::string>& words) {
@@ -58,8 +60,26 @@ int generate(const CLI::App& app, const std::string& what) {
                                             : "";
   if (text.empty())
     throw Misuse(usage_error("`" + what + "` is nothing that is made here", {"give man, bash, zsh or fish"}));
-  say("%s", text.c_str());
+  say_exactly(stdout, text);
   return kOk;
+}
+
+/// For the command and all below it. What it says was taken before parsing, so that mistakes have it too.
+void add_color(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--color",
+          [](const std::string& when) {
+            if (parse_color(when)) return;
+            const std::vector<std::string> known{"auto", "always", "never"};
+            auto help = detail::did_you_mean(when, known);
+            help.emplace_back("give --color auto, always or never");
+            throw Misuse(usage_error("--color is none of these: `" + when + "`", std::move(help)));
+          },
+          "Colours: auto (on a terminal, without NO_COLOR), always or never")
+      ->type_name("WHEN");
+  for (CLI::App* below : command.get_subcommands([](const CLI::App*) { return true; }))
+    if (!below->get_group().empty()) add_color(*below);
 }
 
 void define_itself(CLI::App& app, Action& action) {
@@ -110,6 +130,7 @@ int command(int argc, char** argv) {
   define_explain(app, action);
   define_cache(app, action);
   define_itself(app, action);
+  add_color(app);
   try {
     app.parse(argc, argv);
     return action();

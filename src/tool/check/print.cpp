@@ -163,7 +163,9 @@ void print_text(const Matrix& matrix) {
     for (const Cell& cell : row.cells)
       table.back().push_back(kiln_text(cell) + (cell.driver ? " | " + driver_text(*cell.driver) : ""));
   }
-  print_table(table, 2);
+  print_table(table, 2, 0, [](std::size_t column, std::string_view cell) {
+    return column < 2 ? Paint::none : cell.starts_with("yes") ? Paint::good : Paint::bad;
+  });
   print_footnotes(matrix);
   print_occupancy(matrix);
 

@@ -3,16 +3,17 @@
 #include "tool/common/output.hpp"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <mutex>
 
 #include "support/printable.hpp"
 #include "tool/common/session.hpp"
+#include "tool/common/wrap.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -29,19 +30,64 @@ namespace {
 
 void write(std::FILE* to, const std::string& text) { std::fwrite(text.data(), 1, text.size(), to); }
 
-void write_safe(std::FILE* to, const std::string& text) { write(to, detail::printable(text, "\n\t")); }
+constexpr std::size_t kReadWidth = 100;  // columns
 
-constexpr std::size_t kLeastWidth = 40, kReadWidth = 100;  // columns
+/// The line that each of the two is in, where lines are cut or coloured and so must be whole first.
+struct Pending {
+  std::mutex mutex;
+  Line lines[2];
+};
+Pending& pending() {
+  static Pending lines;
+  return lines;
+}
 
-/// Columns of the terminal that this leads to; 0: it is none, or has no size.
-std::size_t terminal_width(std::FILE* to) {
-  winsize size{};
-  if (isatty(fileno(to)) != 1 || ioctl(fileno(to), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
-  return std::max<std::size_t>(size.ws_col, kLeastWidth);
+/// How each is shown; asked for once, since it costs calls of the system.
+struct View {
+  std::size_t width = 0;
+  bool colored = false;
+};
+const View& view_of(std::FILE* to) {
+  static const View out{terminal_width(stdout), is_colored(stdout)};
+  static const View error{terminal_width(stderr), is_colored(stderr)};
+  return to == stdout ? out : error;
+}
+
+/// Puts out the line as it is now.
+void put(std::FILE* to, Line& line, bool whole) {
+  const auto found = severities(line.text);
+  line.spans.insert(line.spans.end(), found.begin(), found.end());
+  std::string text = rendered(std::move(line), view_of(to).width, view_of(to).colored);
+  if (!whole) text.pop_back();
+  write(to, text);
+  line = {};
+}
+
+void write_safe(std::FILE* to, const std::string& text, Paint paint = Paint::none) {
+  const std::string safe = detail::printable(text, "\n\t");
+  if (view_of(to).width == 0 && !view_of(to).colored) return write(to, safe);
+  const std::lock_guard lock(pending().mutex);
+  Line& line = pending().lines[to == stdout ? 0 : 1];
+  for (std::size_t begin = 0; begin < safe.size();) {
+    const auto end = std::min(safe.find('\n', begin), safe.size());
+    if (paint != Paint::none) line.spans.push_back({line.text.size(), line.text.size() + end - begin, paint});
+    line.text.append(safe, begin, end - begin);
+    if (end < safe.size()) put(to, line, true);
+    begin = end + 1;
+  }
+}
+
+/// What has no end of line yet.
+void put_rest(std::FILE* to) {
+  const std::lock_guard lock(pending().mutex);
+  Line& line = pending().lines[to == stdout ? 0 : 1];
+  if (!line.text.empty()) put(to, line, false);
 }
 
 /// 0 or an errno.
 int flush() {
+  put_rest(stdout);
+  put_rest(stderr);
   // The reason of an earlier failure is gone, and what it lost too: another byte meets the same.
   const bool failed_before = std::ferror(stdout) != 0;
   if (failed_before) std::fputc('\n', stdout);
@@ -77,6 +123,18 @@ void say_to(std::FILE* to, const char* format, ...) {
   va_end(arguments);
 }
 
+void say_painted(Paint paint, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_safe(stdout, formatted(format, arguments), paint);
+  va_end(arguments);
+}
+
+void say_exactly(std::FILE* to, const std::string& text) {
+  put_rest(to);
+  write(to, detail::printable(text, "\n\t"));
+}
+
 std::size_t text_width(std::FILE* to) {
   const std::size_t width = terminal_width(to);
   return width ? std::min(width, kReadWidth) : kReadWidth;
@@ -85,7 +143,11 @@ std::size_t text_width(std::FILE* to) {
 void show_progress(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
-  write(stderr, "\r" + detail::printable(formatted(format, arguments)) + "\033[K");
+  const std::string text = detail::printable(formatted(format, arguments));
+  const std::size_t width = terminal_width(stderr);
+  // A line that the terminal breaks cannot be cleared.
+  const std::size_t end = width ? wrap(text, width - 1, 0).front().end : text.size();
+  write(stderr, "\r" + text.substr(0, end) + "\033[K");
   va_end(arguments);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two places where the command's words leave it: made safe for a terminal, and not lost in silence.
+// The two places where the command's words leave it: made safe for a terminal, shown well on one, and not
+// lost in silence.
 #pragma once
 
 #include <cstdio>
@@ -7,15 +8,22 @@
 #include <string_view>
 
 #include "kiln/result.hpp"
+#include "tool/common/terminal.hpp"
 
 namespace kiln::tool {
 
 /// printf to standard output and standard error. Whatever is in the text, a terminal only shows it; newlines
-/// and tabs stay. Nothing else in the command writes to either. Thread-safe.
+/// and tabs stay. On a terminal lines are cut to its width, and a diagnostic's severity has a colour. Nothing
+/// else in the command writes to either. Thread-safe.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
 [[gnu::format(printf, 1, 2)]] void complain(const char* format, ...);
 /// To one of the two.
 [[gnu::format(printf, 2, 3)]] void say_to(std::FILE* to, const char* format, ...);
+
+/// To standard output, in a colour where it takes them. Of one line.
+[[gnu::format(printf, 2, 3)]] void say_painted(Paint paint, const char* format, ...);
+/// For programs: made safe, but neither cut nor coloured.
+void say_exactly(std::FILE* to, const std::string& text);
 
 /// Columns that text may take: those of the terminal, else what is read well.
 [[nodiscard]] std::size_t text_width(std::FILE* to);

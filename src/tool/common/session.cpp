@@ -52,7 +52,7 @@ Result<OpenDevice> open_chosen(const std::string& name) {
 
 void print(const ordered_json& json, std::FILE* to) {
   // In ASCII: what would do something on a terminal is escaped, and means the same.
-  say_to(to, "%s\n", json.dump(2, ' ', true, ordered_json::error_handler_t::replace).c_str());
+  say_exactly(to, json.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace kiln::tool

@@ -127,7 +127,9 @@ void print_text(const OpenDevice& device, const std::vector<SampleRow>& rows) {
                      row.seen ? decimal(row.seen->outcome.host) : "-",
                      executed ? decimal(row.seen->outcome.device) : "-"});
   }
-  print_table(std::move(table), 3);
+  print_table(std::move(table), 3, 0, [](std::size_t column, std::string_view cell) {
+    return column != 2 ? Paint::none : cell == "ok" || cell == "accepted" ? Paint::good : Paint::bad;
+  });
 }
 
 /// A cause that several samples in a row share, such as a file that is missing, is told once.

@@ -108,11 +108,13 @@ void print_text(const Report& r) {
   say("  device time  %.3f ms\n", milliseconds(r.outcome.device));
   say("  throughput   %.2f GB/s", json["gb_per_s"].get<double>());
   if (json.contains("gflop_per_s")) say(", %.2f GFLOP/s", json["gflop_per_s"].get<double>());
-  if (const auto& wrong = r.outcome.mismatch)
-    say("\n  WRONG        %s\n", wrong_text(*wrong).c_str());
+  const auto& wrong = r.outcome.mismatch;
+  say("\n  ");
+  say_painted(wrong ? Paint::bad : Paint::good, "%-13s", wrong ? "WRONG" : "ok");
+  if (wrong)
+    say("%s\n", wrong_text(*wrong).c_str());
   else
-    say("\n  ok           %llu elements as on the host\n",
-        static_cast<unsigned long long>(r.prepared.elements));
+    say("%llu elements as on the host\n", static_cast<unsigned long long>(r.prepared.elements));
   if (r.show_counters) print_counters(r.counters);
   if (!r.counters.is_null()) print_defects(r.counters);
 }
