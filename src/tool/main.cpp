@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "kiln/log.hpp"
 #include "support/printable.hpp"
@@ -38,7 +39,13 @@ void set_up_log() {
   spdlog::set_default_logger(spdlog::stderr_color_mt("kiln", mode));
   spdlog::set_pattern("kiln: %^%l%$: %v");
   const char* level = secure_getenv("KILN_LOG");
-  spdlog::set_level(level && *level ? spdlog::level::from_str(level) : spdlog::level::warn);
+  auto chosen = level && *level ? spdlog::level::from_str(level) : spdlog::level::warn;
+  if (chosen == spdlog::level::off && std::string_view(level) != "off") {  // what it makes of any other word
+    chosen = spdlog::level::warn;
+    kiln::tool::complain(
+        "kiln: KILN_LOG is none of debug, info, warning, error and off: `%s`; warning it is\n", level);
+  }
+  spdlog::set_level(chosen);
   kiln::set_log_sink(to_spdlog, nullptr);
 }
 

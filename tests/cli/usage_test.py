@@ -51,6 +51,12 @@ class Words(unittest.TestCase):
             self.assertIn(f'{option} ', done.stdout)
             json.loads(done.stdout)
 
+    def test_a_level_of_the_log_that_is_none_is_named_and_stays_the_usual(self):
+        for level, lines in (('loud', 1), ('off', 0), ('warning', 0), ('', 0)):
+            done = kiln('run', '--list', KILN_LOG=level)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (0, lines), level)
+        self.assertIn('`loud`', kiln('run', '--list', KILN_LOG='loud').stderr)
+
     def test_a_word_that_is_like_none_gets_no_suggestion(self):
         for arguments in (('fly',), ('--fly',), ('run', 'saxpy', 'more'), ('run', 'saxpy', '--xyzzy'), ('--', 'fly')):
             said = self.refused(*arguments)
