@@ -271,7 +271,9 @@ TEST_CASE("a library counts by its build, not by its folder or its time") {
     write(copy, file);
     const Answer other = need(take_from(folder.path));
     CHECK(other.key != plain().key);
-    CHECK(differing(plain(), other) == List{field});
+    // The CPU driver's native code is its build's.
+    const bool own = !intel() && library->first == driver_name();
+    CHECK(differing(plain(), other) == (own ? List{"device.native_format", field} : List{field}));
   }
 }
 
