@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 page, build_root, prefix, libdir, *compiler = sys.argv[1:]
+# By their places: the pages' own `c++`, made below, stands first in PATH.
+compiler = [shutil.which(word) or word for word in compiler]
 
 BLOCK = re.compile(r'((?:^[^\n]+\n)*)\n?^```(\w+)\n(.*?)^```$', re.M | re.S)
 FILE = re.compile(r'`([\w./-]+)`:\s*\Z')
