@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, 'support'))
+import opencl_c
+
 page, build_root, prefix, libdir, *compiler = sys.argv[1:]
 # By their places: the pages' own `c++`, made below, stands first in PATH.
 compiler = [shutil.which(word) or word for word in compiler]
@@ -51,11 +54,14 @@ def same(wanted, got):
 
 with open(page, encoding='utf-8') as source:
     blocks = BLOCK.findall(source.read())
-needed = ['pkg-config', 'bash'] + (['ocloc'] if any('kiln bake' in block for _, _, block in blocks) else [])
-for tool in needed:
+for tool in ['pkg-config', 'bash']:
     if not shutil.which(tool):
         print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
         sys.exit(77)
+
+if any('kiln bake' in block for _, _, block in blocks) and (reason := opencl_c.missing()):
+    print(f'skipped: {reason}, which {os.path.basename(page)} needs')
+    sys.exit(77)
 
 with tempfile.TemporaryDirectory() as top:
     root, work, tools = (os.path.join(top, name) for name in ('root', 'work', 'tools'))

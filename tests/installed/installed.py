@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+import opencl_c
+
 way, document, build_root, prefix, libdir, *compiler = sys.argv[1:]
 ENGINE = pathlib.Path(__file__).parent / 'engine'
 RULES = {'make': 'Makefile', 'cmake': 'CMakeLists.txt', 'meson': 'kernels/meson.build'}
@@ -111,7 +114,9 @@ def build_and_run(name, folder, env):
 rule, = re.findall(f'```{way}\n(.*?)```', pathlib.Path(document).read_text(), re.S)
 if rule not in (ENGINE / RULES[way]).read_text():
     sys.exit(f'{document} shows another rule than {RULES[way]}')
-for tool in [*TOOLS[way], 'ocloc']:
+if reason := opencl_c.missing():
+    skip(reason)
+for tool in TOOLS[way]:
     if not shutil.which(tool):
         skip(f'{tool} is not installed')
 with tempfile.TemporaryDirectory() as top:
