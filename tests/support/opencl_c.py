@@ -15,4 +15,4 @@ def missing():
             file.write('kernel void nothing(global int* a) { a[0] = 1; }\n')
         result = subprocess.run(['ocloc', 'compile', '-file', 'nothing.cl', '-device', 'tgllp', '-spv_only'], cwd=folder, text=True,
                                 check=False, timeout=120, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return '' if result.returncode == 0 else 'this ocloc does not compile OpenCL C: ' + result.stdout.strip().splitlines()[-1]
+    return '' if result.returncode == 0 else 'this ocloc does not compile OpenCL C: ' + (result.stdout.strip().splitlines() or [f'status {result.returncode}'])[-1]
