@@ -14,6 +14,7 @@
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/source.hpp"
+#include "product/profile.hpp"
 #include "support/nearest.hpp"
 #include "support/own_files.hpp"
 
@@ -42,15 +43,10 @@ constexpr std::array<CaptureProduct, 7> kCaptureProducts{{{"skl", "1x3x8"},
                                                           {"lnl", "2x4x8"},
                                                           {"ptl", "3x4x8"}}};
 
-/// What the CPU device has limits of.
-constexpr std::array<std::string_view, 6> kCpuProducts{"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"};
-
-/// The driver's own choice.
-constexpr std::string_view kUsualCpuProduct = "bmg";
-
 /// Nothing stands for the driver's own choice.
 bool known_to_cpu(std::string_view product) {
-  return product.empty() || std::ranges::find(kCpuProducts, product) != kCpuProducts.end();
+  return product.empty() ||
+         std::ranges::find(product::kProfileNames, product) != product::kProfileNames.end();
 }
 
 Error bad_request(std::string_view text) {
@@ -58,7 +54,8 @@ Error bad_request(std::string_view text) {
   // A product alone is the CPU device's. The command knows `auto` too.
   std::vector<std::string> known{"gpu", "cpu", "auto"};
   for (const char* kind : {"cpu:", "capture:"})
-    for (const std::string_view product : kCpuProducts) known.push_back(kind + std::string(product));
+    for (const std::string_view product : product::kProfileNames)
+      known.push_back(kind + std::string(product));
   diagnostic.help = detail::did_you_mean(known_to_cpu(text) ? "cpu:" + std::string(text) : text, known);
   diagnostic.help.emplace_back(
       "use gpu, cpu, cpu:PRODUCT or capture:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc, bmg, lnl, ptl");
@@ -73,7 +70,7 @@ std::string environment(const char* name) {
 
 Error bad_profile(const std::string& product) {
   Diagnostic diagnostic{"K0307", "KILN_CPU_PROFILE names no product: `" + product + "`", {}, {}};
-  diagnostic.help = detail::did_you_mean(product, kCpuProducts);
+  diagnostic.help = detail::did_you_mean(product, product::kProfileNames);
   diagnostic.help.emplace_back("set it to one of tgllp, dg2, pvc, bmg, lnl, ptl, or unset it");
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
 }
@@ -118,7 +115,7 @@ Result<SelectedDevice> select_cpu(const std::string& product) {
   if (!known_to_cpu(product)) return tl::unexpected(bad_request("cpu:" + product));
   const std::string of_user = environment(kProfile);
   std::string wanted = product.empty() ? of_user : product;
-  if (wanted.empty()) wanted = kUsualCpuProduct;
+  if (wanted.empty()) wanted = product::kDefaultProfile;
   if (!known_to_cpu(wanted)) return tl::unexpected(bad_profile(wanted));
   auto& profile = loaded().profile;
   if (profile && *profile != wanted)

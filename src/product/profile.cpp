@@ -39,6 +39,7 @@ constexpr std::array<Profile, 6> kProfiles{{
     {"lnl", 0x6420, 0x05010004, 2, 4, 8, 8, 16, 1024, 131072, 0, 0, true, 64, 64, {16, 32, 0}},
     {"ptl", 0xb080, 0x07800004, 3, 4, 8, 10, 16, 1024, 131072, 0, 0, true, 64, 64, {16, 32, 0}},
 }};
+static_assert(std::ranges::equal(kProfiles, kProfileNames, {}, &Profile::name));
 
 }  // namespace
 

@@ -35,6 +35,8 @@ struct Profile {
 /// The product of that name, or null.
 [[nodiscard]] const Profile* find_profile(std::string_view name);
 
+/// Their names, which Intel's driver without a GPU knows them by too.
+inline constexpr std::array<std::string_view, 6> kProfileNames{"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"};
 inline constexpr std::string_view kDefaultProfile = "bmg";
 
 }  // namespace kiln::product

@@ -3,6 +3,7 @@
 #include "tool/arguments/options.hpp"
 
 #include "kiln/target.hpp"
+#include "product/profile.hpp"
 #include "tool/samples/samples.hpp"
 
 namespace kiln::tool {
@@ -23,8 +24,8 @@ Parameter parameter_of(const CLI::Option& option) {
 
 std::vector<ValueWords> value_words() {
   ValueWords devices{kDevice, {"auto", "gpu", "cpu"}}, products{kTargets, {}}, samples{kSample, {}};
-  for (const char* product : {"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"})
-    for (const char* kind : {"cpu:", "capture:"}) devices.words.push_back(kind + std::string(product));
+  for (const std::string_view name : product::kProfileNames)
+    for (const char* kind : {"cpu:", "capture:"}) devices.words.push_back(kind + std::string(name));
   devices.words.emplace_back("driver:");
   for (const Target& target : targets()) products.words.emplace_back(target.name);
   products.comma_list = true;

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "product/profile.hpp"
 #include "support/private_folder.hpp"
 #include "tool/check/driver_question.hpp"
 #include "tool/common/parallel.hpp"
@@ -18,8 +19,8 @@ using std::chrono::milliseconds;
 
 /// The device `capture:PRODUCT` that stands for a target; empty: none does.
 std::string_view capture_product(const Target& target) {
-  for (const std::string_view product : {"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"})
-    if (find_target(product) == &target) return product;
+  for (const std::string_view name : product::kProfileNames)
+    if (find_target(name) == &target) return name;
   return {};
 }
 

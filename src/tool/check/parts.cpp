@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "product/profile.hpp"
 #include "tool/common/parallel.hpp"
 
 namespace kiln::tool {
@@ -181,8 +182,7 @@ std::vector<const Target*> default_targets(const PartSet& set) {
           target && std::ranges::find(found, target) == found.end())
         found.push_back(target);
   if (found.empty())
-    for (const char* name : {"tgllp", "dg2", "pvc", "bmg", "lnl", "ptl"})
-      found.push_back(find_target(std::string_view(name)));
+    for (const std::string_view name : product::kProfileNames) found.push_back(find_target(name));
   return found;
 }
 
