@@ -112,9 +112,8 @@ void print_targets(bool json) {
   if (json) return print({{"targets", list}});
   print_table(table, 4);
   say("\nAlso a family (dg2, arl, bmg, lnl, ptl: its first member), a release, an architecture (xe, xe2, "
-      "xe3, xe3p), a\n"
-      "version (12.60.7), and a range (tgllp:pvc, xe2:). SLM: bytes a work-group; GROUP: most work-items of "
-      "a group.\n");
+      "xe3, xe3p), a version (12.60.7), and a range (tgllp:pvc, xe2:).\n"
+      "SLM: bytes a work-group; GROUP: most work-items of a group.\n");
 }
 
 }  // namespace kiln::tool
