@@ -5,6 +5,7 @@
 #   build.py manifest           do the sources and the SPIR-V have the hashes that the manifest names?
 #   build.py compare [OCLOC]    does the manifest's ocloc make the same bytes again? Skips (77) without that release
 #   build.py validate           does spirv-val accept each file? Skips (77) without spirv-val
+#   build.py lines              does each file name its source and lines of it, and no folder?
 import hashlib
 import json
 import pathlib
@@ -15,10 +16,11 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE.parent / 'kernels'
 MANIFEST = HERE / 'manifest.json'
-OPTIONS = '-cl-std=CL1.2'
+OPTIONS = '-cl-std=CL1.2 -g'
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(KERNELS))
+import lines as debug  # noqa: E402
 import ocloc as compiler  # noqa: E402  (found through the path above)
 
 
@@ -35,6 +37,11 @@ def sources():
     return sorted(KERNELS.glob('*.cl'))
 
 
+def compiled(ocloc, source, options):
+    """SPIR-V with the lines of the source, and with its name and hash: a report shows them."""
+    return debug.lines_only(compiler.spirv(ocloc, source, options), source.name, source.read_bytes())
+
+
 def find_ocloc(arguments):
     return shutil.which(arguments[0] if arguments else 'ocloc')
 
@@ -46,7 +53,7 @@ def rebuild(arguments):
     files = []
     for source in sources():
         spirv = HERE / (source.stem + '.spv')
-        spirv.write_bytes(compiler.spirv(ocloc, source, OPTIONS))
+        spirv.write_bytes(compiled(ocloc, source, OPTIONS))
         files.append({'source': f'kernels/{source.name}', 'source_sha256': sha256(source),
                       'spirv': f'spirv/{spirv.name}', 'spirv_sha256': sha256(spirv)})
         print(f'{spirv.name}: {spirv.stat().st_size} bytes')
@@ -82,7 +89,7 @@ def compare(arguments):
     if release != manifest['ocloc']:
         skip(f'the SPIR-V was built by ocloc {manifest["ocloc"]}, this one is {release}')
     different = [entry['spirv'] for entry in manifest['files']
-                 if compiler.spirv(ocloc, HERE.parent / entry['source'], manifest['options'])
+                 if compiled(ocloc, HERE.parent / entry['source'], manifest['options'])
                  != (HERE.parent / entry['spirv']).read_bytes()]
     if different:
         sys.exit(f'ocloc {release} makes other bytes of: {", ".join(different)}')
@@ -100,8 +107,24 @@ def validate(_):
         sys.exit(f'spirv-val rejects: {", ".join(failed)}')
 
 
+def check_lines(_):
+    errors = []
+    for entry in json.loads(MANIFEST.read_text())['files']:
+        source, spirv = (HERE.parent / entry[kind] for kind in ('source', 'spirv'))
+        named, used = debug.named_source(spirv.read_bytes()), debug.lines_of(spirv.read_bytes())
+        if named != debug.named(source.name, source.read_bytes()):
+            errors.append(f'{spirv.name}: names another source: {named}')
+        if not used or set(used) != {source.name} or max(used[source.name]) > len(source.read_bytes().splitlines()):
+            errors.append(f'{spirv.name}: its lines are not those of {source.name}: {used}')
+        errors += [f'{spirv.name}: has a folder in it: {text}' for text in debug.texts_of(spirv.read_bytes())
+                   if '/' in text or '\\' in text]
+    if errors:
+        sys.exit('\n'.join(errors + ['rebuild with: ninja -C BUILD spirv-rebuild']))
+
+
 if __name__ == '__main__':
-    commands = {'rebuild': rebuild, 'manifest': check_manifest, 'compare': compare, 'validate': validate}
+    commands = {'rebuild': rebuild, 'manifest': check_manifest, 'compare': compare, 'validate': validate,
+                'lines': check_lines}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(f'usage: build.py {"|".join(commands)} [OCLOC]')
     try:
