@@ -4,7 +4,8 @@
 #include "diagnose/own_message.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "support/json.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -33,9 +34,9 @@ std::optional<std::string> json_string(std::string_view line, std::string_view k
   std::size_t end = open + 1;
   while (end < rest.size() && rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
   if (end >= rest.size()) return std::nullopt;
-  const auto text = nlohmann::json::parse(rest.substr(open, end + 1 - open), nullptr, false);
-  if (!text.is_string()) return std::nullopt;
-  return kept(text.get<std::string>());
+  const auto text = Json::parse(rest.substr(open, end + 1 - open));
+  if (!text || !text->is_string()) return std::nullopt;
+  return kept(text->get<std::string>());
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Renders a diagnostic as text for people and as JSON for machines.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "kiln/result.hpp"
+#include "support/json.hpp"
 #include "support/printable.hpp"
 
 namespace kiln {
@@ -56,10 +56,10 @@ std::string to_text(const Diagnostic& diagnostic) {
 }
 
 std::string to_json(const Diagnostic& diagnostic) {
-  using nlohmann::ordered_json;
-  ordered_json rows = ordered_json::array();
+  using detail::Json;
+  Json rows = Json::array();
   for (const DiagnosticRow& row : diagnostic.rows) {
-    ordered_json entry{{"label", row.label}};
+    Json entry{{"label", row.label}};
     if (row.text.empty()) {
       entry["value"] = row.value;
       if (!row.unit.empty()) entry["unit"] = row.unit;
@@ -68,19 +68,18 @@ std::string to_json(const Diagnostic& diagnostic) {
     }
     rows.push_back(std::move(entry));
   }
-  ordered_json whole{{"code", diagnostic.code},
-                     {"severity", to_string(diagnostic.severity)},
-                     {"message", diagnostic.message},
-                     {"rows", rows},
-                     {"help", diagnostic.help}};
+  Json whole{{"code", diagnostic.code},
+             {"severity", to_string(diagnostic.severity)},
+             {"message", diagnostic.message},
+             {"rows", rows},
+             {"help", diagnostic.help}};
   if (const auto& answer = diagnostic.answer) {
     whole["call"] = answer->call;
     whole["result"] = result_name(static_cast<ze_result_t>(answer->code));
     whole["result_value"] = answer->code;
     whole["answered_by"] = to_string(answer->by);
   }
-  // Names come from kernel files: what is not UTF-8 is replaced instead of thrown.
-  return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return whole.dump();
 }
 
 }  // namespace kiln

@@ -10,23 +10,23 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "doctor/child.hpp"
 #include "doctor/names.hpp"
 #include "kiln/kiln.hpp"
+#include "support/json.hpp"
 
 namespace kiln::doctor {
 namespace {
 
-using nlohmann::json;
+using detail::Json;
 
 constexpr const char* kLoader = "libze_loader.so.1";
 constexpr std::uint32_t kIntelVersion =
     0x01030000;  // ze_driver_properties_t.driverVersion: this and the build
 
-void tell(int result, const json& step) {
-  const std::string line = step.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+void tell(int result, const Json& step) {
+  const std::string line = step.dump() + "\n";
   std::size_t done = 0;
   while (done < line.size()) {
     const ssize_t count = write(result, line.data() + done, line.size() - done);
@@ -88,7 +88,7 @@ const char* kind_text(ze_device_type_t type) {
 void tell_devices(int result, const Api& api) {
   const auto all = drivers(api);
   if (!all) return tell(result, {{"answer", static_cast<std::uint32_t>(all.error().code())}});
-  json devices = json::array();
+  Json devices = Json::array();
   for (const DriverRef driver : *all) {
     if (const auto version = driver.version(); version && *version >> 16 == kIntelVersion >> 16)
       tell(result, {{"build", *version - kIntelVersion}});
@@ -109,27 +109,28 @@ void start(int result, const Result<const Api*>& loaded) {
     tell(result, {{"answer", 0}});
     return tell_devices(result, **loaded);
   }
-  json step{{"answer", static_cast<std::uint32_t>(loaded.error().code())}};
-  if (const Diagnostic* why = loaded.error().diagnostic()) step["refusal"] = json::parse(to_json(*why));
+  Json step{{"answer", static_cast<std::uint32_t>(loaded.error().code())}};
+  if (const Diagnostic* why = loaded.error().diagnostic())
+    step["refusal"] = Json::parse(to_json(*why)).value();
   tell(result, step);
 }
 
-std::string text(const json& step, const char* key) {
-  const auto found = step.find(key);
-  return found != step.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::string text(const Json& step, const char* key) {
+  const Json* found = step.find(key);
+  return found && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::optional<std::uint32_t> number(const json& step, const char* key) {
-  const auto found = step.find(key);
-  if (found == step.end() || !found->is_number_unsigned()) return std::nullopt;
+std::optional<std::uint32_t> number(const Json& step, const char* key) {
+  const Json* found = step.find(key);
+  if (!found || !found->is_number_unsigned()) return std::nullopt;
   return found->get<std::uint32_t>();
 }
 
-Diagnostic read_diagnostic(const json& from) {
+Diagnostic read_diagnostic(const Json& from) {
   Diagnostic diagnostic{text(from, "code"), text(from, "message"), {}, {}};
-  for (const json& row : from.value("rows", json::array()))
+  for (const Json& row : from.value("rows", Json::array()))
     diagnostic.rows.push_back({text(row, "label"), text(row, "text")});
-  for (const json& help : from.value("help", json::array()))
+  for (const Json& help : from.value("help", Json::array()))
     if (help.is_string()) diagnostic.help.push_back(help.get<std::string>());
   return diagnostic;
 }
@@ -137,7 +138,7 @@ Diagnostic read_diagnostic(const json& from) {
 void read_steps(const std::string& lines, Start& start) {
   std::size_t begin = 0;
   for (auto end = lines.find('\n'); end != lines.npos; begin = end + 1, end = lines.find('\n', begin)) {
-    const json step = json::parse(lines.substr(begin, end - begin), nullptr, false);
+    const Json step = Json::parse(std::string_view(lines).substr(begin, end - begin)).value_or(nullptr);
     if (!step.is_object()) continue;
     for (auto [key, field] :
          {std::pair{"path", &start.path}, {"error", &start.error}, {"version", &start.version}})
@@ -146,7 +147,7 @@ void read_steps(const std::string& lines, Start& start) {
       if (step.contains(key)) *field = number(step, key);
     if (step.contains("refusal") && step["refusal"].is_object())
       start.refusal = read_diagnostic(step["refusal"]);
-    for (const json& device : step.value("devices", json::array()))
+    for (const Json& device : step.value("devices", Json::array()))
       start.devices.push_back({text(device, "name"), text(device, "kind"),
                                number(device, "vendor").value_or(0), number(device, "device").value_or(0)});
   }

@@ -21,13 +21,13 @@ std::string id_text(std::uint32_t value) {
   return text;
 }
 
-ordered_json describe(const OpenDevice& open) {
+Json describe(const OpenDevice& open) {
   const DeviceProperties& p = open.properties;
   const ComputeProperties& c = open.compute;
-  ordered_json json{{"kind", kind_text(open.kind)}, {"name", p.name}};
+  Json json{{"kind", kind_text(open.kind)}, {"name", p.name}};
   json["vendor_id"] = id_text(p.vendor_id);
   json["device_id"] = id_text(p.device_id);
-  json["ip_version"] = p.ip_version ? ordered_json(ip_version_text(*p.ip_version)) : ordered_json();
+  json["ip_version"] = p.ip_version ? Json(ip_version_text(*p.ip_version)) : Json();
   if (const auto version = open.driver.version()) json["driver_version"] = *version;
   if (const auto api_version = open.driver.api_version())
     json["api_version"] =
@@ -45,13 +45,13 @@ ordered_json describe(const OpenDevice& open) {
   if (const auto memories = open.device.memory_properties())
     for (const MemoryProperties& memory : *memories) total += memory.total;
   json["memory"] = total;
-  json["usable_memory"] = p.usable_memory ? ordered_json(*p.usable_memory) : ordered_json();
+  json["usable_memory"] = p.usable_memory ? Json(*p.usable_memory) : Json();
   json["largest_allocation"] = p.largest_allocation;
   json["timer_ticks_per_second"] = p.timer_ticks_per_second;
   return json;
 }
 
-void print_text(const ordered_json& d) {
+void print_text(const Json& d) {
   const auto number = [&](const char* key) { return d[key].get<std::uint64_t>(); };
   say("%s: %s\n", d["kind"].get<std::string>().c_str(), d["name"].get<std::string>().c_str());
   say("  SLM            %llu B a work-group\n", static_cast<unsigned long long>(number("slm_per_group")));
@@ -70,7 +70,7 @@ void print_text(const ordered_json& d) {
 }  // namespace
 
 int devices(const DevicesOptions& options) {
-  ordered_json list = ordered_json::array(), missing = ordered_json::array();
+  Json list = Json::array(), missing = Json::array();
   int code = kNoDevice;
   const auto take = [&](Result<OpenDevice> opened, const char* kind) {
     if (opened) {
@@ -79,7 +79,7 @@ int devices(const DevicesOptions& options) {
       code = kOk;
       return;
     }
-    ordered_json reason = to_json(opened.error());
+    Json reason = to_json(opened.error());
     reason["kind"] = kind;
     missing.push_back(reason);
     if (code == kNoDevice && exit_code(opened.error()) != kNoDevice) code = exit_code(opened.error());

@@ -41,16 +41,16 @@ void print_text(const Report& report) {
   say("%s\n", report.verdict.c_str());
 }
 
-ordered_json doctor_json(const Report& report) {
-  ordered_json findings = ordered_json::array();
+Json doctor_json(const Report& report) {
+  Json findings = Json::array();
   for (const Finding& finding : report.findings) {
-    ordered_json entry{{"state", to_string(finding.state)}, {"area", finding.area}, {"text", finding.text}};
-    if (finding.why) entry["diagnostic"] = ordered_json::parse(kiln::to_json(*finding.why));
+    Json entry{{"state", to_string(finding.state)}, {"area", finding.area}, {"text", finding.text}};
+    if (finding.why) entry["diagnostic"] = Json::parse(kiln::to_json(*finding.why)).value();
     findings.push_back(std::move(entry));
   }
   return {{"findings", findings},
           {"gpu_usable", report.gpu_usable},
-          {"device", report.device.empty() ? ordered_json() : ordered_json(report.device)},
+          {"device", report.device.empty() ? Json() : Json(report.device)},
           {"verdict", report.verdict}};
 }
 

@@ -77,7 +77,7 @@ std::string hex(std::uint32_t value) {
 
 int tell(const CodeMeaning& meaning, bool as_json) {
   if (as_json) {
-    ordered_json json{{"name", meaning.name}};
+    Json json{{"name", meaning.name}};
     if (meaning.value) json["value"] = *meaning.value, json["hexadecimal"] = hex(*meaning.value);
     json["meaning"] = meaning.meaning;
     json["causes"] = meaning.causes;
@@ -150,8 +150,8 @@ int read_log(const std::string& path, bool as_json) {
   const auto finding = reader.finding();
   const CodePage* page = finding ? reported_page(*finding) : nullptr;
   if (as_json) {
-    ordered_json json{{"lines", lines.count()},
-                      {"finding", finding ? ordered_json::parse(kiln::to_json(*finding)) : ordered_json()}};
+    Json json{{"lines", lines.count()},
+              {"finding", finding ? Json::parse(kiln::to_json(*finding)).value() : Json()}};
     if (page) json["page"] = {{"code", page->code}, {"cause", page->cause}, {"cure", page->cure}};
     print(json);
   } else if (finding) {

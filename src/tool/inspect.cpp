@@ -66,8 +66,8 @@ std::string size_text(const std::array<std::uint32_t, 3>& size) {
   return std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
 }
 
-ordered_json describe(const ArgumentFacts& argument) {
-  ordered_json json{{"kind", kind_text(argument.kind)}};
+Json describe(const ArgumentFacts& argument) {
+  Json json{{"kind", kind_text(argument.kind)}};
   if (!argument.name.empty()) json["name"] = argument.name;
   if (argument.kind == ArgumentKind::local_pointer)
     json["alignment"] = argument.local_alignment;
@@ -76,9 +76,9 @@ ordered_json describe(const ArgumentFacts& argument) {
   return json;
 }
 
-ordered_json describe(const KernelFacts& kernel, BinaryFormat format) {
-  ordered_json json{{"name", kernel.name}, {"static_slm", kernel.static_slm}};
-  const auto or_null = [](bool known, const auto& value) { return known ? ordered_json(value) : nullptr; };
+Json describe(const KernelFacts& kernel, BinaryFormat format) {
+  Json json{{"name", kernel.name}, {"static_slm", kernel.static_slm}};
+  const auto or_null = [](bool known, const auto& value) { return known ? Json(value) : nullptr; };
   json["required_group_size"] = or_null(is_set(kernel.required_group_size), kernel.required_group_size);
   json["group_size_hint"] = or_null(is_set(kernel.group_size_hint), kernel.group_size_hint);
   json["required_sub_group_size"] = or_null(kernel.required_sub_group_size, kernel.required_sub_group_size);
@@ -101,13 +101,13 @@ ordered_json describe(const KernelFacts& kernel, BinaryFormat format) {
   }
   json["may_follow_pointers"] = kernel.may_follow_pointers;
   json["arguments_known"] = kernel.arguments_known;
-  json["arguments"] = ordered_json::array();
+  json["arguments"] = Json::array();
   for (const ArgumentFacts& argument : kernel.arguments) json["arguments"].push_back(describe(argument));
   return json;
 }
 
-ordered_json describe(const BinaryPart& part, std::span<const std::byte> code) {
-  ordered_json json;
+Json describe(const BinaryPart& part, std::span<const std::byte> code) {
+  Json json;
   if (!part.name.empty()) json["member"] = part.name;
   json["format"] = format_text(part.format);
   if (!part.facts) {
@@ -121,22 +121,21 @@ ordered_json describe(const BinaryPart& part, std::span<const std::byte> code) {
     json["capabilities"] = facts.capabilities;
   } else {
     const std::string target = target_text(part);
-    json["target"] = target.empty() ? ordered_json() : ordered_json(target);
-    json["ip_version"] = facts.ip_version ? ordered_json(ip_version_text(facts.ip_version)) : ordered_json();
+    json["target"] = target.empty() ? Json() : Json(target);
+    json["ip_version"] = facts.ip_version ? Json(ip_version_text(facts.ip_version)) : Json();
     json["ze_info_version"] = facts.info_version;
     json["has_spirv"] = facts.has_ir;
     json["global_data"] = facts.global_data;
     json["constant_data"] = facts.constant_data;
   }
-  json["unresolved"] = ordered_json::array();
+  json["unresolved"] = Json::array();
   for (const MissingSymbol& each : missing_symbols(code))
     json["unresolved"].push_back(
-        {{"symbol", each.name},
-         {"kernel", each.kernel.empty() ? ordered_json() : ordered_json(each.kernel)}});
-  json["needs"] = ordered_json::array();
+        {{"symbol", each.name}, {"kernel", each.kernel.empty() ? Json() : Json(each.kernel)}});
+  json["needs"] = Json::array();
   for (const NeededFeature& each : needed_features(code))
     json["needs"].push_back({{"feature", each.name}, {"kernels", each.kernels}});
-  json["kernels"] = ordered_json::array();
+  json["kernels"] = Json::array();
   for (const KernelFacts& kernel : facts.kernels) json["kernels"].push_back(describe(kernel, part.format));
   return json;
 }
@@ -223,7 +222,7 @@ void print_text(const BinaryPart& part, std::span<const std::byte> code) {
 
 int inspect(const InspectOptions& options) {
   int code = kOk;
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   const auto report = [&](const Error& error) {
     if (!options.json) std::fflush(stdout), complain("%s", error.text().c_str());
     code = exit_code(error);
@@ -235,7 +234,7 @@ int inspect(const InspectOptions& options) {
       list.push_back({{"file", path}, {"error", to_json(file.error())}});
       continue;
     }
-    ordered_json parts = ordered_json::array();
+    Json parts = Json::array();
     if (!options.json) say("%s\n", path.c_str());
     const auto read = read_parts(file->bytes);
     auto codes = codes_of(file->bytes, read);

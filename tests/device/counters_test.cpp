@@ -9,11 +9,11 @@
 namespace kiln::test {
 namespace {
 
-using nlohmann::ordered_json;
+using detail::Json;
 
 struct Seen {
   samples::Prepared prepared;
-  ordered_json counters;
+  Json counters;
 };
 
 /// Runs a sample once, counted; its answer must be right and its memory accesses clean.
@@ -42,7 +42,7 @@ Bundle counted_bundle(const std::string& family) {
       Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)), tool::counted_build()));
 }
 
-ordered_json counters_of(const char* name, const samples::Choices& choices = {}) {
+Json counters_of(const char* name, const samples::Choices& choices = {}) {
   const samples::Sample* sample = samples::find(name);
   REQUIRE(sample != nullptr);
   Bundle bundle = counted_bundle(sample->family);
@@ -50,10 +50,10 @@ ordered_json counters_of(const char* name, const samples::Choices& choices = {})
 }
 
 /// The one instruction of a kind that goes to an argument.
-ordered_json the(const ordered_json& counters, const char* kind, int argument) {
-  ordered_json found;
-  for (const ordered_json& each : counters["instructions"])
-    if (each["kind"] == kind && each.value("argument", ordered_json()) == argument) {
+Json the(const Json& counters, const char* kind, int argument) {
+  Json found;
+  for (const Json& each : counters["instructions"])
+    if (each["kind"] == kind && each.value("argument", Json()) == argument) {
       CHECK(found.is_null());
       found = each;
     }
@@ -87,10 +87,9 @@ TEST_CASE("cache lines: shapes of work-groups and index functions") {
       {"access.index_function_6", "16"}};
   for (const auto& [name, lines] : wanted) {
     CAPTURE(name);
-    const ordered_json counters = counters_of(name, {.size = 64});
-    const ordered_json read = the(counters, "read", 0);
-    CHECK(read["lines"] ==
-          ordered_json{{lines, counters["work_items"].get<int>() / 16}});  // of all sub-groups
+    const Json counters = counters_of(name, {.size = 64});
+    const Json read = the(counters, "read", 0);
+    CHECK(read["lines"] == Json{{lines, counters["work_items"].get<int>() / 16}});  // of all sub-groups
     CHECK(read["example"]["lanes"].size() == 16);
   }
 }
@@ -102,7 +101,7 @@ TEST_CASE("bank conflicts of every stride") {
     const Seen seen = run_counted(*samples::find("bank_conflict.stride_any"), bundle,
                                   {.size = 64, .group = 32, .slm = 32 * 4 * stride});
     const std::uint64_t turns = std::gcd(stride, std::uint64_t{16});
-    const ordered_json& reads = seen.counters["totals"]["slm_reads"];
+    const Json& reads = seen.counters["totals"]["slm_reads"];
     CHECK(reads["turns"] == turns * reads["sub_group_accesses"].get<std::uint64_t>());
     CHECK(reads["conflict_turns"] == (turns - 1) * reads["sub_group_accesses"].get<std::uint64_t>());
   }
@@ -110,7 +109,7 @@ TEST_CASE("bank conflicts of every stride") {
 
 TEST_CASE("coalescing: four neighbours, none through offsets, one by construction") {
   const samples::Choices four_groups{.size = 4096};
-  const auto check = [](const ordered_json& access, int width, int neighbours, int bytes) {
+  const auto check = [](const Json& access, int width, int neighbours, int bytes) {
     CHECK(access["width"] == width);
     CHECK(access["neighbours"]["accesses"] == neighbours);
     CHECK(access["neighbours"]["bytes"] == bytes);
@@ -127,7 +126,7 @@ TEST_CASE("coalescing: four neighbours, none through offsets, one by constructio
 
 TEST_CASE("private memory: an array that is indexed, and scalars") {
   const samples::Choices one_group{.size = 256};
-  const ordered_json array = counters_of("access.private_array", one_group)["totals"];
+  const Json array = counters_of("access.private_array", one_group)["totals"];
   REQUIRE(array.contains("private_reads"));
   CHECK(array["private_reads"]["accesses"].get<int>() >= 256 * 64);
   CHECK_FALSE(counters_of("access.private_scalars", one_group)["totals"].contains("private_reads"));

@@ -31,6 +31,9 @@ ONLY = {'drivers': {'values', 'support', 'product', 'binary', 'drivers'}}
 # program.hpp and ask what a build takes.
 COMPILED = {'compiler', 'runtime', 'counting'}
 SEAM = {'program.hpp', 'compiler/backend/native_binary.hpp', 'compiler/frontend/validate.hpp'}
+# Libraries that take seconds to compile each time: where their headers may be included.
+COSTLY = {'nlohmann': 'src/support/json.cpp', 'CLI': 'src/tool/arguments/', 'spdlog': 'src/tool/main.cpp',
+          'yaml-cpp': 'src/binary/', 'llvm': 'src/drivers/cpu/compiler/', 'boost': 'src/drivers/cpu/runtime/'}
 MOST_FILES = 25
 
 root = pathlib.Path(sys.argv[1])
@@ -48,6 +51,9 @@ for path in sorted([*(root / 'src').rglob('*.?pp'), *(root / 'include' / 'kiln')
             wrong.append(f'{inside}: its folder is no layer')
         continue
     for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
+        library = re.match(r'#include [<"]([A-Za-z-]+)/', line)
+        if library and not str(inside).startswith(COSTLY.get(library.group(1), '')):
+            wrong.append(f'{inside}:{number}: {library.group(1)} costs: its place is {COSTLY[library.group(1)]}')
         found = re.match(r'#include [<"]([a-z_0-9/]+\.hpp)[>"]', line)
         if not found:
             continue

@@ -218,7 +218,7 @@ TEST_CASE("K0401: the tool") {
 TEST_CASE("K0409, K0801 to K0804: counting") {
   StubDriver stub;
   check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, tool::can_count(stub_device(stub)));
-  const auto counters = nlohmann::ordered_json::parse(R"({"kernel": "sum", "defects": [
+  const auto counters = *detail::Json::parse(R"({"kernel": "sum", "defects": [
       {"defect": "slm_out_of_bounds", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [1, 0, 0],
        "work_item": 63, "offset": 256, "bytes": 4, "available": 256, "times": 3},
       {"defect": "global_out_of_bounds", "at": {"id": 41, "line": null, "kind": "read"}, "group": [0, 0, 0],

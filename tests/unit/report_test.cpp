@@ -15,24 +15,24 @@
 using namespace kiln;
 using namespace kiln::tool;
 using namespace kiln::test;
-using nlohmann::ordered_json;
+using detail::Json;
 
 namespace {
 
 /// An instruction whose lane i is at `offset(i)`, with the cost that the CPU device would count.
-ordered_json instruction(const char* memory, std::uint64_t width, std::uint64_t cost, const auto& offset,
-                         std::uint64_t lanes = 16, const char* kind = "read") {
+Json instruction(const char* memory, std::uint64_t width, std::uint64_t cost, const auto& offset,
+                 std::uint64_t lanes = 16, const char* kind = "read") {
   const bool slm = std::string(memory) == "slm";
-  ordered_json json{{"id", 7},
-                    {"line", nullptr},
-                    {"kind", kind},
-                    {"memory", memory},
-                    {"accesses", 4096},
-                    {"bytes", 4096 * width},
-                    {"width", width},
-                    {"argument", 0},
-                    {"argument_name", "in"},
-                    {"sub_group_accesses", 256}};
+  Json json{{"id", 7},
+            {"line", nullptr},
+            {"kind", kind},
+            {"memory", memory},
+            {"accesses", 4096},
+            {"bytes", 4096 * width},
+            {"width", width},
+            {"argument", 0},
+            {"argument_name", "in"},
+            {"sub_group_accesses", 256}};
   json["example"] = {{"group", 0}, {"sub_group", 0}};
   for (std::uint64_t lane = 0; lane < lanes; ++lane)
     json["example"]["lanes"].push_back({{"lane", lane}, {"offset", offset(lane)}});
@@ -46,24 +46,15 @@ ordered_json instruction(const char* memory, std::uint64_t width, std::uint64_t 
   return json;
 }
 
-ordered_json run_of(std::vector<ordered_json> instructions) {
-  ordered_json run{{"kernel", "sample"},
-                   {"device", "device"},
-                   {"binary", "jit"},
-                   {"file", "f.spv"},
-                   {"build_ms", 1.5},
-                   {"host_ms", 2.25},
-                   {"device_ms", 1.125},
-                   {"groups", {4, 1, 1}},
-                   {"group_size", {256, 1, 1}},
-                   {"elements", 1024},
-                   {"gb_per_s", 12.0625},
-                   {"ok", true},
-                   {"defects", ordered_json::array()}};
+Json run_of(std::vector<Json> instructions) {
+  Json run{{"kernel", "sample"},        {"device", "device"}, {"binary", "jit"},     {"file", "f.spv"},
+           {"build_ms", 1.5},           {"host_ms", 2.25},    {"device_ms", 1.125},  {"groups", {4, 1, 1}},
+           {"group_size", {256, 1, 1}}, {"elements", 1024},   {"gb_per_s", 12.0625}, {"ok", true},
+           {"defects", Json::array()}};
   run["counters"] = {{"kernel", "k"}, {"sub_group_size", 16}, {"complete", true}};
   run["counters"]["totals"]["global_reads"] = {{"accesses", 1234567}, {"bytes", 4938268}, {"lines", 77161}};
   run["counters"]["instructions"] = std::move(instructions);
-  return ordered_json::parse(run.dump());  // as it comes from the device
+  return Json::parse(run.dump()).value();  // as it comes from the device
 }
 
 std::size_t times(const std::string& text, const std::string& part) {
@@ -103,11 +94,11 @@ TEST_CASE("text from outside stays text") {
   CHECK(escaped("µ → 3") == "µ → 3");
 
   const std::string evil = "<script>alert(1)</script>\"'\x1b\xff";
-  ordered_json run = run_of({instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; })});
+  Json run = run_of({instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; })});
   for (const char* field : {"kernel", "device", "binary", "file"}) run[field] = evil;
   run["predicted"][evil] = 1;
   run["counters"]["totals"][evil + "_x"] = {{"accesses", 1}};
-  ordered_json& each = run["counters"]["instructions"][0];
+  Json& each = run["counters"]["instructions"][0];
   for (const char* field : {"kind", "memory", "argument_name"}) each[field] = evil;
   each["line"] = 1u;
   run["defects"].push_back(
@@ -137,7 +128,7 @@ TEST_CASE("numbers are those of the JSON") {
   CHECK(number(std::uint64_t{1234}) == "<data value=\"1234\">1234</data>");
   CHECK(number(12.0625) == "<data value=\"12.0625\">12.1</data>");
   CHECK(number(0.00123) == "<data value=\"0.00123\">0.0012</data>");
-  ordered_json run = run_of({instruction("global", 4, 16, [](std::uint64_t lane) { return 64 * lane; })});
+  Json run = run_of({instruction("global", 4, 16, [](std::uint64_t lane) { return 64 * lane; })});
   run["predicted"] = {{"lines", 16}, {"reads", 9}, {"other", 3}};
   run["counted"] = {{"lines", 16}, {"reads", 8}};
   const std::string page = report_page(run, {});
@@ -151,7 +142,7 @@ TEST_CASE("numbers are those of the JSON") {
 }
 
 TEST_CASE("a wrong answer is told at the top, with the first element that differs") {
-  ordered_json run = run_of({});
+  Json run = run_of({});
   CHECK(report_page(run, {}).find("class=\"alarm\"") == std::string::npos);
   run["ok"] = false;
   run["first_wrong"] = {{"index", 17u}, {"got", 0.5}, {"wanted", 0.25}};
@@ -179,7 +170,7 @@ TEST_CASE("global memory: a row a cache line") {
 TEST_CASE("SLM: a row a turn, and conflicts from the turn on that the words would not need") {
   const auto check = [](std::uint64_t width, const auto& offset, std::uint64_t turns, std::size_t conflicts,
                         std::uint64_t least, std::uint64_t lanes = 16, const char* kind = "read") {
-    const ordered_json each = instruction("slm", width, turns, offset, lanes, kind);
+    const Json each = instruction("slm", width, turns, offset, lanes, kind);
     const std::string svg = lanes_svg(each, "x");
     CHECK(rows_of(svg) == turns);
     CHECK(times(svg, "hit conflict") == conflicts);
@@ -202,7 +193,7 @@ TEST_CASE("SLM: a row a turn, and conflicts from the turn on that the words woul
 }
 
 TEST_CASE("the costliest access comes first, and no more than a page can bear") {
-  std::vector<ordered_json> all(40, instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; }));
+  std::vector<Json> all(40, instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; }));
   all.back() = instruction("slm", 4, 16, [](std::uint64_t lane) { return 64 * lane; });
   all.back()["argument_name"] = "tile";
   const std::string html = access_section(run_of(all)["counters"]);
@@ -228,9 +219,9 @@ TEST_CASE("occupancy by resource agrees with the library") {
 }
 
 TEST_CASE("source lines with their counts, where source and line numbers fit together") {
-  ordered_json each = instruction("global", 4, 2, [](std::uint64_t lane) { return 8 * lane; });
+  Json each = instruction("global", 4, 2, [](std::uint64_t lane) { return 8 * lane; });
   each["line"] = 12;
-  const ordered_json counters = run_of({each, each})["counters"];
+  const Json counters = run_of({each, each})["counters"];
   ReportFacts facts;
   CHECK(times(source_section(counters, facts), "class=\"missing\"") == 1);
   facts.source_file = "k.cl";
@@ -245,7 +236,7 @@ TEST_CASE("source lines with their counts, where source and line numbers fit tog
 }
 
 TEST_CASE("a device that does not count: the page says so, and shows the rest") {
-  ordered_json run = run_of({});
+  Json run = run_of({});
   run.erase("counters");
   run.erase("defects");
   run["ok"] = nullptr;

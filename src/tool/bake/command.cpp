@@ -149,19 +149,19 @@ Result<std::size_t> write_all(const Baked& baked, const BakeOptions& options,
   return archive->size();
 }
 
-ordered_json manifest(const Baked& baked, const BakeOptions& options, std::size_t bytes,
-                      const std::vector<std::string>& dependencies) {
-  ordered_json json{{"bundle", options.output}, {"bytes", bytes}, {"options", options.flags}};
-  json["members"] = json["kernels"] = ordered_json::array();
+Json manifest(const Baked& baked, const BakeOptions& options, std::size_t bytes,
+              const std::vector<std::string>& dependencies) {
+  Json json{{"bundle", options.output}, {"bytes", bytes}, {"options", options.flags}};
+  json["members"] = json["kernels"] = Json::array();
   for (const BakedMember& each : baked.members)
     json["members"].push_back({{"member", each.name},
                                {"format", each.target.empty() ? "spirv" : "native"},
-                               {"target", each.target.empty() ? ordered_json() : ordered_json(each.target)},
+                               {"target", each.target.empty() ? Json() : Json(each.target)},
                                {"bytes", each.content.size()}});
   for (const BakedKernel& each : baked.kernels)
     json["kernels"].push_back({{"name", each.name}, {"source", each.file}});
   json["dependencies"] = dependencies;
-  json["errors"] = ordered_json::array();
+  json["errors"] = Json::array();
   return json;
 }
 
@@ -180,7 +180,7 @@ void print_text(const Baked& baked, const BakeOptions& options, std::size_t byte
 
 int bake(const BakeOptions& options) {
   const auto fail = [&](const std::vector<Error>& errors) {
-    ordered_json list = ordered_json::array();
+    Json list = Json::array();
     for (const Error& error : errors) {
       complain("%s", error.text().c_str());
       list.push_back(to_json(error));

@@ -14,13 +14,13 @@
 namespace kiln::tool {
 namespace {
 
-ordered_json fields_json(const Manifest& manifest) {
-  ordered_json json = ordered_json::object();
+Json fields_json(const Manifest& manifest) {
+  Json json = Json::object();
   for (const ManifestField& field : manifest.fields()) json[field.name] = field.value;
   return json;
 }
 
-ordered_json kernel_json(const KernelFacts& kernel) {
+Json kernel_json(const KernelFacts& kernel) {
   return {{"name", kernel.name},
           {"arguments", kernel.arguments.size()},
           {"static_slm", kernel.static_slm},
@@ -30,8 +30,8 @@ ordered_json kernel_json(const KernelFacts& kernel) {
           {"spill_bytes", kernel.spill_size}};
 }
 
-ordered_json entry_json(const EntrySummary& entry) {
-  ordered_json json{{"key", entry.stored.key.hex()}, {"size", entry.stored.size}};
+Json entry_json(const EntrySummary& entry) {
+  Json json{{"key", entry.stored.key.hex()}, {"size", entry.stored.size}};
   json["last_used"] = entry.stored.last_used.time_since_epoch().count();
   if (!entry.damage.empty()) {
     json[entry.unreadable ? "unreadable" : "damage"] = entry.damage;
@@ -43,7 +43,7 @@ ordered_json entry_json(const EntrySummary& entry) {
   json["created"] = entry.created.time_since_epoch().count();
   json["binary_bytes"] = entry.payload;
   json["manifest"] = fields_json(entry.manifest);
-  json["kernels"] = ordered_json::array();
+  json["kernels"] = Json::array();
   if (entry.facts)
     for (const KernelFacts& kernel : entry.facts->kernels) json["kernels"].push_back(kernel_json(kernel));
   json["log"] = entry.log;
@@ -89,7 +89,7 @@ int explain_key(const CacheCommand& command, const cache::Folder& folder, const 
 }
 
 /// Error: K0711.
-Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted, const Lookup& lookup) {
+Result<void> tell_nearest(Json& json, bool text, const Manifest& wanted, const Lookup& lookup) {
   std::vector<EntrySummary> entries;
   for (const cache::Folder& folder : lookup.folders) {
     auto read = summarize_all(folder);
@@ -105,9 +105,9 @@ Result<void> tell_nearest(ordered_json& json, bool text, const Manifest& wanted,
     if (text && !lookup.unusable) say(entries.empty() ? "  the cache is empty\n" : "  no entry is whole\n");
     return {};
   }
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   const auto optional_text = [](const std::optional<std::string>& value) {
-    return value ? ordered_json(*value) : ordered_json();
+    return value ? Json(*value) : Json();
   };
   for (const auto& [name, want, found] : nearest->differences)
     list.push_back({{"name", name}, {"wanted", optional_text(want)}, {"found", optional_text(found)}});
@@ -154,7 +154,7 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   const bool asked = wanted.unusable.empty(), text = !command.json;
   const Lookup found = asked ? look_up(options, wanted) : Lookup{};
   const std::string key = key_of(encode(wanted.manifest)).hex();
-  ordered_json json{{"file", name}, {"device", device->properties.name}, {"key", key}};
+  Json json{{"file", name}, {"device", device->properties.name}, {"key", key}};
   if (command.link) json["linked"] = command.files;
   const CodeToCompile& first = codes.front();
   if (!first.member.empty()) json["member"] = first.member;

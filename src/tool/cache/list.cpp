@@ -35,11 +35,11 @@ std::string joined(const std::vector<std::string>& names) {
   return all;
 }
 
-ordered_json summary_json(const EntrySummary& entry) {
-  ordered_json json{{"key", entry.stored.key.hex()},
-                    {"short", short_key(entry.stored.key)},
-                    {"size", entry.stored.size},
-                    {"last_used", seconds(entry.stored.last_used)}};
+Json summary_json(const EntrySummary& entry) {
+  Json json{{"key", entry.stored.key.hex()},
+            {"short", short_key(entry.stored.key)},
+            {"size", entry.stored.size},
+            {"last_used", seconds(entry.stored.last_used)}};
   if (!entry.damage.empty()) {
     json[entry.unreadable ? "unreadable" : "damage"] = entry.damage;
     return json;
@@ -93,7 +93,7 @@ int cache_list(const CacheCommand& command) {
     print_unusable(all->unusable);
     return kOk;
   }
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   for (const EntrySummary& entry : all->entries) list.push_back(summary_json(entry));
   print({{"folder", options->folder.string()}, {"entries", list}, {"unusable_entries", all->unusable}});
   return kOk;

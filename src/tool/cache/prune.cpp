@@ -13,7 +13,7 @@ namespace {
 int report(const CacheCommand& command, const CacheOptions& options, const cache::PruneResult& result) {
   const bool clears = command.run == cache_clear;
   std::size_t left = 0;
-  ordered_json unusable = ordered_json::array();
+  Json unusable = Json::array();
   for (const auto& [name, why, removed] : result.unusable) {
     left += removed ? 0 : 1;
     unusable.push_back({{"name", name}, {"reason", why}, {"removed", removed}});

@@ -50,12 +50,12 @@ bool is_stdout(const std::string& path) {
 /// What the two commands did, as text and as JSON.
 int report(const CacheCommand& command, std::FILE* out, const char* verb, std::size_t done,
            const std::optional<Imported>& imported, const std::vector<Refused>& refused) {
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   for (const auto& [name, why] : refused) {
     list.push_back({{"name", name}, {"reason", why}});
     if (!command.json) say_to(out, "%s  refused: %s\n", detail::printable(name).c_str(), why.c_str());
   }
-  ordered_json answer{{"archive", command.archive}, {verb, done}};
+  Json answer{{"archive", command.archive}, {verb, done}};
   std::string text = std::to_string(done) + " entries " + verb;
   if (imported) {
     answer["there_already"] = imported->there_already;

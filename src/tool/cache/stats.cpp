@@ -33,17 +33,18 @@ Totals add_up(const std::vector<EntrySummary>& entries) {
   return totals;
 }
 
-void print_stats(const ordered_json& stats) {
+void print_stats(const Json& stats) {
   const auto number = [&](const char* key) {
     return static_cast<unsigned long long>(stats[key].get<std::uint64_t>());
   };
-  const auto text = [](const ordered_json& value) { return detail::printable(value.get<std::string>()); };
-  say("folder      %s%s\n", text(stats["folder"]).c_str(), stats["exists"] ? "" : " (not there yet)");
+  const auto text = [](const Json& value) { return detail::printable(value.get<std::string>()); };
+  say("folder      %s%s\n", text(stats["folder"]).c_str(),
+      stats["exists"].get<bool>() ? "" : " (not there yet)");
   if (stats.contains("unused")) say("not used    %s\n", text(stats["unused"]).c_str());
-  for (const ordered_json& each : stats["bypassed"])
+  for (const Json& each : stats["bypassed"])
     say("bypassed    with %s: %s\n", each["driver"] == "intel" ? "Intel's driver" : "the CPU device",
         text(each["reason"]).c_str());
-  for (const ordered_json& each : stats["read_only"])
+  for (const Json& each : stats["read_only"])
     say("read before %s: %s\n", text(each["folder"]).c_str(),
         each.contains("entries") ? (std::to_string(each["entries"].get<std::uint64_t>()) + " entries").c_str()
                                  : text(each["unusable"]["message"]).c_str());
@@ -81,10 +82,10 @@ std::optional<Error> unwritable(const CacheOptions& options,
   return writable ? std::nullopt : std::optional(std::move(writable).error());
 }
 
-ordered_json read_only_json(const CacheOptions& options) {
-  ordered_json list = ordered_json::array();
+Json read_only_json(const CacheOptions& options) {
+  Json list = Json::array();
   for (const std::filesystem::path& path : options.read_only) {
-    ordered_json json{{"folder", path.string()}};
+    Json json{{"folder", path.string()}};
     const auto folder = cache::open_folder(path, cache::Access::read);
     const auto entries = folder ? cache::list_entries(*folder)
                                 : Result<std::vector<cache::StoredEntry>>(tl::unexpected(folder.error()));
@@ -99,11 +100,11 @@ ordered_json read_only_json(const CacheOptions& options) {
 
 /// With which drivers a program of this environment does without the cache. Only what the variables say: a
 /// driver, which is not loaded here, may find settings files too.
-ordered_json bypassed_json() {
+Json bypassed_json() {
   std::vector<std::string> variables;
   for (char** each = environ; each && *each; ++each) variables.emplace_back(*each);
   const detail::EnvironmentInputs inputs = detail::environment_inputs(variables);
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   const auto add = [&](const char* driver, const std::string& reason) {
     if (!reason.empty()) list.push_back({{"driver", driver}, {"reason", reason}});
   };
@@ -129,7 +130,7 @@ int cache_stats(const CacheCommand& command) {
     all = *std::move(read);
   }
   const Totals totals = add_up(all.entries);
-  ordered_json stats{{"folder", options->folder.string()}, {"exists", !folder || *folder}};
+  Json stats{{"folder", options->folder.string()}, {"exists", !folder || *folder}};
   if (options->mode == CacheMode::off)
     stats["unused"] = "it is off: KILN_CACHE";
   else if (reason)

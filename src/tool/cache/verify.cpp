@@ -66,11 +66,11 @@ int cache_verify(const CacheCommand& command) {
   if (*folder) findings = find_all(**folder, count);
   if (!findings) return fail(command, findings.error());
   constexpr const char* kKinds[] = {"damaged", "unreadable", "unusable"};
-  ordered_json lists[] = {ordered_json::array(), ordered_json::array(), ordered_json::array()};
+  Json lists[] = {Json::array(), Json::array(), Json::array()};
   for (const Finding& finding : *findings) {
     const std::string kept = command.remove ? remove(**folder, finding) : "";
     const bool removed = command.remove && kept.empty();
-    ordered_json json{{finding.entry ? "key" : "name", finding.name}};
+    Json json{{finding.entry ? "key" : "name", finding.name}};
     if (finding.entry) json["size"] = finding.entry->size;
     json[finding.kind == Finding::damaged ? "damage" : "reason"] = finding.why;
     json["removed"] = removed;

@@ -48,10 +48,10 @@ int cache_warm(const CacheCommand& command) {
   if (!device) return fail(command, device.error());
   Cache cache = Cache::open(*options);
   if (!cache.unusable().empty()) return fail(command, nothing_kept(cache.unusable()));
-  ordered_json modules = ordered_json::array();
+  Json modules = Json::array();
   int status = kOk;
   std::string said;
-  const auto tell = [&](ordered_json& json, const Error& error) {
+  const auto tell = [&](Json& json, const Error& error) {
     json["error"] = to_json(error);
     status = exit_code(error);
     const std::string text = error.text();
@@ -65,7 +65,7 @@ int cache_warm(const CacheCommand& command) {
     const auto paths = rest.first(inputs);
     const std::string name = module_name(paths), shown = detail::printable(name);
     progress.next(shown.c_str());
-    ordered_json json{{"file", name}};
+    Json json{{"file", name}};
     if (command.link) json["linked"] = command.files;
     const CacheCounts before = cache.counts();
     auto files = read_inputs(paths);

@@ -8,7 +8,7 @@ namespace kiln::tool {
 
 int check(const CheckOptions& options) {
   int code = kOk;
-  ordered_json errors = ordered_json::array();
+  Json errors = Json::array();
   const auto report = [&](const Error& error) {
     errors.push_back(to_json(error));
     complain("%s", error.text().c_str());
@@ -21,7 +21,7 @@ int check(const CheckOptions& options) {
   }
   const auto refuse = [&](const Error& error) {
     report(error);
-    if (options.json) print({{"fits", false}, {"kernels", ordered_json::array()}, {"errors", errors}});
+    if (options.json) print({{"fits", false}, {"kernels", Json::array()}, {"errors", errors}});
     return code;
   };
   const auto request = parse_check_request(options);

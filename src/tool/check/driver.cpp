@@ -130,7 +130,7 @@ class Interview {
       kernels.push_back(each.question);
     }
     std::ofstream file(folder / "question.json", std::ios::binary);
-    file << to_json(question).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    file << to_json(question).dump();
     return static_cast<bool>(file.flush());
   }
 

@@ -9,18 +9,18 @@ namespace kiln::tool {
 namespace {
 
 template <class T>
-T get(const ordered_json& json, const char* key) {
+T get(const Json& json, const char* key) {
   return json.at(key).get<T>();
 }
 
-ordered_json to_json(const Extent& extent) { return {extent.x, extent.y, extent.z}; }
+Json to_json(const Extent& extent) { return {extent.x, extent.y, extent.z}; }
 
-Extent to_extent(const ordered_json& json) {
+Extent to_extent(const Json& json) {
   return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()};
 }
 
-ordered_json to_json(const KernelQuestion& kernel) {
-  ordered_json arguments = ordered_json::array();
+Json to_json(const KernelQuestion& kernel) {
+  Json arguments = Json::array();
   for (const ArgumentQuestion& each : kernel.arguments)
     arguments.push_back(
         {{"index", each.index}, {"kind", static_cast<int>(each.kind)}, {"bytes", each.bytes}});
@@ -31,13 +31,13 @@ ordered_json to_json(const KernelQuestion& kernel) {
           {"arguments", arguments}};
 }
 
-KernelQuestion to_kernel(const ordered_json& json) {
+KernelQuestion to_kernel(const Json& json) {
   KernelQuestion kernel{get<std::string>(json, "name"),
                         get<bool>(json, "launch"),
                         to_extent(json.at("group_size")),
                         to_extent(json.at("groups")),
                         {}};
-  for (const ordered_json& each : json.at("arguments"))
+  for (const Json& each : json.at("arguments"))
     kernel.arguments.push_back({get<std::uint32_t>(each, "index"),
                                 static_cast<ArgumentKind>(get<int>(each, "kind")),
                                 get<std::uint64_t>(each, "bytes")});
@@ -46,10 +46,10 @@ KernelQuestion to_kernel(const ordered_json& json) {
 
 }  // namespace
 
-ordered_json to_json(const DriverQuestion& question) {
-  ordered_json modules = ordered_json::array();
+Json to_json(const DriverQuestion& question) {
+  Json modules = Json::array();
   for (const ModuleQuestion& module : question.modules) {
-    ordered_json kernels = ordered_json::array();
+    Json kernels = Json::array();
     for (const KernelQuestion& kernel : module.kernels) kernels.push_back(to_json(kernel));
     modules.push_back(
         {{"file", module.file}, {"spirv", module.spirv}, {"flags", module.flags}, {"kernels", kernels}});
@@ -58,36 +58,36 @@ ordered_json to_json(const DriverQuestion& question) {
 }
 
 std::optional<DriverQuestion> parse_question(const std::string& text) try {
-  const auto json = ordered_json::parse(text);
+  const Json json = Json::parse(text).value_or(nullptr);
   DriverQuestion question{get<std::string>(json, "product"), {}};
-  for (const ordered_json& each : json.at("modules")) {
+  for (const Json& each : json.at("modules")) {
     question.modules.push_back(
         {get<std::string>(each, "file"), get<bool>(each, "spirv"), get<std::string>(each, "flags"), {}});
-    for (const ordered_json& kernel : each.at("kernels"))
+    for (const Json& kernel : each.at("kernels"))
       question.modules.back().kernels.push_back(to_kernel(kernel));
   }
   return question;
-} catch (const ordered_json::exception&) {
+} catch (const Json::WrongType&) {
   return std::nullopt;
 }
 
 std::string to_line(const DriverLine& line) {
-  ordered_json json{{"module", line.module}, {"kernel", line.kernel}, {"call", line.call}};
+  Json json{{"module", line.module}, {"kernel", line.kernel}, {"call", line.call}};
   if (line.result) json["result"] = *line.result;
   if (!line.said.empty()) json["said"] = line.said;
   if (!line.code.empty()) json["code"] = line.code;
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump() + "\n";
 }
 
 std::optional<DriverLine> parse_line(const std::string& text) try {
-  const auto json = ordered_json::parse(text);
+  const Json json = Json::parse(text).value_or(nullptr);
   DriverLine line{
       get<int>(json, "module"), get<int>(json, "kernel"), get<std::string>(json, "call"), {}, {}, {}};
   if (json.contains("result")) line.result = get<std::string>(json, "result");
   line.said = json.value("said", "");
   line.code = json.value("code", "");
   return line;
-} catch (const ordered_json::exception&) {
+} catch (const Json::WrongType&) {
   return std::nullopt;
 }
 

@@ -43,7 +43,7 @@ struct DriverLine {
   std::string code;                   ///< K0308 and so on: the device cannot be opened
 };
 
-[[nodiscard]] ordered_json to_json(const DriverQuestion& question);
+[[nodiscard]] Json to_json(const DriverQuestion& question);
 [[nodiscard]] std::optional<DriverQuestion> parse_question(const std::string& text);
 [[nodiscard]] std::string to_line(const DriverLine& line);
 /// Nothing for anything else, such as words that the driver wrote in between. Pure.

@@ -62,6 +62,6 @@ struct Matrix {
 
 /// The table, and below it what every mark in it means.
 void print_text(const Matrix& matrix);
-[[nodiscard]] ordered_json to_json(const Matrix& matrix);
+[[nodiscard]] Json to_json(const Matrix& matrix);
 
 }  // namespace kiln::tool

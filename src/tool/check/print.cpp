@@ -67,11 +67,9 @@ std::string source_text(const Cell& cell) {
   return text;
 }
 
-ordered_json to_json(const DriverAnswer& driver) {
+Json to_json(const DriverAnswer& driver) {
   if (!driver.asked) return {{"fits", nullptr}, {"reason", driver.reason}};
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? ordered_json() : ordered_json(text);
-  };
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   return {{"fits", driver.fits},
           {"call", driver.call},
           {"result", or_null(driver.result)},
@@ -79,7 +77,7 @@ ordered_json to_json(const DriverAnswer& driver) {
           {"said", or_null(driver.said)}};
 }
 
-ordered_json to_json(const Occupancy& occupancy) {
+Json to_json(const Occupancy& occupancy) {
   return {{"groups_per_core", occupancy.groups_per_core},
           {"threads_per_group", occupancy.threads_per_group},
           {"threads_per_core", occupancy.threads_per_core},
@@ -88,15 +86,15 @@ ordered_json to_json(const Occupancy& occupancy) {
           {"limit", to_string(occupancy.limit)}};
 }
 
-ordered_json to_json(const Cell& cell, const Target& target) {
-  ordered_json json{{"target", target.name}, {"fits", cell.fits()}, {"by", cell.by()}};
+Json to_json(const Cell& cell, const Target& target) {
+  Json json{{"target", target.name}, {"fits", cell.fits()}, {"by", cell.by()}};
   if (cell.part) json["file"] = cell.part->file;
   if (cell.part && !cell.part->part.name.empty()) json["member"] = cell.part->part.name;
   if (!cell.note.empty()) json["note"] = cell.note;
-  json["reasons"] = json["warnings"] = ordered_json::array();
+  json["reasons"] = json["warnings"] = Json::array();
   for (const Diagnostic& finding : cell.findings)
     json[finding.severity == Severity::error ? "reasons" : "warnings"].push_back(
-        ordered_json::parse(kiln::to_json(finding)));
+        Json::parse(kiln::to_json(finding)).value());
   if (cell.occupancy) json["occupancy"] = to_json(*cell.occupancy);
   if (cell.driver) json["driver"] = to_json(*cell.driver);
   if (cell.driver && cell.driver->asked) json["agree"] = !cell.differs();
@@ -192,10 +190,10 @@ void print_text(const Matrix& matrix) {
   });
 }
 
-ordered_json to_json(const Matrix& matrix) {
-  ordered_json kernels = ordered_json::array();
+Json to_json(const Matrix& matrix) {
+  Json kernels = Json::array();
   for (const Row& row : matrix.rows) {
-    ordered_json results = ordered_json::array();
+    Json results = Json::array();
     for (std::size_t i = 0; i < matrix.targets.size(); ++i)
       results.push_back(to_json(row.cells[i], *matrix.targets[i]));
     kernels.push_back({{"files", row.family}, {"kernel", row.kernel}, {"results", results}});

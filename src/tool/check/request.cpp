@@ -92,7 +92,7 @@ Result<std::vector<const Target*>> parse_targets(const std::vector<std::string>&
 }
 
 void print_targets(bool json) {
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   std::vector<std::vector<std::string>> table{{"TARGET", "VERSION", "RELEASE", "ALIASES", "SLM", "GROUP"}};
   for (const Target& target : targets()) {
     const TargetLimits limits = target_limits(target);

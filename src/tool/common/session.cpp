@@ -21,8 +21,8 @@ int exit_code(const Error& error) {
   return kDriverError;
 }
 
-ordered_json to_json(const Error& error) {
-  if (error.diagnostic()) return ordered_json::parse(kiln::to_json(*error.diagnostic()));
+Json to_json(const Error& error) {
+  if (error.diagnostic()) return Json::parse(kiln::to_json(*error.diagnostic())).value();
   return {{"call", error.call()},
           {"result", result_name(error.code())},
           {"result_value", static_cast<std::uint32_t>(error.code())}};
@@ -50,9 +50,9 @@ Result<OpenDevice> open_chosen(const std::string& name) {
   return cpu;
 }
 
-void print(const ordered_json& json, std::FILE* to) {
+void print(const Json& json, std::FILE* to) {
   // In ASCII: what would do something on a terminal is escaped, and means the same.
-  say_exactly(to, json.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
+  say_exactly(to, json.dump_lines() + "\n");
 }
 
 }  // namespace kiln::tool

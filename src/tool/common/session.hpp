@@ -4,14 +4,14 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "kiln/kiln.hpp"
+#include "support/json.hpp"
 
 namespace kiln::tool {
 
-using nlohmann::ordered_json;
+using detail::Json;
 
 /// Exit codes of the command.
 enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice = 4, kDriverError = 5 };
@@ -20,14 +20,14 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 [[nodiscard]] int exit_code(const Error& error);
 
 /// An error as JSON: the diagnostic where there is one, and call and result code.
-[[nodiscard]] ordered_json to_json(const Error& error);
+[[nodiscard]] Json to_json(const Error& error);
 
 /// Opens what `--device` (or, when empty, KILN_DEVICE) names. "auto" takes a GPU, else the CPU device, and
 /// says so in one line on stderr.
 [[nodiscard]] Result<OpenDevice> open_chosen(const std::string& name);
 
 /// UTF-8 JSON, ended by a newline.
-void print(const ordered_json& json, std::FILE* to = stdout);
+void print(const Json& json, std::FILE* to = stdout);
 
 struct DevicesOptions {
   bool json = false;

@@ -8,20 +8,18 @@
 namespace kiln::tool {
 namespace {
 
-using nlohmann::ordered_json;
-
 // More than these make a page that nobody reads; the table of instructions has them all.
 constexpr std::size_t kMostDrawings = 16;
 
 /// An access that is drawn, and what it costs beyond the least: lines, or turns.
 struct Access {
-  const ordered_json* instruction;
+  const Json* instruction;
   std::uint64_t least = 0, surplus = 0;
 };
 
-std::vector<Access> accesses_of(const ordered_json& counters) {
+std::vector<Access> accesses_of(const Json& counters) {
   std::vector<Access> accesses;
-  for (const ordered_json& each : counters["instructions"]) {
+  for (const Json& each : counters["instructions"]) {
     if (!each.contains("example") || each["example"]["lanes"].empty()) continue;
     Access access{&each, least_of_example(each), each.value("conflict_turns", std::uint64_t{0})};
     if (!is_slm(each) && each.contains("lines"))
@@ -36,7 +34,7 @@ std::vector<Access> accesses_of(const ordered_json& counters) {
 }
 
 /// How many lines how often, as bars.
-std::string how_often(const ordered_json& instruction) {
+std::string how_often(const Json& instruction) {
   const std::uint64_t all = instruction["sub_group_accesses"].get<std::uint64_t>();
   std::string html;
   const auto add = [&](const std::string& what, std::uint64_t times, const char* kind) {
@@ -50,7 +48,7 @@ std::string how_often(const ordered_json& instruction) {
   return "<ul class=\"often\">" + html + "</ul>";
 }
 
-std::string slm_cost(const ordered_json& instruction) {
+std::string slm_cost(const Json& instruction) {
   const double turns = instruction["turns"].get<double>(),
                of = instruction["sub_group_accesses"].get<double>();
   return "<p class=\"often\">" + count(instruction["turns"].get<std::uint64_t>(), "turn", "turns") + " for " +
@@ -60,8 +58,8 @@ std::string slm_cost(const ordered_json& instruction) {
 }
 
 std::string drawing(const Access& access, std::size_t index) {
-  const ordered_json& each = *access.instruction;
-  const ordered_json& example = each["example"];
+  const Json& each = *access.instruction;
+  const Json& example = each["example"];
   const bool slm = is_slm(each);
   const std::uint64_t drawn = example[slm ? "turns" : "lines"].get<std::uint64_t>();
   const std::uint64_t most = std::max(drawn, most_lines(each));
@@ -81,27 +79,27 @@ std::string drawing(const Access& access, std::size_t index) {
 
 }  // namespace
 
-bool is_slm(const ordered_json& instruction) {
+bool is_slm(const Json& instruction) {
   return instruction.contains("example") && instruction["example"].contains("turns");
 }
 
-std::uint64_t most_lines(const ordered_json& instruction) {
+std::uint64_t most_lines(const Json& instruction) {
   std::uint64_t most = 0;
   if (instruction.contains("lines"))
     for (const auto& item : instruction["lines"].items())
-      most = std::max<std::uint64_t>(most, std::strtoull(item.key().c_str(), nullptr, 10));
+      most = std::max<std::uint64_t>(most, std::strtoull(item.name.c_str(), nullptr, 10));
   return most;
 }
 
 std::string shown_memory(const std::string& memory) { return memory == "slm" ? "SLM" : memory; }
 
-std::string place_of(const ordered_json& at) {
+std::string place_of(const Json& at) {
   if (at["line"].is_number_unsigned()) return "line " + number(at["line"].get<std::uint64_t>());
   if (at["id"].is_number_unsigned()) return code("%" + at["id"].dump());
   return "not known";
 }
 
-std::string owner_of(const ordered_json& instruction) {
+std::string owner_of(const Json& instruction) {
   const std::string memory = escaped(shown_memory(instruction["memory"].get<std::string>())) +
                              (instruction["memory"] == "slm" ? "" : " memory");
   if (const std::string name = instruction.value("argument_name", std::string()); !name.empty())
@@ -111,7 +109,7 @@ std::string owner_of(const ordered_json& instruction) {
   return memory;
 }
 
-std::string access_section(const ordered_json& counters) {
+std::string access_section(const Json& counters) {
   const std::vector<Access> accesses = accesses_of(counters);
   if (accesses.empty()) return {};
   std::string html =

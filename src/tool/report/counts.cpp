@@ -8,17 +8,15 @@
 namespace kiln::tool {
 namespace {
 
-using nlohmann::ordered_json;
-
 // Lines of source around one that was counted.
 constexpr std::size_t kAround = 2;
 
-std::string cell(const ordered_json& json, const char* field) {
+std::string cell(const Json& json, const char* field) {
   if (!json.contains(field) || !json[field].is_number_unsigned()) return "–";
   return number(json[field].get<std::uint64_t>());
 }
 
-std::string lines_cell(const ordered_json& instruction) {
+std::string lines_cell(const Json& instruction) {
   if (!instruction.contains("lines")) return "–";
   std::string html;
   for (const auto& [lines, times] : instruction["lines"].items())
@@ -26,7 +24,7 @@ std::string lines_cell(const ordered_json& instruction) {
   return html;
 }
 
-std::string neighbours_cell(const ordered_json& instruction) {
+std::string neighbours_cell(const Json& instruction) {
   if (!instruction.contains("neighbours") || instruction["neighbours"]["accesses"] == 1) return "–";
   return cell(instruction["neighbours"], "accesses") + " in " + cell(instruction["neighbours"], "bytes") +
          " B";
@@ -43,9 +41,9 @@ struct LineSum {
   std::uint64_t accesses = 0, most_lines = 0, conflict_turns = 0;
 };
 
-std::map<std::uint64_t, LineSum> sums_by_line(const ordered_json& counters) {
+std::map<std::uint64_t, LineSum> sums_by_line(const Json& counters) {
   std::map<std::uint64_t, LineSum> sums;
-  for (const ordered_json& each : counters["instructions"]) {
+  for (const Json& each : counters["instructions"]) {
     if (!each["line"].is_number_unsigned()) continue;
     LineSum& sum = sums[each["line"].get<std::uint64_t>()];
     sum.accesses += each["accesses"].get<std::uint64_t>();
@@ -57,7 +55,7 @@ std::map<std::uint64_t, LineSum> sums_by_line(const ordered_json& counters) {
 
 }  // namespace
 
-std::string source_section(const ordered_json& counters, const ReportFacts& facts) {
+std::string source_section(const Json& counters, const ReportFacts& facts) {
   const auto sums = sums_by_line(counters);
   if (sums.empty()) return {};
   std::string html = "<section id=\"source\"><h2>Source</h2>\n";
@@ -95,7 +93,7 @@ std::string source_section(const ordered_json& counters, const ReportFacts& fact
          "</section>\n";
 }
 
-std::string counts_section(const ordered_json& counters) {
+std::string counts_section(const Json& counters) {
   std::string html = "<section id=\"counts\"><h2>Counts</h2>\n";
   std::vector<std::vector<std::string>> totals;
   for (const auto& [name, sums] : counters["totals"].items()) {
@@ -111,7 +109,7 @@ std::string counts_section(const ordered_json& counters) {
                 {"Memory", "Accesses", "Bytes", "By sub-groups", "Cache lines", "Turns", "Of conflicts"},
                 totals, 1);
   std::vector<std::vector<std::string>> rows;
-  for (const ordered_json& each : counters["instructions"])
+  for (const Json& each : counters["instructions"])
     rows.push_back({place_of(each), escaped(each["kind"].get<std::string>()),
                     each["kind"] == "barrier" ? "–" : owner_of(each), cell(each, "accesses"),
                     cell(each, "width"), lines_cell(each), cell(each, "turns"), cell(each, "conflict_turns"),

@@ -55,8 +55,7 @@ std::optional<KernelFacts> native_facts(const std::filesystem::path& folder, con
 }  // namespace
 
 ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, const samples::Sample& sample,
-                         const samples::Prepared& prepared, const std::string& file,
-                         const ordered_json& counters) {
+                         const samples::Prepared& prepared, const std::string& file, const Json& counters) {
   ReportFacts facts;
   facts.summary = sample.summary;
   facts.slm = kernel.facts().static_slm + prepared.slm;

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "support/json.hpp"
 #include "support/printable.hpp"
 
 namespace kiln::tool {
 
 std::string escaped(std::string_view text) {
-  using nlohmann::json;
-  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string quoted = detail::Json(text).dump();
   std::string safe;
-  for (const char c : detail::printable(json::parse(quoted).get<std::string>(), "\t\n")) switch (c) {
+  for (const char c : detail::printable(detail::Json::parse(quoted)->get<std::string>(), "\t\n")) switch (c) {
       case '&':
         safe += "&amp;";
         break;
@@ -55,7 +54,7 @@ std::string number(double value) {
                 : value < 100              ? "%.3g"
                                            : "%.0f",
                 value);
-  return "<data value=\"" + nlohmann::json(value).dump() + "\">" + text + "</data>";
+  return "<data value=\"" + detail::Json(value).dump() + "\">" + text + "</data>";
 }
 
 std::string count(std::uint64_t value, std::string_view one, std::string_view many) {

@@ -10,8 +10,6 @@
 namespace kiln::tool {
 namespace {
 
-using nlohmann::ordered_json;
-
 // As the CPU device counts: docs/counters.md.
 constexpr std::uint64_t kLineBytes = 64, kBanks = 16, kBankBytes = 4, kServedTogether = 16;
 
@@ -27,12 +25,12 @@ struct Touch {
 
 using Lanes = std::vector<std::uint64_t>;
 
-std::vector<Touch> touches_of(const ordered_json& instruction) {
+std::vector<Touch> touches_of(const Json& instruction) {
   std::vector<Touch> touches;
   if (!instruction.contains("example")) return touches;
-  const ordered_json& width = instruction["width"];
+  const Json& width = instruction["width"];
   const std::uint64_t bytes = width.is_number_unsigned() ? width.get<std::uint64_t>() : 1;
-  for (const ordered_json& lane : instruction["example"]["lanes"])
+  for (const Json& lane : instruction["example"]["lanes"])
     touches.push_back({lane.value("lane", std::uint64_t{0}), lane.value("offset", std::uint64_t{0}),
                        std::clamp<std::uint64_t>(bytes, 1, kMostBytes)});
   return touches;
@@ -177,7 +175,7 @@ std::string banks_svg(const std::vector<Touch>& touches, bool atomic, const std:
 
 }  // namespace
 
-std::uint64_t least_of_example(const ordered_json& instruction) {
+std::uint64_t least_of_example(const Json& instruction) {
   std::vector<Touch> touches = touches_of(instruction);
   std::uint64_t least = 0;
   if (is_slm(instruction)) {
@@ -196,7 +194,7 @@ std::uint64_t least_of_example(const ordered_json& instruction) {
   return (bytes + kLineBytes - 1) / kLineBytes;
 }
 
-std::string lanes_svg(const ordered_json& instruction, const std::string& id) {
+std::string lanes_svg(const Json& instruction, const std::string& id) {
   const std::vector<Touch> touches = touches_of(instruction);
   if (touches.empty()) return {};
   return is_slm(instruction) ? banks_svg(touches, instruction["kind"] == "atomic", id)

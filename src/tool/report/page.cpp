@@ -9,25 +9,23 @@
 namespace kiln::tool {
 namespace {
 
-using nlohmann::ordered_json;
+bool was_counted(const Json& run) { return run.contains("counters"); }
 
-bool was_counted(const ordered_json& run) { return run.contains("counters"); }
-
-std::string extent_text(const ordered_json& extent) {
+std::string extent_text(const Json& extent) {
   std::string text = number(extent[0].get<std::uint64_t>());
   for (std::size_t i = 1; i < extent.size(); ++i)
     if (extent[1] != 1 || extent[2] != 1) text += " × " + number(extent[i].get<std::uint64_t>());
   return text;
 }
 
-std::string answer_tag(const ordered_json& run) {
+std::string answer_tag(const Json& run) {
   if (run["ok"].is_null()) return "<b class=\"tag warn\">not executed</b>";
   return run["ok"].get<bool>() ? "<b class=\"tag good\">right answer</b>"
                                : "<b class=\"tag bad\">wrong answer</b>";
 }
 
 /// Everything that a glance should take in.
-std::string glance(const ordered_json& run, const ReportFacts& facts) {
+std::string glance(const Json& run, const ReportFacts& facts) {
   std::string html = "<dl class=\"glance\">";
   const auto tile = [&](const char* name, const std::string& value, const std::string& more) {
     html +=
@@ -38,7 +36,7 @@ std::string glance(const ordered_json& run, const ReportFacts& facts) {
          was_counted(run) ? "while counting" : "by the device's own timestamps");
   if (was_counted(run)) {
     std::uint64_t lines = 0, turns = 0, conflicts = 0;
-    for (const ordered_json& each : run["counters"]["instructions"]) {
+    for (const Json& each : run["counters"]["instructions"]) {
       conflicts += each.value("conflict_turns", std::uint64_t{0});
       if (each.contains("example")) turns = std::max(turns, each["example"].value("turns", std::uint64_t{0}));
       lines = std::max(lines, most_lines(each));
@@ -57,15 +55,15 @@ std::string glance(const ordered_json& run, const ReportFacts& facts) {
   return html + "</dl>\n";
 }
 
-std::string wrong_answer(const ordered_json& run) {
+std::string wrong_answer(const Json& run) {
   if (!run.contains("first_wrong")) return {};
-  const ordered_json& wrong = run["first_wrong"];
+  const Json& wrong = run["first_wrong"];
   return "<p class=\"alarm\">Element " + number(wrong["index"].get<std::uint64_t>()) + " is " +
          number(wrong["got"].get<double>()) + ", should be " + number(wrong["wanted"].get<double>()) +
          ".</p>\n";
 }
 
-std::string run_section(const ordered_json& run) {
+std::string run_section(const Json& run) {
   std::string html = "<section id=\"run\"><h2>The run</h2>\n";
   html += "<dl class=\"facts\">";
   const auto fact = [&](const char* name, const std::string& value) {
@@ -104,13 +102,13 @@ std::string run_section(const ordered_json& run) {
 
 }  // namespace
 
-std::string predictions_section(const ordered_json& run) {
+std::string predictions_section(const Json& run) {
   if (!run.contains("predicted")) return {};
   std::vector<std::vector<std::string>> rows;
   for (const auto& [what, value] : run["predicted"].items()) {
     std::string seen = "–", verdict = "not counted";
     if (run.contains("counted") && run["counted"].contains(what)) {
-      const ordered_json& counted = run["counted"][what];
+      const Json& counted = run["counted"][what];
       seen = number(counted.get<std::uint64_t>());
       verdict = counted == value ? "<b class=\"tag good\">equal</b>" : "<b class=\"tag bad\">differs</b>";
     }
@@ -122,28 +120,28 @@ std::string predictions_section(const ordered_json& run) {
          "</section>\n";
 }
 
-std::string defects_section(const ordered_json& run) {
+std::string defects_section(const Json& run) {
   if (!was_counted(run) || run["defects"].empty()) return {};
   std::string html = "<section id=\"defects\"><h2>Defects</h2>\n";
-  for (const ordered_json& defect : run["defects"]) {
+  for (const Json& defect : run["defects"]) {
     html += "<article class=\"defect\"><h3><b class=\"tag bad\">" +
             escaped(defect["code"].get<std::string>()) + "</b> " +
             escaped(defect["message"].get<std::string>()) + "</h3><dl class=\"facts\">";
-    for (const ordered_json& row : defect["rows"])
+    for (const Json& row : defect["rows"])
       html += "<div><dt>" + escaped(row["label"].get<std::string>()) + "</dt><dd>" +
               (row.contains("text") ? escaped(row["text"].get<std::string>())
                                     : number(row["value"].get<std::uint64_t>()) + " " +
                                           escaped(row.value("unit", std::string()))) +
               "</dd></div>\n";
     html += "</dl>";
-    for (const ordered_json& help : defect["help"])
+    for (const Json& help : defect["help"])
       html += "<p class=\"help\">" + escaped(help.get<std::string>()) + "</p>";
     html += "</article>\n";
   }
   return html + "</section>\n";
 }
 
-std::string report_page(const ordered_json& run, const ReportFacts& facts) {
+std::string report_page(const Json& run, const ReportFacts& facts) {
   const std::string kernel = escaped(run["kernel"].get<std::string>());
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

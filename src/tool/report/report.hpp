@@ -3,13 +3,15 @@
 // stands at the edge.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "kiln/occupancy.hpp"
+#include "support/json.hpp"
 #include "tool/samples/samples.hpp"
 
 namespace kiln::tool {
+
+using detail::Json;
 
 /// What one work-group takes of something that the work-groups of a core share.
 struct ResourceUse {
@@ -41,43 +43,43 @@ struct ReportFacts {
 
 /// The page: `run` is what `kiln run --counters --json` prints; without `counters` it says that they are
 /// missing. Asks for nothing else, not even over a network. Pure.
-[[nodiscard]] std::string report_page(const nlohmann::ordered_json& run, const ReportFacts& facts);
+[[nodiscard]] std::string report_page(const Json& run, const ReportFacts& facts);
 
 // Its parts, in the order of the page; each a `<section>`, or nothing. All pure.
-[[nodiscard]] std::string predictions_section(const nlohmann::ordered_json& run);
-[[nodiscard]] std::string defects_section(const nlohmann::ordered_json& run);
-[[nodiscard]] std::string access_section(const nlohmann::ordered_json& counters);
+[[nodiscard]] std::string predictions_section(const Json& run);
+[[nodiscard]] std::string defects_section(const Json& run);
+[[nodiscard]] std::string access_section(const Json& counters);
 [[nodiscard]] std::string core_section(const ReportFacts& facts);
-[[nodiscard]] std::string source_section(const nlohmann::ordered_json& counters, const ReportFacts& facts);
-[[nodiscard]] std::string counts_section(const nlohmann::ordered_json& counters);
+[[nodiscard]] std::string source_section(const Json& counters, const ReportFacts& facts);
+[[nodiscard]] std::string counts_section(const Json& counters);
 
 /// The most cache lines that one access of a sub-group touched. Pure.
-[[nodiscard]] std::uint64_t most_lines(const nlohmann::ordered_json& instruction);
+[[nodiscard]] std::uint64_t most_lines(const Json& instruction);
 
 /// Of SLM, whose accesses take turns at its banks. Pure.
-[[nodiscard]] bool is_slm(const nlohmann::ordered_json& instruction);
+[[nodiscard]] bool is_slm(const Json& instruction);
 
 /// "SLM" for "slm"; other names are words. Pure.
 [[nodiscard]] std::string shown_memory(const std::string& memory);
 
 /// Where an instruction is: a line of the source, else a SPIR-V id. Pure.
-[[nodiscard]] std::string place_of(const nlohmann::ordered_json& at);
+[[nodiscard]] std::string place_of(const Json& at);
 
 /// Whose memory an instruction touches: an argument's name where it has one. Pure.
-[[nodiscard]] std::string owner_of(const nlohmann::ordered_json& instruction);
+[[nodiscard]] std::string owner_of(const Json& instruction);
 
 /// One access of a sub-group as SVG: lanes in the cache lines, or in the banks of SLM, that they touch. Empty
 /// for an instruction without `example`. `id` is unique on the page.
-[[nodiscard]] std::string lanes_svg(const nlohmann::ordered_json& instruction, const std::string& id);
+[[nodiscard]] std::string lanes_svg(const Json& instruction, const std::string& id);
 
 /// Lines, or turns, that the bytes of the `example` need at least. 0: there is none.
-[[nodiscard]] std::uint64_t least_of_example(const nlohmann::ordered_json& instruction);
+[[nodiscard]] std::uint64_t least_of_example(const Json& instruction);
 
 /// Looks up the device's product, a native binary for it among the sample kernels, and the source beside
 /// them. `file` is that which the kernel was made from.
 [[nodiscard]] ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel,
                                        const samples::Sample& sample, const samples::Prepared& prepared,
-                                       const std::string& file, const nlohmann::ordered_json& counters);
+                                       const std::string& file, const Json& counters);
 
 /// K0410.
 [[nodiscard]] Error unwritable_report(const std::string& path, std::string reason);

@@ -41,7 +41,7 @@ class Bundles {
 struct Seen {
   Outcome outcome;
   std::vector<samples::Predicted> predicted;
-  ordered_json counters;  ///< null: not asked for
+  Json counters;  ///< null: not asked for
 
   /// What differs from the prediction, in words.
   [[nodiscard]] std::string difference() const {
@@ -84,11 +84,10 @@ Result<Seen> run_one(const OpenDevice& device, Bundles& bundles, const samples::
   return seen;
 }
 
-ordered_json all_json(const OpenDevice& device, const std::vector<SampleRow>& rows, int status,
-                      bool counters) {
-  ordered_json list = ordered_json::array();
+Json all_json(const OpenDevice& device, const std::vector<SampleRow>& rows, int status, bool counters) {
+  Json list = Json::array();
   for (const SampleRow& row : rows) {
-    ordered_json json{{"kernel", row.sample.name}, {"device", device.properties.name}, {"ok", nullptr}};
+    Json json{{"kernel", row.sample.name}, {"device", device.properties.name}, {"ok", nullptr}};
     if (!row.seen) {
       json["ok"] = false;
       json["error"] = to_json(row.seen.error());
@@ -96,7 +95,7 @@ ordered_json all_json(const OpenDevice& device, const std::vector<SampleRow>& ro
       const Outcome& outcome = row.seen->outcome;
       if (outcome.executed) json["ok"] = !outcome.mismatch;
       json["host_ms"] = milliseconds(outcome.host);
-      json["device_ms"] = outcome.executed ? ordered_json(milliseconds(outcome.device)) : ordered_json();
+      json["device_ms"] = outcome.executed ? Json(milliseconds(outcome.device)) : Json();
       if (!row.seen->counters.is_null()) {
         for (const samples::Predicted& p : row.seen->predicted)
           if (const auto value = counted(row.seen->counters, p))
@@ -108,7 +107,7 @@ ordered_json all_json(const OpenDevice& device, const std::vector<SampleRow>& ro
     list.push_back(std::move(json));
   }
   const bool executed = device.kind != DeviceKind::capture;
-  ordered_json json{{"device", device.properties.name}, {"ok", status == kOk}, {"samples", std::move(list)}};
+  Json json{{"device", device.properties.name}, {"ok", status == kOk}, {"samples", std::move(list)}};
   if (!executed && status == kOk) json["ok"] = nullptr;  // all accepted, no answers
   return json;
 }

@@ -26,13 +26,11 @@ struct Report {
   const Bundle& bundle;
   const samples::Prepared& prepared;
   Outcome outcome;
-  ordered_json counters;  ///< null: not asked for
+  Json counters;  ///< null: not asked for
   bool show_counters = false;
 };
 
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json() : ordered_json(text);
-}
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 /// What of the file was taken, and why: "member 64.12.60.7 for pvc, made for this device".
 std::string choice_text(const Bundle& bundle) {
@@ -49,17 +47,17 @@ std::string choice_text(const Bundle& bundle) {
   return text + ": no native code in it is for this device";
 }
 
-ordered_json report_json(const Report& r) {
-  ordered_json json{{"kernel", r.sample.name},
-                    {"device", r.device.properties.name},
-                    {"binary", to_string(r.bundle.origin())},
-                    {"file", r.bundle.file()},
-                    {"member", text_or_null(r.bundle.member())},
-                    {"target", text_or_null(r.bundle.target())},
-                    {"fit", to_string(r.bundle.fit())},
-                    {"build_ms", milliseconds(r.bundle.build_time())},
-                    {"host_ms", milliseconds(r.outcome.host)}};
-  json["device_ms"] = r.outcome.executed ? ordered_json(milliseconds(r.outcome.device)) : ordered_json();
+Json report_json(const Report& r) {
+  Json json{{"kernel", r.sample.name},
+            {"device", r.device.properties.name},
+            {"binary", to_string(r.bundle.origin())},
+            {"file", r.bundle.file()},
+            {"member", text_or_null(r.bundle.member())},
+            {"target", text_or_null(r.bundle.target())},
+            {"fit", to_string(r.bundle.fit())},
+            {"build_ms", milliseconds(r.bundle.build_time())},
+            {"host_ms", milliseconds(r.outcome.host)}};
+  json["device_ms"] = r.outcome.executed ? Json(milliseconds(r.outcome.device)) : Json();
   const Extent &groups = r.prepared.shape.groups, &size = r.prepared.shape.group_size;
   json["groups"] = {groups.x, groups.y, groups.z};
   json["group_size"] = {size.x, size.y, size.z};
@@ -87,7 +85,7 @@ ordered_json report_json(const Report& r) {
 }
 
 void print_text(const Report& r) {
-  const ordered_json json = report_json(r);
+  const Json json = report_json(r);
   say("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
   say("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
       milliseconds(r.bundle.build_time()));
@@ -127,7 +125,7 @@ int fail(const RunOptions& options, const Error& error) {
 }
 
 int list_samples(bool json) {
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   for (const samples::Sample& sample : samples::all()) {
     list.push_back({{"name", sample.name}, {"summary", sample.summary}});
     if (!json) say("%-32s %s\n", sample.name, sample.summary);

@@ -8,15 +8,13 @@
 namespace kiln::tool {
 namespace {
 
-using nlohmann::ordered_json;
-
-std::string cell(const ordered_json& json, const char* field) {
+std::string cell(const Json& json, const char* field) {
   if (!json.contains(field) || json[field].is_null()) return "-";
   return json[field].is_string() ? json[field].get<std::string>() : json[field].dump();
 }
 
 /// "1: 4096, 2: 12": how many lines, how often.
-std::string lines_text(const ordered_json& instruction) {
+std::string lines_text(const Json& instruction) {
   if (!instruction.contains("lines")) return "-";
   std::string text;
   for (const auto& [lines, times] : instruction["lines"].items())
@@ -24,20 +22,20 @@ std::string lines_text(const ordered_json& instruction) {
   return text;
 }
 
-std::string argument_text(const ordered_json& instruction) {
+std::string argument_text(const Json& instruction) {
   const std::string name = instruction.value("argument_name", std::string());
   return name.empty() ? cell(instruction, "argument") : name;
 }
 
 }  // namespace
 
-void print_defects(const ordered_json& counters) {
-  for (const ordered_json& defect : counters["defects"])
+void print_defects(const Json& counters) {
+  for (const Json& defect : counters["defects"])
     say("%s", to_text(defect_diagnostic(counters, defect)).c_str());
   if (counters["defects"].empty()) say("  memory       no access out of bounds, no data race in SLM\n");
 }
 
-void print_counters(const ordered_json& counters) {
+void print_counters(const Json& counters) {
   std::vector<std::vector<std::string>> totals{
       {"MEMORY", "ACCESSES", "BYTES", "BY SUB-GROUPS", "LINES", "TURNS", "OF CONFLICTS"}};
   for (const auto& [name, sums] : counters["totals"].items()) {
@@ -54,7 +52,7 @@ void print_counters(const ordered_json& counters) {
   print_table(std::move(totals), 1, 2);
   std::vector<std::vector<std::string>> table{{"ID", "LINE", "KIND", "MEMORY", "OF", "LINES: TIMES", "WIDTH",
                                                "ACCESSES", "TURNS", "OF CONFLICTS", "NEIGHBOURS"}};
-  for (const ordered_json& each : counters["instructions"]) {
+  for (const Json& each : counters["instructions"]) {
     const bool joins = each.contains("neighbours") && each["neighbours"]["accesses"] != 1;
     table.push_back(
         {each["id"].is_number() ? "%" + each["id"].dump() : "-", cell(each, "line"), cell(each, "kind"),

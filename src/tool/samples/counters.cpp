@@ -8,19 +8,17 @@
 namespace kiln::tool {
 namespace {
 
-using nlohmann::ordered_json;
-
-std::uint64_t sum_of(const ordered_json& counters, const char* field, const auto& wanted) {
+std::uint64_t sum_of(const Json& counters, const char* field, const auto& wanted) {
   std::uint64_t sum = 0;
-  for (const ordered_json& instruction : counters["instructions"])
+  for (const Json& instruction : counters["instructions"])
     if (wanted(instruction)) sum += instruction.value(field, std::uint64_t{0});
   return sum;
 }
 
 /// The most that one access of a sub-group took, by its example.
-std::uint64_t most_of(const ordered_json& counters, const char* field, const auto& wanted) {
+std::uint64_t most_of(const Json& counters, const char* field, const auto& wanted) {
   std::uint64_t most = 0;
-  for (const ordered_json& instruction : counters["instructions"])
+  for (const Json& instruction : counters["instructions"])
     if (wanted(instruction) && instruction.contains("example"))
       most = std::max(most, instruction["example"].value(field, std::uint64_t{0}));
   return most;
@@ -38,7 +36,7 @@ Result<void> can_count(const OpenDevice& device) {
                               not_counted("this device does not count accesses", "use --device cpu")));
 }
 
-Result<ordered_json> read_counters(const OpenDevice& device, KernelRef kernel) {
+Result<Json> read_counters(const OpenDevice& device, KernelRef kernel) {
   constexpr const char* kName = "kilnKernelGetCounters";
   using Get = ze_result_t (*)(ze_kernel_handle_t, std::size_t*, char*);
   void* address = nullptr;
@@ -51,18 +49,18 @@ Result<ordered_json> read_counters(const OpenDevice& device, KernelRef kernel) {
   std::string text(size, '\0');
   if (result == ZE_RESULT_SUCCESS) result = get(kernel.raw(), &size, text.data());
   if (result != ZE_RESULT_SUCCESS) return tl::unexpected(Error(result, kName));
-  ordered_json json = ordered_json::parse(text.c_str(), nullptr, false);
-  if (!json.is_object()) return tl::unexpected(Error(ZE_RESULT_ERROR_UNKNOWN, kName));
-  return json;
+  std::optional<Json> json = Json::parse(text.c_str());
+  if (!json || !json->is_object()) return tl::unexpected(Error(ZE_RESULT_ERROR_UNKNOWN, kName));
+  return *std::move(json);
 }
 
-std::optional<std::uint64_t> counted(const ordered_json& counters, const samples::Predicted& predicted) {
+std::optional<std::uint64_t> counted(const Json& counters, const samples::Predicted& predicted) {
   using samples::Counter;
   const std::uint64_t launches = std::max(counters.value("launches", std::uint64_t{1}), std::uint64_t{1});
-  const auto is = [](const ordered_json& instruction, const char* kind, const char* memory) {
+  const auto is = [](const Json& instruction, const char* kind, const char* memory) {
     return instruction["kind"] == kind && instruction["memory"] == memory;
   };
-  const auto reads_argument = [&](const ordered_json& instruction) {
+  const auto reads_argument = [&](const Json& instruction) {
     return instruction["kind"] == "read" && instruction.contains("argument") &&
            instruction["argument"] == predicted.argument;
   };
@@ -74,10 +72,9 @@ std::optional<std::uint64_t> counted(const ordered_json& counters, const samples
     case Counter::lines:
       return most_of(counters, "lines", reads_argument);
     case Counter::slm_turns:
-      return most_of(counters, "turns", [&](const ordered_json& each) { return is(each, "read", "slm"); });
+      return most_of(counters, "turns", [&](const Json& each) { return is(each, "read", "slm"); });
     case Counter::global_atomics:
-      return sum_of(counters, "accesses",
-                    [&](const ordered_json& each) { return is(each, "atomic", "global"); }) /
+      return sum_of(counters, "accesses", [&](const Json& each) { return is(each, "atomic", "global"); }) /
              launches;
   }
   return std::nullopt;
@@ -85,13 +82,13 @@ std::optional<std::uint64_t> counted(const ordered_json& counters, const samples
 
 namespace {
 
-std::string place_text(const ordered_json& place) {
+std::string place_text(const Json& place) {
   if (place["line"].is_number()) return "line " + std::to_string(place["line"].get<std::uint64_t>());
   if (place["id"].is_number()) return "SPIR-V id %" + std::to_string(place["id"].get<std::uint64_t>());
   return "not known";
 }
 
-DiagnosticRow number_row(const char* label, const ordered_json& value, const char* unit = "") {
+DiagnosticRow number_row(const char* label, const Json& value, const char* unit = "") {
   if (value.is_number_unsigned()) return {label, "", value.get<std::uint64_t>(), unit};
   return {label, value.dump() + (*unit ? std::string(" ") + unit : "")};
 }
@@ -104,10 +101,10 @@ std::string hex_address(std::uint64_t address) {
 
 }  // namespace
 
-Diagnostic defect_diagnostic(const ordered_json& counters, const ordered_json& defect) {
+Diagnostic defect_diagnostic(const Json& counters, const Json& defect) {
   const std::string what = defect["defect"].get<std::string>();
   const std::string kernel = "kernel `" + counters["kernel"].get<std::string>() + "`";
-  const ordered_json& group = defect["group"];
+  const Json& group = defect["group"];
   Diagnostic diagnostic;
   diagnostic.rows = {
       {"instruction", defect["at"]["kind"].get<std::string>() + ", " + place_text(defect["at"])},
@@ -156,10 +153,10 @@ Diagnostic defect_diagnostic(const ordered_json& counters, const ordered_json& d
   return diagnostic;
 }
 
-ordered_json defects_json(const ordered_json& counters) {
-  ordered_json list = ordered_json::array();
-  for (const ordered_json& defect : counters["defects"])
-    list.push_back(ordered_json::parse(to_json(defect_diagnostic(counters, defect))));
+Json defects_json(const Json& counters) {
+  Json list = Json::array();
+  for (const Json& defect : counters["defects"])
+    list.push_back(Json::parse(to_json(defect_diagnostic(counters, defect))).value());
   return list;
 }
 

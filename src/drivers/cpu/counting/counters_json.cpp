@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Counters of a kernel as JSON; docs/counters.md has the form.
-#include <nlohmann/json.hpp>
-
 #include "drivers/cpu/counting/counters.hpp"
+#include "support/json.hpp"
 
 namespace kiln::cpu {
 namespace {
 
-using nlohmann::ordered_json;
+using detail::Json;
 
 const char* name_of(PlaceKind kind) {
   constexpr const char* kNames[] = {"read", "write", "atomic", "barrier"};
@@ -25,16 +24,14 @@ const char* name_of(DefectKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-ordered_json number_or_null(std::uint64_t number) {
-  return number == 0 ? ordered_json() : ordered_json(number);
-}
+Json number_or_null(std::uint64_t number) { return number == 0 ? Json() : Json(number); }
 
 bool is_slm(const Place& place, const Tally& tally) {
   return place.memory == PlaceMemory::slm || (place.memory == PlaceMemory::generic && tally.turns.taken > 0);
 }
 
-ordered_json example_of(const AccessExample& example, bool slm) {
-  ordered_json json{{"group", example.group}, {"sub_group", example.sub_group}};
+Json example_of(const AccessExample& example, bool slm) {
+  Json json{{"group", example.group}, {"sub_group", example.sub_group}};
   for (const auto& [lane, offset] : example.lanes)
     json["lanes"].push_back({{"lane", lane}, {"offset", offset}});
   if (slm)
@@ -44,18 +41,18 @@ ordered_json example_of(const AccessExample& example, bool slm) {
   return json;
 }
 
-ordered_json instruction(const Place& place, const Tally& tally, const KernelFacts& facts) {
-  ordered_json json{{"id", number_or_null(place.id)},
-                    {"line", number_or_null(place.line)},
-                    {"kind", name_of(place.kind)},
-                    {"memory", name_of(place.memory)},
-                    {"accesses", tally.accesses}};
+Json instruction(const Place& place, const Tally& tally, const KernelFacts& facts) {
+  Json json{{"id", number_or_null(place.id)},
+            {"line", number_or_null(place.line)},
+            {"kind", name_of(place.kind)},
+            {"memory", name_of(place.memory)},
+            {"accesses", tally.accesses}};
   if (place.kind == PlaceKind::barrier) return json;
   json["bytes"] = tally.bytes;
   json["width"] = number_or_null(place.bytes);
   if (place.memory == PlaceMemory::private_memory) return json;
   const std::int32_t argument = tally.argument == kNoArgument ? place.argument : tally.argument;
-  json["argument"] = argument < 0 ? ordered_json() : ordered_json(argument);
+  json["argument"] = argument < 0 ? Json() : Json(argument);
   if (argument >= 0 && static_cast<std::size_t>(argument) < facts.arguments.size())
     json["argument_name"] = facts.arguments[static_cast<std::size_t>(argument)].name;
   json["sub_group_accesses"] = tally.together;
@@ -64,7 +61,7 @@ ordered_json instruction(const Place& place, const Tally& tally, const KernelFac
     json["turns"] = tally.turns.taken;
     json["conflict_turns"] = tally.turns.taken - tally.turns.least;
   } else {
-    json["lines"] = ordered_json::object();
+    json["lines"] = Json::object();
     for (const auto& [lines, times] : tally.lines) json["lines"][std::to_string(lines)] = times;
   }
   json["neighbours"] = {{"accesses", place.neighbours}, {"bytes", place.neighbour_bytes}};
@@ -73,7 +70,7 @@ ordered_json instruction(const Place& place, const Tally& tally, const KernelFac
 }
 
 /// "global_reads": sums by memory and kind.
-void add_to_totals(ordered_json& totals, const Place& place, const Tally& tally) {
+void add_to_totals(Json& totals, const Place& place, const Tally& tally) {
   if (place.kind == PlaceKind::barrier) {
     totals["barriers"] = totals.value("barriers", std::uint64_t{0}) + tally.accesses;
     return;
@@ -81,11 +78,11 @@ void add_to_totals(ordered_json& totals, const Place& place, const Tally& tally)
   const bool slm = is_slm(place, tally);
   std::string memory = slm ? "slm" : name_of(place.memory);
   if (memory == "generic") memory = "global";
-  ordered_json& sums = totals[memory + "_" + name_of(place.kind) + "s"];
+  Json& sums = totals[memory + "_" + name_of(place.kind) + "s"];
   const auto add = [&](const char* name, std::uint64_t more) {
     sums[name] = sums.value(name, std::uint64_t{0}) + more;
   };
-  if (sums.is_null()) sums = ordered_json::object();
+  if (sums.is_null()) sums = Json::object();
   add("accesses", tally.accesses);
   add("bytes", tally.bytes);
   if (place.memory == PlaceMemory::private_memory) return;
@@ -97,21 +94,21 @@ void add_to_totals(ordered_json& totals, const Place& place, const Tally& tally)
   add("conflict_turns", tally.turns.taken - tally.turns.least);
 }
 
-ordered_json place_of(const Place& place) {
+Json place_of(const Place& place) {
   return {
       {"id", number_or_null(place.id)}, {"line", number_or_null(place.line)}, {"kind", name_of(place.kind)}};
 }
 
-ordered_json defect_json(const Defect& defect, const KernelPlaces& places) {
-  ordered_json json{{"defect", name_of(defect.kind)},
-                    {"text", describe(defect, places)},
-                    {"at", place_of(places[defect.place])},
-                    {"group", defect.group},
-                    {"work_item", defect.item},
-                    {"offset", defect.offset},
-                    {"bytes", defect.bytes},
-                    {"available", defect.available},
-                    {"times", defect.count}};
+Json defect_json(const Defect& defect, const KernelPlaces& places) {
+  Json json{{"defect", name_of(defect.kind)},
+            {"text", describe(defect, places)},
+            {"at", place_of(places[defect.place])},
+            {"group", defect.group},
+            {"work_item", defect.item},
+            {"offset", defect.offset},
+            {"bytes", defect.bytes},
+            {"available", defect.available},
+            {"times", defect.count}};
   if (defect.kind == DefectKind::race) {
     json["other"] = place_of(places[defect.other_place]);
     json["other_work_item"] = defect.other_item;
@@ -122,7 +119,7 @@ ordered_json defect_json(const Defect& defect, const KernelPlaces& places) {
   }
   if (defect.kind == DefectKind::global_bounds) {
     json["address"] = defect.address;
-    json["argument"] = defect.argument < 0 ? ordered_json() : ordered_json(defect.argument);
+    json["argument"] = defect.argument < 0 ? Json() : Json(defect.argument);
   }
   return json;
 }
@@ -131,22 +128,18 @@ ordered_json defect_json(const Defect& defect, const KernelPlaces& places) {
 
 std::string KernelCounters::to_json(const KernelFacts& facts, std::uint32_t sub_group_size) const {
   const std::lock_guard lock(mutex_);
-  ordered_json json{{"kernel", facts.name},
-                    {"sub_group_size", sub_group_size},
-                    {"launches", launches_},
-                    {"groups", groups_},
-                    {"work_items", items_},
-                    {"complete", !split_},
-                    {"totals", ordered_json::object()},
-                    {"instructions", ordered_json::array()},
-                    {"defects", ordered_json::array()}};
+  Json json{{"kernel", facts.name},     {"sub_group_size", sub_group_size},
+            {"launches", launches_},    {"groups", groups_},
+            {"work_items", items_},     {"complete", !split_},
+            {"totals", Json::object()}, {"instructions", Json::array()},
+            {"defects", Json::array()}};
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (tallies_[i].accesses == 0) continue;
     add_to_totals(json["totals"], places_[i], tallies_[i]);
     json["instructions"].push_back(instruction(places_[i], tallies_[i], facts));
   }
   for (const auto& [key, defect] : defects_) json["defects"].push_back(defect_json(defect, places_));
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return json.dump();
 }
 
 }  // namespace kiln::cpu
