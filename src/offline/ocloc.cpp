@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <fstream>
 
-#include "kiln/bundle.hpp"
+#include "offline/compiler_messages.hpp"
 #include "support/private_folder.hpp"
 
 namespace kiln::offline {
@@ -17,16 +17,6 @@ using Kind = CompileFailure::Kind;
 
 constexpr std::size_t kShownLines = 20;
 constexpr std::size_t kShownOfLine = 300;  // bytes
-
-/// ocloc's front end reads from memory, and calls that file "1".
-std::string with_file(std::string line, const std::string& file) {
-  constexpr std::string_view kIncluded = "In file included from ";
-  const std::size_t at = line.starts_with(kIncluded) ? kIncluded.size() : 0;
-  const auto digits = line.find_first_not_of("0123456789", at + 2);
-  if (line.compare(at, 2, "1:") != 0 || digits == at + 2 || digits == line.npos || line[digits] != ':')
-    return line;
-  return line.replace(at, 1, file);
-}
 
 /// The lines worth showing; what would command a terminal becomes a point.
 std::vector<std::string> shown_lines(std::string_view text) {
@@ -76,6 +66,7 @@ Compiled compile(const Compilation& source, std::vector<std::string> more, const
   }
   ProcessOptions process{
       {"ocloc", "compile", "-file", input, "-device", source.target}, folder.path(), time_limit};
+  process.stop = &source.stop;
   auto& arguments = process.arguments;
   arguments.insert(arguments.end(), {"-output", "result", "-output_no_suffix"});
   if (!opencl) arguments.push_back("-spirv_input");
@@ -86,7 +77,7 @@ Compiled compile(const Compilation& source, std::vector<std::string> more, const
   // Old releases (22.43) leave a suffix out, new ones (26.27) do not.
   for (const std::string& name : {std::string("result") + suffix, std::string("result")})
     if (auto file = read_kernel_file(folder.path() / name); file && !file->bytes.empty())
-      return std::move(file->bytes);
+      return CompiledCode{std::move(file->bytes), read_messages(result.out + result.err, source)};
   return tl::unexpected(explain_compile(source, result, time_limit));
 }
 
@@ -127,15 +118,16 @@ CompileFailure explain_compile(const Compilation& source, const ProcessResult& r
              {"install a newer ocloc, or for an old product an older one"}}};
 
   CompileFailure failure = no_binary(source, result.ended_by(time_limit));
+  failure.messages = read_messages(said, source);
   if (result.succeeded()) failure.diagnostic.rows = {{"reason", "it left no binary, and no error"}};
   const auto lines = shown_lines(said);
   const bool opencl = source.language == SourceLanguage::opencl_c;
   for (const std::string& line : lines)
     failure.diagnostic.rows.push_back({"ocloc", opencl ? with_file(line, source.file) : line});
-  if (result.end == End::timed_out) failure.diagnostic.help = {"give it more time: --timeout SECONDS"};
+  if (result.end == End::timed_out) failure.diagnostic.help = {"give it more time: `time_limit`"};
   if (result.end == End::exited && !result.succeeded() && !lines.empty()) {
     failure.kind = Kind::refused;
-    failure.diagnostic.help = {"correct the source, or the options that --options passes on"};
+    failure.diagnostic.help = {"correct the source, or the options that `flags` passes on"};
   }
   return failure;
 }
@@ -148,7 +140,7 @@ Compiled compile_native(const Compilation& source, milliseconds time_limit) {
 Compiled compile_native_checked(const Compilation& source, milliseconds time_limit) {
   auto compiled = compile_native(source, time_limit);
   if (!compiled) return compiled;
-  const auto parts = read_parts(*compiled);
+  const auto parts = read_parts(compiled->bytes);
   if (parts.size() == 1 && parts[0].format == BinaryFormat::elf && parts[0].facts) return compiled;
   const std::string why = parts[0].facts ? "it is no native binary" : parts[0].facts.error().message;
   CompileFailure failure = no_binary(source, {});

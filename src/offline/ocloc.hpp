@@ -11,7 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "kiln/diagnostic.hpp"
+#include "kiln/bake.hpp"
 #include "support/process.hpp"
 
 namespace kiln::offline {
@@ -25,6 +25,7 @@ struct Compilation {
   SourceLanguage language = SourceLanguage::spirv;
   std::string target;   ///< ocloc's name
   std::string options;  ///< OpenCL build options
+  std::stop_token stop{};
 };
 
 struct CompileFailure {
@@ -34,13 +35,18 @@ struct CompileFailure {
     unknown_target,  ///< this release does not know the product
     refused,         ///< it found something wrong with the code
     broken,          ///< it crashed, took too long, or left no binary
-    interrupted,
+    interrupted,     ///< or stopped
   } kind = Kind::broken;
   std::string target;
   Diagnostic diagnostic;  ///< K0405 or K0406
+  std::vector<CompilerMessage> messages{};
 };
 
-using Compiled = tl::expected<std::vector<std::byte>, CompileFailure>;
+struct CompiledCode {
+  std::vector<std::byte> bytes;
+  std::vector<CompilerMessage> messages{};
+};
+using Compiled = tl::expected<CompiledCode, CompileFailure>;
 
 /// A native binary (zebin) without the IR inside, which a driver for another device would compile in silence.
 /// Thread-safe.

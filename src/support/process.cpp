@@ -169,7 +169,10 @@ Life look_at(pid_t child) {
 
 ProcessResult run_process(const ProcessOptions& options) {
   using End = ProcessResult::End;
-  if (InterruptGuard::interrupted()) return {End::interrupted, 0, {}, {}};
+  const auto told_to_end = [&] {
+    return InterruptGuard::interrupted() || (options.stop && options.stop->stop_requested());
+  };
+  if (told_to_end()) return {End::interrupted, 0, {}, {}};
   Stream out, err;
   Feed in;
   if (!out.open() || !err.open() || (!options.input.empty() && !in.open(options.input)))
@@ -188,7 +191,7 @@ ProcessResult run_process(const ProcessOptions& options) {
   Life now = Life::lives;
   while ((now = look_at(child)) == Life::lives) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
-    if (InterruptGuard::interrupted()) result.end = End::interrupted;
+    if (told_to_end()) result.end = End::interrupted;
     if (left <= milliseconds(0)) result.end = End::timed_out;
     if (result.end != End::exited) break;
     // A child that closes both pipes and goes on, or whose own children keep them open, is looked at now and

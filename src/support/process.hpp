@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ProcessOptions {
   const std::vector<std::string>* environment = nullptr;  ///< "NAME=value"; null: this process's
   std::size_t error_tail = 0;  ///< bytes: not 0, and the last ones of stderr are kept, not the first
   bool only_standard = false;  ///< it inherits no descriptor of this process but the three
+  const std::stop_token* stop = nullptr;  ///< asked every 50 ms; null: nobody stops it
 };
 
 /// How a program ended, and what it wrote.
@@ -30,7 +32,7 @@ struct ProcessResult {
     exited,       ///< `number` is the exit status
     signalled,    ///< `number` is the signal
     timed_out,    ///< killed at the time limit
-    interrupted,  ///< killed since this process was told to end
+    interrupted,  ///< killed since this process was told to end, or `stop` was requested
     not_started,  ///< `number` is errno
     not_known,    ///< this process reaps its children itself, or lets nobody do it: look at what it wrote
   } end = End::not_started;

@@ -33,7 +33,7 @@ def run(*command):
 def read_types(folder):
     """What abidw says of all types that the public headers declare or use."""
     source, compiled, written = (folder / name for name in ('all.cpp', 'all.o', 'all.xml'))
-    source.write_text('#include <kiln/kiln.hpp>\n')
+    source.write_text('#include <kiln/kiln.hpp>\n#include <kiln/offline.hpp>\n')
     run(*compiler, '-g', '-O0', '-fno-eliminate-unused-debug-types', '-c', source, '-o', compiled)
     run('abidw', '--load-all-types', '--no-corpus-path', '--out-file', written, compiled)
     return ET.parse(written).getroot()

@@ -103,6 +103,9 @@ def build_and_run(name, folder, env):
     made = bundle.stat().st_ino
     expect(answer(), 14 * FACTOR, f'{name}: the answer, with nothing to build')
     expect(bundle.stat().st_ino, made, f'{name}: the bundle, with nothing to build')
+    baked = folder / 'baked.ar'
+    output_of([build / 'baker', source / 'kernels' / 'numbers.cl', baked], cwd=folder, env={'PATH': os.environ['PATH']})
+    expect(baked.read_bytes(), bundle.read_bytes(), f'{name}: what the library baked beside what the command did')
     header = source / 'kernels' / 'factor.h'
     header.write_text('#define FACTOR 5\n')
     later = bundle.stat().st_mtime + 10  # whatever the clock of the file system counts in

@@ -13,6 +13,8 @@ source, *meson = sys.argv[1:]
 ENGINE = """project('engine', 'cpp', default_options: ['cpp_std=c++20'])
 executable('engine', 'engine.cpp', dependencies: dependency('kiln', fallback: ['kiln', 'kiln_dep']))
 """
+PIPELINE = """executable('pipeline', 'engine.cpp', dependencies: dependency('kiln-offline'))
+"""
 # One that bakes its kernels with the command of the subproject.
 BAKING = """kiln = dependency('kiln')
 custom_target('kernels.ar', output: 'kernels.ar', build_by_default: true,
@@ -62,6 +64,11 @@ with tempfile.TemporaryDirectory() as folder:
     more = {name for name in built - wanted if not name.startswith('kiln_')}
     expect(not more, f'an engine with the subproject also builds {sorted(more)}')
     expect(tests == 0 and benchmarks == 0, f'an engine with the subproject has {tests} tests, {benchmarks} benchmarks')
+    # An asset pipeline builds what bakes by using it.
+    (engine / 'meson.build').write_text(ENGINE + PIPELINE)
+    shutil.rmtree(pathlib.Path(folder) / 'build')
+    built, *_ = configure(folder, engine, '--force-fallback-for=kiln')
+    expect('pipeline' in built, 'an engine with the subproject has no library that bakes')
     (engine / 'meson.build').write_text(ENGINE + BAKING)
     shutil.rmtree(pathlib.Path(folder) / 'build')
     built, *_ = configure(folder, engine, '--force-fallback-for=kiln', '-Dkiln:cli=enabled')

@@ -22,7 +22,7 @@ LAYERS = {
     'all': 'kiln',
     'drivers': '',
     'doctor': '',
-    'offline': '',
+    'offline': 'bake long_work offline',
     'tool': '',
 }
 # The driver is no user of the library: it reads files and products as the library does, and that is all.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What `kiln bake` is made of: options, includes, rules for make, and its diagnostics.
+// What baking is made of: options, includes, rules for make, and its diagnostics.
 #include <doctest/doctest.h>
 
+#include "offline/bake/parts.hpp"
 #include "support/private_folder.hpp"
-#include "tool/bake/command.hpp"
-#include "tool/common/parallel.hpp"
+#include "tool/common/session.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
-using namespace kiln::tool;
+using namespace kiln::offline;
 using namespace kiln::test;
 
 namespace {
@@ -45,7 +45,7 @@ TEST_CASE("includes: nested ones, each once, as the compiler looks for them") {
   const std::string text =
       "#include \"none.h\"\n  #  include\t\"sub/b.h\" // why\n#include NAME\n#include \"open\n#includes "
       "\"sub/d.h\"\n";
-  BakeSource source{(root / "source/k.cl").string(), offline::SourceLanguage::opencl_c, bytes_of(text)};
+  BakeSource source{(root / "source/k.cl").string(), SourceLanguage::opencl_c, bytes_of(text)};
   const BakeFlags flags = parse_flags("-I " + (root / "include").string());
   const std::vector<std::string> wanted{(root / "source/sub/b.h").string(), (root / "include/c.h").string(),
                                         (root / "source/sub/d.h").string()};
@@ -53,7 +53,7 @@ TEST_CASE("includes: nested ones, each once, as the compiler looks for them") {
   source.bytes = bytes_of("#include \"a.h\"");
   CHECK(included_files(source, flags) == std::vector{(root / "include/a.h").string()});
   CHECK(included_files(source, {}).size() == 3);
-  source.language = offline::SourceLanguage::spirv;
+  source.language = SourceLanguage::spirv;
   CHECK(included_files(source, flags).empty());
 }
 
@@ -83,5 +83,5 @@ TEST_CASE("K0420 to K0422: sources, outputs, the CPU device") {
   check_diagnostic("K0421", ZE_RESULT_ERROR_INVALID_ARGUMENT, check_output("/nonexistent/kernels.ar"));
   CHECK_FALSE(write_output("/nonexistent/kernels.ar", {}));
   const Error failed = cpu_failure(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "error: images are not supported");
-  check_diagnostic("K0422", *failed.diagnostic());
+  check_diagnostic("K0422", tool::in_options(*failed.diagnostic()));
 }

@@ -154,10 +154,10 @@ TEST_CASE("what ocloc's failures mean") {
                    "Command was: ocloc compile\n",
                    245));
   CHECK(refused.kind == Kind::refused);
-  check_diagnostic("K0406", refused.diagnostic);
+  check_diagnostic("K0406", in_options(refused.diagnostic));
   const auto slow = explain({End::timed_out, 0, {}, {}});
   CHECK(slow.kind == Kind::broken);
-  check_diagnostic("K0406", slow.diagnostic, "slow");
+  check_diagnostic("K0406", in_options(slow.diagnostic), "slow");
   const auto crashed = explain({End::signalled, SIGSEGV, {}, {}});
   CHECK(crashed.kind == Kind::broken);
   CHECK(crashed.diagnostic.rows[0].text == "SIGSEGV");

@@ -89,25 +89,25 @@ void define_check(CLI::App& app, Action& action) {
 void define_bake(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("bake", "Compile kernels for several products into one file that a program loads");
-  const auto options = std::make_shared<BakeOptions>();
+  const auto bake = std::make_shared<BakeCommand>();
   command->footer(kBakeFooter);
-  add_texts(*command, "sources", options->files, kFile, "OpenCL C (.cl) and SPIR-V; several are linked")
+  add_texts(*command, "sources", bake->options.files, kFile, "OpenCL C (.cl) and SPIR-V; several are linked")
       ->required();
-  add_texts(*command, "--target", options->targets, kTargets,
+  add_texts(*command, "--target", bake->options.targets, kTargets,
             "Products, such as tgllp,dg2-g10,pvc; `kiln check --target help` lists them")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_text(*command, "-o,--output", options->output, kFile, "The bundle: NAME.ar")->required();
-  add_text(*command, "--options", options->flags, kBuildOptions,
+  add_text(*command, "-o,--output", bake->options.output, kFile, "The bundle: NAME.ar")->required();
+  add_text(*command, "--options", bake->options.flags, kBuildOptions,
            "OpenCL build options, for all sources: --options=\"-cl-mad-enable -I include\"");
-  add_flag(*command, "--cpu", options->cpu, "Add object code for the CPU device on this machine");
-  add_text(*command, "--depfile", options->depfile, kFile,
+  add_flag(*command, "--cpu", bake->options.cpu, "Add object code for the CPU device on this machine");
+  add_text(*command, "--depfile", bake->options.depfile, kFile,
            "Write here, as a rule for make, what the bundle depends on: sources and #includes");
-  add_seconds(*command, options->timeout, 0.001, 86400, "For one compilation (0.001 to 86400, else 120)");
-  add_flag(*command, "--json", options->json, "Machine-readable manifest");
-  command->callback([&action, options] {
-    if (options->targets.empty() && !options->cpu) throw CLI::RequiredError("--target, or --cpu");
-    action = [options] { return bake(*options); };
+  add_seconds(*command, bake->timeout, 0.001, 86400, "For one compilation (0.001 to 86400, else 120)");
+  add_flag(*command, "--json", bake->json, "Machine-readable manifest");
+  command->callback([&action, bake] {
+    if (bake->options.targets.empty() && !bake->options.cpu) throw CLI::RequiredError("--target, or --cpu");
+    action = [bake] { return tool::bake(*bake); };
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `kiln check`: does each kernel of these files fit each target? A matrix, and a reason for each no.
 
+#include "offline/targets.hpp"
 #include "tool/check/driver.hpp"
 #include "tool/common/output.hpp"
 
@@ -26,7 +27,7 @@ int check(const CheckOptions& options) {
   };
   const auto request = parse_check_request(options);
   if (!request) return refuse(request.error());
-  auto targets = parse_targets(options.targets);
+  auto targets = offline::parse_targets(options.targets);
   if (!targets) return refuse(targets.error());
   const std::chrono::milliseconds time_limit(static_cast<std::int64_t>(options.timeout * 1000));
 

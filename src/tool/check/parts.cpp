@@ -107,9 +107,9 @@ void settle_source(PartSet& set, const OpenClSource& source, const std::string& 
   auto spirv = offline::compile_spirv(
       {source.file, source.code, offline::SourceLanguage::opencl_c, "tgllp", options}, time_limit);
   if (spirv)
-    add_parts(set, source.family, source.file, keep(set, *std::move(spirv)), nullptr);
+    add_parts(set, source.family, source.file, keep(set, std::move(spirv->bytes)), nullptr);
   else if (spirv.error().kind != Kind::interrupted)
-    set.errors.emplace_back(ZE_RESULT_ERROR_INVALID_ARGUMENT, "ocloc", spirv.error().diagnostic);
+    set.errors.emplace_back(ZE_RESULT_ERROR_INVALID_ARGUMENT, "ocloc", in_options(spirv.error().diagnostic));
 }
 
 }  // namespace
@@ -164,12 +164,16 @@ void compile_missing(PartSet& set, const std::vector<const Target*>& targets, co
   in_parallel(jobs.size(), "compiling", [&](std::size_t i) {
     results[i] = offline::compile_native_checked(jobs[i].compilation, time_limit);
   });
+  const auto note = [&](const std::string& file, offline::CompileFailure failure) {
+    failure.diagnostic = in_options(std::move(failure.diagnostic));
+    set.failures.emplace_back(file, std::move(failure));
+  };
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (*results[i])
-      add_parts(set, jobs[i].family, jobs[i].compilation.file, keep(set, **std::move(results[i])),
+      add_parts(set, jobs[i].family, jobs[i].compilation.file, keep(set, std::move((*results[i])->bytes)),
                 jobs[i].target);
     else
-      set.failures.emplace_back(jobs[i].compilation.file, std::move(*results[i]).error());
+      note(jobs[i].compilation.file, std::move(*results[i]).error());
   }
   for (const OpenClSource& source : set.sources) settle_source(set, source, options, time_limit);
 }

@@ -2,10 +2,7 @@
 // Options of `kiln check` turned into values.
 #include "tool/check/request.hpp"
 
-#include <algorithm>
-
 #include "support/digits.hpp"
-#include "support/nearest.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 
@@ -67,28 +64,6 @@ Result<CheckRequest> parse_check_request(const CheckOptions& options) {
     request.locals.emplace_back(text.substr(0, equals), *bytes);
   }
   return request;
-}
-
-Result<std::vector<const Target*>> parse_targets(const std::vector<std::string>& names) {
-  std::vector<const Target*> found;
-  for (const std::string& name : names) {
-    const auto several = find_targets(name);
-    if (several.empty()) {
-      std::string known;
-      std::vector<std::string_view> all;
-      for (const Target& each : targets()) {
-        known += (known.empty() ? "" : ", ") + std::string(each.name);
-        all.push_back(each.name);
-        for (const std::string_view alias : target_aliases(each)) all.push_back(alias);
-      }
-      auto help = detail::did_you_mean(name, all);
-      help.push_back("known: " + known + "; `kiln check --target help` lists aliases and families");
-      return tl::unexpected(check_usage("`" + name + "` is no target that is known here", std::move(help)));
-    }
-    for (const Target& target : several)
-      if (std::ranges::find(found, &target) == found.end()) found.push_back(&target);
-  }
-  return found;
 }
 
 void print_targets(bool json) {

@@ -22,9 +22,6 @@ struct CheckRequest {
 /// Errors: K0404. Pure.
 [[nodiscard]] Result<CheckRequest> parse_check_request(const CheckOptions& options);
 
-/// Every product once, in the order of the names. Errors: K0404. Pure.
-[[nodiscard]] Result<std::vector<const Target*>> parse_targets(const std::vector<std::string>& names);
-
 /// The products that are known, as a table on stdout or as JSON.
 void print_targets(bool json);
 

@@ -1,38 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Threads that take the next piece of work each.
+// Threads that take the next piece of work each, and the line about them.
 #include "tool/common/parallel.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <thread>
-#include <vector>
-
+#include "offline/parallel.hpp"
 #include "tool/common/output.hpp"
 
 namespace kiln::tool {
 
+LongWork shown_work(const std::string& title) {
+  if (isatty(STDERR_FILENO) != 1) return {};
+  return {[title](std::size_t done, std::size_t all) {
+            if (done == all)
+              clear_progress();
+            else
+              show_progress("%s: %zu of %zu", title.c_str(), done, all);
+          },
+          {}};
+}
+
 void in_parallel(std::size_t count, const std::string& title, const std::function<void(std::size_t)>& work) {
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  std::atomic<std::size_t> next = 0, done = 0;
-  const auto show = [&] {
-    if (terminal) show_progress("%s: %zu of %zu", title.c_str(), done.load(), count);
-  };
-  const auto take = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      show();
-      work(i);
-      ++done;
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < std::min(count, most); ++i) threads.emplace_back(take);
-    take();
-  }
-  if (terminal && count > 0) clear_progress();
+  offline::in_parallel(count, 0, shown_work(title), work);
 }
 
 }  // namespace kiln::tool

@@ -5,10 +5,15 @@
 #include <functional>
 #include <string>
 
+#include "kiln/long_work.hpp"
+
 namespace kiln::tool {
 
-/// Calls `work` with 0 to count - 1, on at most as many threads as there are processors. `title` and the
-/// number of those that are done show in one line on stderr where that is a terminal, cleared at the end.
+/// `title` and the number of pieces that are done, in one line on stderr where that is a terminal, cleared at
+/// the end.
+[[nodiscard]] LongWork shown_work(const std::string& title);
+
+/// Calls `work` with 0 to count - 1, on at most as many threads as there are processors, and shows it.
 void in_parallel(std::size_t count, const std::string& title, const std::function<void(std::size_t)>& work);
 
 }  // namespace kiln::tool

@@ -21,6 +21,17 @@ int exit_code(const Error& error) {
   return kDriverError;
 }
 
+Diagnostic in_options(Diagnostic diagnostic) {
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+      {"`time_limit`", "--timeout SECONDS"}, {"`flags`", "--options"}, {"`cpu`", "--cpu"}};
+  for (std::string& help : diagnostic.help)
+    for (const auto& [member, option] : kOptions)
+      if (const auto at = help.find(member); at != help.npos) help.replace(at, member.size(), option);
+  if (diagnostic.message == "bundle and depfile would be the same file")
+    diagnostic.message = "-o and --depfile name the same file";
+  return diagnostic;
+}
+
 Json to_json(const Error& error) {
   if (error.diagnostic()) return Json::parse(kiln::to_json(*error.diagnostic())).value();
   return {{"call", error.call()},

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kiln/kiln.hpp"
+#include "kiln/offline.hpp"
 #include "support/json.hpp"
 
 namespace kiln::tool {
@@ -18,6 +19,9 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 
 /// The exit code for an error: refused by the check, no device, bad usage, or the driver.
 [[nodiscard]] int exit_code(const Error& error);
+
+/// The library's diagnostic, with the options of the command where it names members of BakeOptions. Pure.
+[[nodiscard]] Diagnostic in_options(Diagnostic diagnostic);
 
 /// An error as JSON: the diagnostic where there is one, and call and result code.
 [[nodiscard]] Json to_json(const Error& error);
@@ -56,14 +60,12 @@ struct CheckOptions {
 };
 int check(const CheckOptions& options);
 
-struct BakeOptions {
-  std::vector<std::string> files, targets;
-  std::string output, depfile;  ///< depfile: empty for none
-  std::string flags;            ///< OpenCL build options
-  double timeout = 120;         ///< seconds for one compilation
-  bool cpu = false, json = false;
+struct BakeCommand {
+  BakeOptions options;
+  double timeout = 120;  ///< seconds for one compilation
+  bool json = false;
 };
-int bake(const BakeOptions& options);
+int bake(const BakeCommand& command);
 
 struct ExplainOptions {
   std::string what;  ///< a code, a file, or - for stdin

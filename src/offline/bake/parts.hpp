@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// `kiln bake`: sources, what is compiled of them, and the files that are written.
+// What baking is made of: sources, what is compiled of them, and the files that are written.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "kiln/bake.hpp"
 #include "offline/ocloc.hpp"
-#include "tool/common/session.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 
 /// Build options, told apart by who needs them.
 struct BakeFlags {
@@ -25,12 +26,14 @@ struct BakeFlags {
 
 struct BakeSource {
   std::string file;  ///< as it was given
-  offline::SourceLanguage language = offline::SourceLanguage::spirv;
+  SourceLanguage language = SourceLanguage::spirv;
   std::vector<std::byte> bytes;
 };
 
-/// OpenCL C by its ending, SPIR-V by its first bytes. Errors: K0201, K0209, K0420.
-[[nodiscard]] Result<std::vector<BakeSource>> read_sources(const std::vector<std::string>& files);
+/// Files, then what is in memory: OpenCL C by its ending, SPIR-V by its first bytes. Errors: K0201, K0209,
+/// K0420.
+[[nodiscard]] Result<std::vector<BakeSource>> read_sources(const std::vector<std::string>& files,
+                                                           const std::vector<KernelFile>& in_memory = {});
 
 /// The files that a source of OpenCL C may include, and those that they may: every `#include` counts,
 /// whatever the conditions around it, but for files that are not there and names made by macros.
@@ -39,28 +42,25 @@ struct BakeSource {
 /// A rule for make without a recipe: the output depends on these files. Pure.
 [[nodiscard]] std::string make_rule(const std::string& output, const std::vector<std::string>& dependencies);
 
-struct BakedKernel {
-  std::string name, file;
-};
-
 /// All sources as one module for one target.
 struct FrontEnd {
   std::vector<std::byte> spirv;
   std::vector<BakedKernel> kernels;
+  std::vector<CompilerMessage> messages;
+};
+
+/// What bounds each run of ocloc.
+struct Bounds {
+  std::chrono::milliseconds time_limit;
+  std::stop_token stop{};
 };
 
 /// OpenCL C through ocloc, then all linked into one. Errors: K0405, K0406; K0420 two kernels of one name, no
 /// kernel, or sources that do not link. Thread-safe.
-[[nodiscard]] tl::expected<FrontEnd, offline::CompileFailure> compile_front_end(
-    const std::vector<BakeSource>& sources, const std::string& target, const BakeFlags& flags,
-    std::chrono::milliseconds time_limit);
-
-/// Member of the bundle.
-struct BakedMember {
-  std::string name;    ///< "64.12.60.7"
-  std::string target;  ///< "pvc", "cpu"; empty: SPIR-V
-  std::vector<std::byte> content;
-};
+[[nodiscard]] tl::expected<FrontEnd, CompileFailure> compile_front_end(const std::vector<BakeSource>& sources,
+                                                                       const std::string& target,
+                                                                       const BakeFlags& flags,
+                                                                       const Bounds& bounds);
 
 struct BakedTarget {
   FrontEnd front_end;
@@ -68,9 +68,10 @@ struct BakedTarget {
 };
 
 /// Thread-safe.
-[[nodiscard]] tl::expected<BakedTarget, offline::CompileFailure> bake_target(
-    const std::vector<BakeSource>& sources, const Target& target, const BakeFlags& flags,
-    std::chrono::milliseconds time_limit);
+[[nodiscard]] tl::expected<BakedTarget, CompileFailure> bake_target(const std::vector<BakeSource>& sources,
+                                                                    const Target& target,
+                                                                    const BakeFlags& flags,
+                                                                    const Bounds& bounds);
 
 /// The object code of the CPU device on this machine. Errors: K0306, K0422.
 [[nodiscard]] Result<BakedMember> bake_cpu(std::span<const std::byte> spirv, const BakeFlags& flags);
@@ -87,4 +88,4 @@ struct BakedTarget {
 [[nodiscard]] Diagnostic bad_source(std::string message, std::vector<DiagnosticRow> rows, std::string help);
 [[nodiscard]] Error bad_output(const std::string& path, std::string why, std::string help);
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline

@@ -2,9 +2,9 @@
 // What a bundle depends on: ocloc does not tell what it has read, so the sources are searched.
 #include <algorithm>
 
-#include "tool/bake/command.hpp"
+#include "offline/bake/parts.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,7 +75,7 @@ std::string escaped(const std::string& path) {
 }  // namespace
 
 std::vector<std::string> included_files(const BakeSource& source, const BakeFlags& flags) {
-  if (source.language == offline::SourceLanguage::spirv) return {};
+  if (source.language == SourceLanguage::spirv) return {};
   auto folders = flags.include_folders;
   folders.push_back(fs::path(source.file).parent_path());
   Search search(folders);
@@ -89,4 +89,4 @@ std::string make_rule(const std::string& output, const std::vector<std::string>&
   return rule + "\n";
 }
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The sources of `kiln bake`, and the options they are compiled with.
+// The sources of a bundle, and the options they are compiled with.
 #include <algorithm>
 
-#include "tool/bake/command.hpp"
+#include "offline/bake/parts.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 namespace {
 
 /// Words as ocloc's compiler splits them: at blanks outside of double quotes, which stay in the word.
@@ -27,6 +27,25 @@ std::vector<std::string> words_of(std::string_view text) {
 void append(std::string& options, const std::string& word) {
   if (!options.empty()) options += ' ';
   options += word;
+}
+
+Error refused_source(Diagnostic diagnostic) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "bake", std::move(diagnostic));
+}
+
+/// `part`: of several, and so perhaps without all that it uses.
+Result<BakeSource> told_apart(const std::string& name, std::vector<std::byte> bytes, bool part) {
+  BakeSource source{name, SourceLanguage::opencl_c, std::move(bytes)};
+  if (identify(source.bytes) == BinaryFormat::spirv) {
+    source.language = SourceLanguage::spirv;
+    // Before a compiler or a linker sees it: they end on some that are damaged.
+    auto facts = read_spirv(source.bytes, part ? SpirvUse::part : SpirvUse::whole);
+    if (!facts) return tl::unexpected(unreadable_part(name, {{}, BinaryFormat::spirv, std::move(facts)}));
+  } else if (!name.ends_with(".cl")) {
+    return tl::unexpected(refused_source(bad_source("`" + name + "` is no source of kernels", {},
+                                                    "give OpenCL C in a file that ends in .cl, or SPIR-V")));
+  }
+  return source;
 }
 
 }  // namespace
@@ -62,25 +81,22 @@ Diagnostic bad_source(std::string message, std::vector<DiagnosticRow> rows, std:
   return {"K0420", std::move(message), std::move(rows), {std::move(help)}};
 }
 
-Result<std::vector<BakeSource>> read_sources(const std::vector<std::string>& files) {
+Result<std::vector<BakeSource>> read_sources(const std::vector<std::string>& files,
+                                             const std::vector<KernelFile>& in_memory) {
   std::vector<BakeSource> sources;
+  const bool several = files.size() + in_memory.size() > 1;
   for (const std::string& path : files) {
-    auto file = read_kernel_file(path);
-    if (!file) return tl::unexpected(file.error());
-    BakeSource source{path, offline::SourceLanguage::opencl_c, std::move(file->bytes)};
-    if (identify(source.bytes) == BinaryFormat::spirv) {
-      source.language = offline::SourceLanguage::spirv;
-      // Before a compiler or a linker sees it: they end on some that are damaged.
-      auto facts = read_spirv(source.bytes, files.size() > 1 ? SpirvUse::part : SpirvUse::whole);
-      if (!facts) return tl::unexpected(unreadable_part(path, {{}, BinaryFormat::spirv, std::move(facts)}));
-    } else if (!path.ends_with(".cl")) {
-      return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "bake",
-                                  bad_source("`" + path + "` is no source of kernels", {},
-                                             "give OpenCL C in a file that ends in .cl, or SPIR-V")));
-    }
+    KILN_TRY(auto file, read_kernel_file(path));
+    KILN_TRY(auto source, told_apart(path, std::move(file.bytes), several));
     sources.push_back(std::move(source));
   }
+  for (const KernelFile& file : in_memory) {
+    KILN_TRY(auto source, told_apart(file.name, file.bytes, several));
+    sources.push_back(std::move(source));
+  }
+  if (sources.empty())
+    return tl::unexpected(refused_source(bad_source("there is no source to bake", {}, "name one at least")));
   return sources;
 }
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "offline/bake/parts.hpp"
 #include "support/whole_file.hpp"
-#include "tool/bake/command.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,4 +51,4 @@ Result<void> write_output(const std::string& path, std::span<const std::byte> by
   return {};
 }
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline

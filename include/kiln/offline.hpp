@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+// All that libkiln-offline has: what is done where kernels are made and looked after, not where they run.
+#pragma once
+
+#include "kiln/bake.hpp"
+#include "kiln/long_work.hpp"
