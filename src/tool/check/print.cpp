@@ -91,7 +91,8 @@ Json to_json(const Cell& cell, const Target& target) {
   if (cell.part) json["file"] = cell.part->file;
   if (cell.part && !cell.part->part.name.empty()) json["member"] = cell.part->part.name;
   if (!cell.note.empty()) json["note"] = cell.note;
-  json["reasons"] = json["warnings"] = Json::array();
+  json["reasons"] = Json::array();
+  json["warnings"] = Json::array();
   for (const Diagnostic& finding : cell.findings)
     json[finding.severity == Severity::error ? "reasons" : "warnings"].push_back(
         Json::parse(kiln::to_json(finding)).value());
