@@ -59,6 +59,10 @@ for tool in ['pkg-config', 'bash']:
         print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
         sys.exit(77)
 
+if any(re.search(r'^\$ cc ', block, re.M) for _, _, block in blocks) and not shutil.which('cc'):
+    print(f'skipped: there is no C compiler, which {os.path.basename(page)} uses')
+    sys.exit(77)
+
 if any('kiln bake' in block for _, _, block in blocks) and (reason := opencl_c.missing()):
     print(f'skipped: {reason}, which {os.path.basename(page)} needs')
     sys.exit(77)

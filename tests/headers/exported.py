@@ -16,7 +16,8 @@ def run(*command, text=None):
 symbols = [line.split()[1:] for line in run('nm', '-D', '--defined-only', library).splitlines()]
 mangled = [name.partition('@')[0] for _, name in symbols]
 readable = dict(zip(mangled, run('c++filt', text='\n'.join(mangled)).splitlines()))
-own = re.compile(r'((vtable|typeinfo|typeinfo name|guard variable) for )?kiln::')
+# Those of the C interface are not mangled.
+own = re.compile(r'((vtable|typeinfo|typeinfo name|guard variable) for )?kiln::|kiln_[a-z_]+$')
 wrong = []
 for kind, name in symbols:
     if name in (version, f'{version}@@{version}'):

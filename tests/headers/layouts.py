@@ -33,7 +33,7 @@ def run(*command):
 def read_types(folder):
     """What abidw says of all types that the public headers declare or use."""
     source, compiled, written = (folder / name for name in ('all.cpp', 'all.o', 'all.xml'))
-    source.write_text('#include <kiln/kiln.hpp>\n#include <kiln/offline.hpp>\n')
+    source.write_text('#include <kiln/kiln.h>\n#include <kiln/kiln.hpp>\n#include <kiln/offline.hpp>\n')
     run(*compiler, '-g', '-O0', '-fno-eliminate-unused-debug-types', '-c', source, '-o', compiled)
     run('abidw', '--load-all-types', '--no-corpus-path', '--out-file', written, compiled)
     return ET.parse(written).getroot()
@@ -59,7 +59,7 @@ def name_of(types, number, names):
 
 
 def describe(root):
-    """Lines of text for each type of kiln::, without what is `detail`, in the order of their names."""
+    """Lines of text for each type of kiln:: and of the C interface, without what is `detail`, in the order of their names."""
     types, names = {}, {}
 
     def collect(element, scope):
@@ -77,7 +77,7 @@ def describe(root):
     blocks = {}
     for number, element in types.items():
         name = names[number]
-        if not name or not name.startswith('kiln::') or name.startswith('kiln::detail::') or '__anonymous' in name:
+        if not name or not name.startswith(('kiln::', 'kiln_')) or name.startswith('kiln::detail::') or '__anonymous' in name:
             continue
         lines = []
         if element.tag in ('class-decl', 'union-decl') and element.get('is-declaration-only') != 'yes':

@@ -19,6 +19,7 @@ LAYERS = {
     'cache': 'cache',
     'build': 'build',
     'bundle': 'bundle',
+    'capi': '',
     'all': 'kiln',
     'drivers': '',
     'doctor': '',

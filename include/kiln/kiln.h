@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: MIT
+// Kiln for C, and for every language that can call C: the same library, checks and diagnostics.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kiln/version.hpp"
+
+// What holds for every function here
+//
+// Results. Every function that can fail gives a kiln_result, whose values are Level Zero's. `error` is the
+// last parameter; null: not wanted. It is set by every call: to null on success and on KILN_NOT_READY, else
+// to a kiln_error with Kiln's code ("K0101"), a text that says what to change, and the same as JSON. No
+// exception leaves the library, and none may come in through a log sink.
+//
+// Ownership. What a function gives through a handle belongs to the caller, who destroys it once, in any
+// order: an object keeps what it was made of (a kernel its bundle, a bundle its device), and that goes with
+// the last of them. Destroying null does nothing. The device must be done with what is destroyed, with the
+// memory that its kernels use too. A `const char*` that comes out belongs to the object it was asked of and
+// lives as long; it is never null, and "" where there is nothing to say. What goes in is only read, and not
+// after the call, except for memory that commands of a list work on: that must live until they have ended.
+//
+// Bad input. A null where none may be, a handle that was destroyed, was never given or is of another kind, a
+// struct of a size or version that the library does not know, a string of more than 65,535 bytes: each gives
+// a result and a diagnostic (K0901 to K0903) and no more happens. A pointer to memory that is not there
+// cannot be recognized.
+//
+// Threads. Handles of devices, bundles, caches, files and targets, findings and meanings may be used by any
+// threads at once. A list, a queue for submission, a kernel and a buffer belong to one thread at a time;
+// events may be asked and waited for by any. An object is destroyed when no other thread uses its handle.
+//
+// Structs begin with their size and version, so that both sides may grow: KILN_INIT(name) makes one with both
+// set and the rest zero, which is the default of every member. A newer program's struct is taken as long as
+// what an older library does not know is zero. Sizes are in bytes, times in nanoseconds.
+
+#if defined(__GNUC__)
+#define KILN_CHECKED __attribute__((warn_unused_result))
+#else
+#define KILN_CHECKED
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t kiln_result;
+
+enum {
+  KILN_SUCCESS = 0,
+  KILN_NOT_READY = 1,  ///< a wait that was over before what it waited for
+  KILN_ERROR_DEVICE_LOST = 0x70000001,
+  KILN_ERROR_OUT_OF_HOST_MEMORY = 0x70000002,
+  KILN_ERROR_OUT_OF_DEVICE_MEMORY = 0x70000003,
+  KILN_ERROR_MODULE_BUILD_FAILURE = 0x70000004,
+  KILN_ERROR_MODULE_LINK_FAILURE = 0x70000005,
+  KILN_ERROR_UNINITIALIZED = 0x78000001,
+  KILN_ERROR_UNSUPPORTED_VERSION = 0x78000002,
+  KILN_ERROR_UNSUPPORTED_FEATURE = 0x78000003,
+  KILN_ERROR_INVALID_ARGUMENT = 0x78000004,
+  KILN_ERROR_INVALID_NULL_HANDLE = 0x78000005,
+  KILN_ERROR_INVALID_NULL_POINTER = 0x78000007,
+  KILN_ERROR_INVALID_SIZE = 0x78000008,
+  KILN_ERROR_UNSUPPORTED_SIZE = 0x78000009,
+  KILN_ERROR_UNSUPPORTED_ALIGNMENT = 0x7800000a,
+  KILN_ERROR_INVALID_ENUMERATION = 0x7800000c,
+  KILN_ERROR_INVALID_NATIVE_BINARY = 0x7800000f,
+  KILN_ERROR_INVALID_KERNEL_NAME = 0x78000011,
+  KILN_ERROR_INVALID_GROUP_SIZE_DIMENSION = 0x78000013,
+  KILN_ERROR_INVALID_KERNEL_ARGUMENT_INDEX = 0x78000015,
+  KILN_ERROR_INVALID_KERNEL_ARGUMENT_SIZE = 0x78000016,
+  KILN_ERROR_UNKNOWN = 0x7ffffffe
+};
+
+/// Objects behind numbers that look like pointers: each use is checked, and none is followed.
+typedef struct kiln_error_s* kiln_error;
+typedef struct kiln_file_s* kiln_file;
+typedef struct kiln_findings_s* kiln_findings;
+typedef struct kiln_meaning_s* kiln_meaning;
+typedef struct kiln_device_s* kiln_device;
+typedef struct kiln_buffer_s* kiln_buffer;
+typedef struct kiln_cache_s* kiln_cache;
+typedef struct kiln_bundle_s* kiln_bundle;
+typedef struct kiln_kernel_s* kiln_kernel;
+typedef struct kiln_list_s* kiln_list;
+typedef struct kiln_queue_s* kiln_queue;
+typedef struct kiln_event_pool_s* kiln_event_pool;
+typedef struct kiln_event_s* kiln_event;
+
+/// The version of every struct here.
+#define KILN_STRUCT_VERSION 1u
+/// `kiln_launch_info launch = KILN_INIT(kiln_launch_info);`
+#define KILN_INIT(name) name##_init()
+#define KILN_DETAIL_STRUCT(name)                \
+  static inline name name##_init(void) {        \
+    name value;                                 \
+    memset(&value, 0, sizeof value);            \
+    value.struct_size = (uint32_t)sizeof value; \
+    value.struct_version = KILN_STRUCT_VERSION; \
+    return value;                               \
+  }
+
+/// A size in up to three dimensions. 0 in `y` or `z` stands for 1.
+typedef struct kiln_extent {
+  uint32_t x, y, z;
+} kiln_extent;
+
+// ---- The library
+
+/// KILN_VERSION_NUMBER of the library that runs. Reentrant.
+uint32_t kiln_library_version(void);
+
+/// "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY" and so on, of static storage; "unknown" for what has no name.
+/// Thread-safe.
+const char* kiln_result_name(kiln_result result);
+
+enum { KILN_LOG_DEBUG = 0, KILN_LOG_INFO = 1, KILN_LOG_WARNING = 2, KILN_LOG_ERROR = 3 };
+/// `message` has `size` bytes, a zero behind them, and lives as long as the call.
+typedef void (*kiln_log_sink)(void* user, uint32_t level, const char* message, size_t size);
+
+/// Where the library's few log lines go, for the whole process; null: nowhere, as in the beginning. The sink
+/// must be thread-safe and stay callable, as a line may be under way. Thread-safe.
+KILN_CHECKED kiln_result kiln_set_log_sink(kiln_log_sink sink, void* user, kiln_error* error);
+
+// ---- Errors. Thread-safe. Of null, or of a handle that is no error, they give KILN_SUCCESS and "".
+
+kiln_result kiln_error_result(kiln_error error);
+/// The function of Level Zero, or of Kiln, that failed: "zeModuleCreate".
+const char* kiln_error_call(kiln_error error);
+/// Kiln's code, "K0101"; "" where the result is all that is known. docs/diagnostics.md has them.
+const char* kiln_error_code(kiln_error error);
+/// Lines for people, the last one ended.
+const char* kiln_error_text(kiln_error error);
+/// One JSON object: code, severity, message, rows, help, call, result, result_value, answered_by.
+const char* kiln_error_json(kiln_error error);
+void kiln_error_destroy(kiln_error error);
+
+// ---- Kernel files: what they say about their kernels. No device is needed.
+
+enum {
+  KILN_FORMAT_UNKNOWN = 0,
+  KILN_FORMAT_SPIRV = 1,
+  KILN_FORMAT_ELF = 2,
+  KILN_FORMAT_ARCHIVE = 3,
+  KILN_FORMAT_PATCH_TOKENS = 4
+};
+
+/// The file itself, or a member of a fat binary.
+typedef struct kiln_part_info {
+  uint32_t struct_size, struct_version;
+  const char* name;        ///< the member's; "" for the file itself
+  const char* target;      ///< the product it was compiled for, "pvc"; "" for SPIR-V or where it is not said
+  const char* unreadable;  ///< why nothing could be read; "": it could
+  uint64_t unreadable_at;  ///< the place in the file, in bytes
+  uint64_t global_data, constant_data;  ///< bytes of program-scope variables
+  uint32_t format;                      ///< KILN_FORMAT_…
+  uint32_t kernels;                     ///< how many; 0 where nothing could be read
+  uint32_t ip_version;                  ///< architecture << 22 | release << 14 | revision; 0: not said
+  uint32_t spirv_version;               ///< major << 16 | minor << 8; 0: native
+} kiln_part_info;
+KILN_DETAIL_STRUCT(kiln_part_info)
+
+enum {
+  KILN_KERNEL_ARGUMENTS_KNOWN = 1u << 0,  ///< the list of arguments is complete
+  KILN_KERNEL_STACK_CALLS = 1u << 1,
+  KILN_KERNEL_PRINTF = 1u << 2,
+  KILN_KERNEL_GLOBAL_ATOMICS = 1u << 3,
+  KILN_KERNEL_COOPERATIVE = 1u << 4,    ///< synchronizes work-groups: for cooperative launches only
+  KILN_KERNEL_LARGE_BUFFERS = 1u << 5,  ///< may be given buffers of 4 GiB and more
+  KILN_KERNEL_INVALID = 1u << 6         ///< the compiler marked it as one that must not be launched
+};
+
+typedef struct kiln_kernel_info {
+  uint32_t struct_size, struct_version;
+  const char* name;
+  uint64_t static_slm;                                  ///< bytes of its own `__local` arrays
+  uint64_t private_per_thread;                          ///< bytes of device memory for each hardware thread
+  uint64_t scratch_per_thread[2];                       ///< bytes for each hardware thread, by slot
+  uint32_t arguments;                                   ///< how many
+  uint32_t flags;                                       ///< KILN_KERNEL_…
+  uint32_t required_group_size[3], group_size_hint[3];  ///< zeros: none
+  uint32_t required_sub_group_size;                     ///< 0: none
+  uint32_t simd_size, grf_count;                        ///< 0: not known (SPIR-V)
+  uint32_t barriers;
+  uint32_t private_size, spill_size;  ///< bytes
+} kiln_kernel_info;
+KILN_DETAIL_STRUCT(kiln_kernel_info)
+
+enum {
+  KILN_ARGUMENT_VALUE = 0,
+  KILN_ARGUMENT_POINTER = 1,  ///< to global or constant memory
+  KILN_ARGUMENT_LOCAL = 2,    ///< a `__local` pointer
+  KILN_ARGUMENT_OTHER = 3,    ///< nobody says what; in facts alone
+  KILN_ARGUMENT_IMAGE = 4,    ///< a ze_image_handle_t
+  KILN_ARGUMENT_SAMPLER = 5,  ///< a ze_sampler_handle_t
+  KILN_ARGUMENT_BUFFER = 6    ///< a kiln_buffer where a pointer is wanted; in launches alone
+};
+
+typedef struct kiln_argument_info {
+  uint32_t struct_size, struct_version;
+  const char* name;          ///< of the source, where the file has it
+  uint32_t kind;             ///< KILN_ARGUMENT_…
+  uint32_t size;             ///< bytes of a value or pointer; 0: not said
+  uint32_t local_alignment;  ///< bytes, of a `__local` pointer
+  uint32_t reserved;
+} kiln_argument_info;
+KILN_DETAIL_STRUCT(kiln_argument_info)
+
+/// Reads what a kernel file says: SPIR-V, a native binary, or a fat binary of ocloc or `kiln bake`. A part
+/// that cannot be read has its reason in its info. Errors: K0201 the file cannot be read.
+KILN_CHECKED kiln_result kiln_file_read(const char* path, kiln_file* file, kiln_error* error);
+/// The same for `size` bytes in memory, which are copied. `name` is for messages; null: none.
+KILN_CHECKED kiln_result kiln_file_from_memory(const char* name, const void* bytes, size_t size,
+                                               kiln_file* file, kiln_error* error);
+/// At least 1.
+KILN_CHECKED kiln_result kiln_file_part_count(kiln_file file, uint32_t* count, kiln_error* error);
+/// Parts, kernels and arguments count from 0; K0903 for one that is not there.
+KILN_CHECKED kiln_result kiln_file_part(kiln_file file, uint32_t part, kiln_part_info* info,
+                                        kiln_error* error);
+KILN_CHECKED kiln_result kiln_file_kernel(kiln_file file, uint32_t part, uint32_t kernel,
+                                          kiln_kernel_info* info, kiln_error* error);
+KILN_CHECKED kiln_result kiln_file_argument(kiln_file file, uint32_t part, uint32_t kernel, uint32_t argument,
+                                            kiln_argument_info* info, kiln_error* error);
+/// The number of a kernel by its name. Error: INVALID_KERNEL_NAME (K0208) with the names there are.
+KILN_CHECKED kiln_result kiln_file_find_kernel(kiln_file file, uint32_t part, const char* name,
+                                               uint32_t* kernel, kiln_error* error);
+void kiln_file_destroy(kiln_file file);
+
+// ---- Products, and whether a kernel fits one. No device is needed.
+
+typedef struct kiln_target_info {
+  uint32_t struct_size, struct_version;
+  const char* name;          ///< ocloc's: "dg2-g10"
+  const char* release_name;  ///< of the generation: "xe-hpg"
+  uint32_t architecture, release;
+  uint64_t slm_per_group;              ///< bytes
+  uint64_t max_scratch_per_thread;     ///< bytes
+  uint64_t slm_per_core;               ///< bytes, for all groups of an Xe-core
+  uint32_t max_group_size;             ///< work-items, any kernel
+  uint32_t smallest_sub_group;         ///< work-items; from there powers of two up to 32
+  uint32_t max_arguments_size;         ///< bytes of all arguments of a kernel
+  uint32_t fp64, fp16, int64_atomics;  ///< 1: it has them
+} kiln_target_info;
+KILN_DETAIL_STRUCT(kiln_target_info)
+
+/// How many products are known.
+uint32_t kiln_target_count(void);
+KILN_CHECKED kiln_result kiln_target_get(uint32_t index, kiln_target_info* info, kiln_error* error);
+/// By name or alias ("acm-g10"), family ("dg2") or version ("12.60.7"). K0903: not known.
+KILN_CHECKED kiln_result kiln_target_find(const char* name, kiln_target_info* info, kiln_error* error);
+
+/// What a launch would ask for, as far as it is known.
+typedef struct kiln_request {
+  uint32_t struct_size, struct_version;
+  kiln_extent group_size;       ///< work-items; x = 0: not known
+  kiln_extent groups;           ///< x = 0: not known
+  const uint64_t* local_bytes;  ///< for each argument; those of `__local` ones count
+  uint32_t local_count;         ///< entries there, at most as many as the kernel has arguments
+  uint32_t reserved;
+} kiln_request;
+KILN_DETAIL_STRUCT(kiln_request)
+
+enum { KILN_SEVERITY_ERROR = 0, KILN_SEVERITY_WARNING = 1 };
+typedef struct kiln_finding {
+  uint32_t struct_size, struct_version;
+  const char* code;     ///< "K0101"
+  const char* message;  ///< a line, without a final period
+  const char* text;     ///< with the evidence and what to change, as kiln_error_text()
+  const char* json;
+  uint32_t severity;  ///< KILN_SEVERITY_…
+  uint32_t reserved;
+} kiln_finding;
+KILN_DETAIL_STRUCT(kiln_finding)
+
+/// All reasons why that kernel of that part cannot be compiled, made or launched on the product, and
+/// warnings; it fits where `errors` in kiln_findings_count() is 0. `request` null: nothing is asked for.
+/// K0101 to K0105, K0109 to K0111, K0116 to K0119, K0130, K0132. Errors: K0903 no such part, kernel or
+/// product.
+KILN_CHECKED kiln_result kiln_check(kiln_file file, uint32_t part, uint32_t kernel, const char* target,
+                                    const kiln_request* request, kiln_findings* findings, kiln_error* error);
+/// `errors`: how many of `count` are errors. Either may be null.
+KILN_CHECKED kiln_result kiln_findings_count(kiln_findings findings, uint32_t* count, uint32_t* errors,
+                                             kiln_error* error);
+KILN_CHECKED kiln_result kiln_findings_get(kiln_findings findings, uint32_t index, kiln_finding* finding,
+                                           kiln_error* error);
+void kiln_findings_destroy(kiln_findings findings);
+
+/// What an engine may choose by itself, in place of what does not fit.
+typedef struct kiln_room {
+  uint32_t struct_size, struct_version;
+  uint64_t slm_per_group;   ///< bytes, of the product
+  uint64_t static_slm;      ///< bytes, of the kernel's own arrays
+  uint64_t asked_slm;       ///< bytes, with the `__local` arguments of the request
+  uint64_t local_bytes;     ///< the most that one `__local` argument can have, where the kernel has one
+  uint32_t max_group_size;  ///< work-items, for this kernel with its registers
+  /// Work-items: the largest group up to that asked for which fits, with as many bytes of each `__local`
+  /// argument a work-item. 0: none fits, or no group size was asked for.
+  uint32_t largest_group;
+} kiln_room;
+KILN_DETAIL_STRUCT(kiln_room)
+KILN_CHECKED kiln_result kiln_what_fits(kiln_file file, uint32_t part, uint32_t kernel, const char* target,
+                                        const kiln_request* request, kiln_room* room, kiln_error* error);
+
+enum { KILN_RESOURCE_THREADS = 0, KILN_RESOURCE_SLM = 1, KILN_RESOURCE_BARRIERS = 2 };
+/// Of one Xe-core, or dual sub-slice. All 0 for SPIR-V, whose SIMD width nobody knows yet.
+typedef struct kiln_occupancy {
+  uint32_t struct_size, struct_version;
+  uint64_t slm_per_group;  ///< bytes, as the hardware sets them aside
+  uint32_t threads_per_group, threads_per_core;
+  uint32_t groups_per_core;  ///< 0: not even one fits
+  uint32_t percent;          ///< of the hardware threads that have work
+  uint32_t limit;            ///< KILN_RESOURCE_…: what stops it from being more
+  uint32_t reserved;
+} kiln_occupancy;
+KILN_DETAIL_STRUCT(kiln_occupancy)
+/// `group_size` in work-items, `slm` in bytes a group, static part included.
+KILN_CHECKED kiln_result kiln_get_occupancy(kiln_file file, uint32_t part, uint32_t kernel,
+                                            const char* target, uint64_t group_size, uint64_t slm,
+                                            kiln_occupancy* occupancy, kiln_error* error);
+
+// ---- What codes mean and why a program failed. No device is needed.
+
+typedef struct kiln_meaning_info {
+  uint32_t struct_size, struct_version;
+  const char* name;           ///< "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"
+  const char* meaning;        ///< what the specification says by it
+  const char* const* causes;  ///< what makes Intel's driver give it
+  const char* const* cures;
+  uint32_t cause_count, cure_count;
+  uint32_t has_value, value;  ///< Level Zero's number
+} kiln_meaning_info;
+KILN_DETAIL_STRUCT(kiln_meaning_info)
+/// Takes a name or a number of Level Zero, OpenCL or SYCL. K0903: not known.
+KILN_CHECKED kiln_result kiln_explain_code(const char* word, kiln_meaning* meaning, kiln_error* error);
+KILN_CHECKED kiln_result kiln_meaning_get(kiln_meaning meaning, kiln_meaning_info* info, kiln_error* error);
+void kiln_meaning_destroy(kiln_meaning meaning);
+/// Why the program behind a log failed (K0501 to K0510): one finding, or none. `log` has `size` bytes.
+KILN_CHECKED kiln_result kiln_explain_log(const char* log, size_t size, kiln_findings* findings,
+                                          kiln_error* error);
+
+// ---- Devices
+
+enum { KILN_DEVICE_GPU = 0, KILN_DEVICE_CPU = 1, KILN_DEVICE_CAPTURE = 2, KILN_DEVICE_DRIVER = 3 };
+enum { KILN_MAX_SUB_GROUP_SIZES = 8 };
+typedef struct kiln_device_info {
+  uint32_t struct_size, struct_version;
+  const char* name;
+  uint64_t memory;              ///< bytes in all
+  uint64_t free_memory;         ///< bytes at the time of the call; 0: not told
+  uint64_t largest_allocation;  ///< bytes
+  uint64_t slm_per_group;       ///< bytes
+  uint64_t timer_ticks_per_second;
+  uint32_t kind;  ///< KILN_DEVICE_…
+  uint32_t vendor_id, device_id;
+  uint32_t ip_version;  ///< 0: not told
+  uint32_t driver_version;
+  uint32_t slices, sub_slices_per_slice, eus_per_sub_slice, threads_per_eu, simd_width;
+  uint32_t max_group_size;       ///< work-items
+  uint32_t max_group_extent[3];  ///< work-items by dimension
+  uint32_t max_groups[3];
+  uint32_t sub_group_size_count, sub_group_sizes[KILN_MAX_SUB_GROUP_SIZES];
+  uint32_t timestamp_bits;
+  uint32_t fp64, int64_atomics;  ///< 1: it has them
+  uint32_t reserved;
+} kiln_device_info;
+KILN_DETAIL_STRUCT(kiln_device_info)
+
+/// Level Zero's own handles, for calls that are not here. They stay Kiln's.
+typedef struct kiln_native_device {
+  uint32_t struct_size, struct_version;
+  void *driver, *device, *context;  ///< ze_driver_handle_t, ze_device_handle_t, ze_context_handle_t
+} kiln_native_device;
+KILN_DETAIL_STRUCT(kiln_native_device)
+
+/// Opens a device: "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT" or "driver:LIBRARY"; null: what KILN_DEVICE
+/// says, or a GPU. Never falls back. One thread at a time, and before others read the environment, which
+/// "cpu" and "capture" change. Errors: K0301 to K0310.
+KILN_CHECKED kiln_result kiln_device_open(const char* request, kiln_device* device, kiln_error* error);
+KILN_CHECKED kiln_result kiln_device_get_info(kiln_device device, kiln_device_info* info, kiln_error* error);
+KILN_CHECKED kiln_result kiln_device_get_native(kiln_device device, kiln_native_device* native,
+                                                kiln_error* error);
+/// KILN_SUCCESS, or DEVICE_LOST (K0220).
+KILN_CHECKED kiln_result kiln_device_status(kiln_device device, kiln_error* error);
+void kiln_device_destroy(kiln_device device);
+
+// ---- Memory
+
+enum { KILN_MEMORY_DEVICE = 0, KILN_MEMORY_HOST = 1, KILN_MEMORY_SHARED = 2 };
+enum { KILN_ALLOCATE_RELAXED_LIMITS = 1u << 0 };  ///< above the device's largest allocation
+typedef struct kiln_buffer_options {
+  uint32_t struct_size, struct_version;
+  uint64_t alignment;  ///< bytes, a power of two; 0: 64
+  uint32_t flags;      ///< KILN_ALLOCATE_…
+  uint32_t reserved;
+} kiln_buffer_options;
+KILN_DETAIL_STRUCT(kiln_buffer_options)
+
+/// `kind` is KILN_MEMORY_…, `size` in bytes; `options` may be null. Errors: K0204, K0205, K0207, K0214 to
+/// K0216, K0225.
+KILN_CHECKED kiln_result kiln_buffer_allocate(kiln_device device, uint32_t kind, size_t size,
+                                              const kiln_buffer_options* options, kiln_buffer* buffer,
+                                              kiln_error* error);
+/// The address, which the host may follow unless the memory is the device's; null for a bad handle.
+void* kiln_buffer_data(kiln_buffer buffer);
+/// Bytes asked for; 0 for a bad handle.
+size_t kiln_buffer_size(kiln_buffer buffer);
+/// Frees the memory. The device must be done with it.
+void kiln_buffer_destroy(kiln_buffer buffer);
+
+// ---- The kernel cache
+
+enum { KILN_CACHE_DEFAULT = 0, KILN_CACHE_OFF = 1, KILN_CACHE_READ = 2, KILN_CACHE_ON = 3 };
+typedef struct kiln_cache_options {
+  uint32_t struct_size, struct_version;
+  const char* folder;    ///< null or "": $XDG_CACHE_HOME/kiln, else ~/.cache/kiln
+  uint64_t max_size;     ///< bytes on disk; 0: 1 GiB
+  uint64_t memory_size;  ///< bytes kept in this process; 0: 64 MiB
+  uint32_t mode;         ///< KILN_CACHE_…; default: on
+  uint32_t reserved;
+} kiln_cache_options;
+KILN_DETAIL_STRUCT(kiln_cache_options)
+
+typedef struct kiln_cache_counts {
+  uint32_t struct_size, struct_version;
+  uint64_t memory_hits, read_only_hits, user_hits, compilations, waited, stored, store_failures, damaged,
+      remembered_failures, verified, verify_differences;
+} kiln_cache_counts;
+KILN_DETAIL_STRUCT(kiln_cache_counts)
+
+/// What the variables KILN_CACHE… say goes before `options`, which may be null. A folder that cannot be used
+/// is no error: then everything is compiled, and the log says why. Errors: K0701.
+KILN_CHECKED kiln_result kiln_cache_open(const kiln_cache_options* options, kiln_cache* cache,
+                                         kiln_error* error);
+KILN_CHECKED kiln_result kiln_cache_get_counts(kiln_cache cache, kiln_cache_counts* counts,
+                                               kiln_error* error);
+void kiln_cache_destroy(kiln_cache cache);
+
+// ---- Bundles: kernel files in, code for this device out
+
+typedef struct kiln_bundle_options {
+  uint32_t struct_size, struct_version;
+  const char* flags;                ///< OpenCL build options for a build from SPIR-V; null: none
+  const uint32_t* constant_ids;     ///< specialization constants, and
+  const uint64_t* constant_values;  ///< as many of the low bytes as the constant has
+  uint32_t constant_count;
+  uint32_t only_spirv;    ///< 1: native code is passed over
+  uint32_t same_process;  ///< 1: SPIR-V is compiled in this process, for inputs that you vouch for
+  uint32_t reserved;
+} kiln_bundle_options;
+KILN_DETAIL_STRUCT(kiln_bundle_options)
+
+/// A kernel file in memory. Of fixed size.
+typedef struct kiln_memory_file {
+  const char* name;  ///< for messages
+  const void* bytes;
+  size_t size;
+} kiln_memory_file;
+
+enum { KILN_ORIGIN_NATIVE = 0, KILN_ORIGIN_CACHE = 1, KILN_ORIGIN_JIT = 2 };
+enum { KILN_FIT_EXACT = 0, KILN_FIT_COMPATIBLE = 1, KILN_FIT_SPIRV = 2 };
+typedef struct kiln_bundle_info {
+  uint32_t struct_size, struct_version;
+  const char* file;       ///< that the code was made from
+  const char* member;     ///< of that file
+  const char* target;     ///< the product that native code was compiled for
+  const char* build_log;  ///< the driver's, also after success
+  uint64_t build_time;    ///< nanoseconds
+  uint32_t origin;        ///< KILN_ORIGIN_…
+  uint32_t fit;           ///< KILN_FIT_…
+  uint32_t kernels;       ///< how many
+  uint32_t reserved;
+} kiln_bundle_info;
+KILN_DETAIL_STRUCT(kiln_bundle_info)
+
+/// What lies at a path: `kernels/saxpy` is the family of files `saxpy` in the folder `kernels`, a path that
+/// ends in .ar, .spv or .bin that file. Native code where there is some for the device, else SPIR-V, through
+/// `cache` where it is not null. `options` may be null. Errors: K0109, K0201 to K0203, K0210, K0227.
+KILN_CHECKED kiln_result kiln_bundle_load(kiln_device device, const char* path,
+                                          const kiln_bundle_options* options, kiln_cache cache,
+                                          kiln_bundle* bundle, kiln_error* error);
+/// The same for files in memory, of which the one that fits best is taken.
+KILN_CHECKED kiln_result kiln_bundle_load_memory(kiln_device device, const kiln_memory_file* files,
+                                                 uint32_t file_count, const kiln_bundle_options* options,
+                                                 kiln_cache cache, kiln_bundle* bundle, kiln_error* error);
+/// Links SPIR-V files into one module, in this order.
+KILN_CHECKED kiln_result kiln_bundle_link(kiln_device device, const kiln_memory_file* files,
+                                          uint32_t file_count, const kiln_bundle_options* options,
+                                          kiln_cache cache, kiln_bundle* bundle, kiln_error* error);
+KILN_CHECKED kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kiln_error* error);
+KILN_CHECKED kiln_result kiln_bundle_kernel_name(kiln_bundle bundle, uint32_t index, const char** name,
+                                                 kiln_error* error);
+void kiln_bundle_destroy(kiln_bundle bundle);
+
+/// A kernel of its own each time, so that every thread can have one. Errors: K0208 with the names there are,
+/// K0115, K0211 to K0213.
+KILN_CHECKED kiln_result kiln_kernel_create(kiln_bundle bundle, const char* name, kiln_kernel* kernel,
+                                            kiln_error* error);
+KILN_CHECKED kiln_result kiln_kernel_get_info(kiln_kernel kernel, kiln_kernel_info* info, kiln_error* error);
+KILN_CHECKED kiln_result kiln_kernel_get_argument(kiln_kernel kernel, uint32_t argument,
+                                                  kiln_argument_info* info, kiln_error* error);
+/// The driver's proposal for so many work-items in all, by dimension.
+KILN_CHECKED kiln_result kiln_kernel_suggest_group_size(kiln_kernel kernel, kiln_extent global_size,
+                                                        kiln_extent* group_size, kiln_error* error);
+void* kiln_kernel_native(kiln_kernel kernel);  ///< a ze_kernel_handle_t; null for a bad handle
+void kiln_kernel_destroy(kiln_kernel kernel);
+
+// ---- Events
+
+enum { KILN_EVENTS_TIMESTAMPS = 1u << 0 };
+#define KILN_FOREVER UINT64_MAX
+typedef struct kiln_timestamps {
+  uint32_t struct_size, struct_version;
+  uint64_t global_start, global_end, context_start, context_end;  ///< ticks
+  uint64_t duration;                                              ///< nanoseconds, wrap-around included
+} kiln_timestamps;
+KILN_DETAIL_STRUCT(kiln_timestamps)
+
+/// A pool of `count` events that the host can wait for. `flags` is KILN_EVENTS_… Errors: K0217, K0223.
+KILN_CHECKED kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t flags,
+                                                kiln_event_pool* pool, kiln_error* error);
+void kiln_event_pool_destroy(kiln_event_pool pool);
+/// `index` below the pool's count, each once at a time. Thread-safe.
+KILN_CHECKED kiln_result kiln_event_create(kiln_event_pool pool, uint32_t index, kiln_event* event,
+                                           kiln_error* error);
+/// `timeout` in nanoseconds, or KILN_FOREVER. KILN_NOT_READY when it is over first.
+KILN_CHECKED kiln_result kiln_event_wait(kiln_event event, uint64_t timeout, kiln_error* error);
+/// KILN_SUCCESS when it is signalled, KILN_NOT_READY when not.
+KILN_CHECKED kiln_result kiln_event_status(kiln_event event, kiln_error* error);
+KILN_CHECKED kiln_result kiln_event_signal(kiln_event event, kiln_error* error);
+/// When nobody waits.
+KILN_CHECKED kiln_result kiln_event_reset(kiln_event event, kiln_error* error);
+/// Of the kernel that signalled it; the pool needs KILN_EVENTS_TIMESTAMPS.
+KILN_CHECKED kiln_result kiln_event_get_timestamps(kiln_event event, kiln_timestamps* timestamps,
+                                                   kiln_error* error);
+void* kiln_event_native(kiln_event event);  ///< a ze_event_handle_t; null for a bad handle
+void kiln_event_destroy(kiln_event event);
+
+// ---- Lists of commands, and queues that run them
+
+enum {
+  KILN_LIST_IMMEDIATE = 1u << 0,   ///< commands start as they are appended
+  KILN_LIST_SYNCHRONOUS = 1u << 1  ///< with it: an append returns when its command has ended
+};
+enum { KILN_QUEUE_SYNCHRONOUS = 1u << 0 };  ///< a submission returns when it has ended
+
+/// What a command waits for and what it signals. Null stands for neither.
+typedef struct kiln_sync {
+  uint32_t struct_size, struct_version;
+  kiln_event signal;       ///< null: none
+  const kiln_event* wait;  ///< `wait_count` events
+  uint32_t wait_count;
+  uint32_t reserved;
+} kiln_sync;
+KILN_DETAIL_STRUCT(kiln_sync)
+
+/// A list on the device's first queue group that can compute. Commands start in order and may end in any
+/// other, as in Level Zero: what one leaves in memory the next one sees behind a barrier or an event. Lists
+/// that are immediate and synchronous are in order. Errors: K0218.
+KILN_CHECKED kiln_result kiln_list_create(kiln_device device, uint32_t flags, kiln_list* list,
+                                          kiln_error* error);
+KILN_CHECKED kiln_result kiln_list_barrier(kiln_list list, const kiln_sync* sync, kiln_error* error);
+/// Copies `bytes` between any memory that the device can reach. Errors: K0222.
+KILN_CHECKED kiln_result kiln_list_copy(kiln_list list, void* to, const void* from, size_t bytes,
+                                        const kiln_sync* sync, kiln_error* error);
+/// Copies all of `from` into `to`. Error: K0206 when it does not fit.
+KILN_CHECKED kiln_result kiln_list_copy_buffer(kiln_list list, kiln_buffer to, kiln_buffer from,
+                                               const kiln_sync* sync, kiln_error* error);
+/// Repeats a pattern, whose size is a power of two, over `bytes`. Errors: K0222, K0226.
+KILN_CHECKED kiln_result kiln_list_fill(kiln_list list, void* to, const void* pattern, size_t pattern_size,
+                                        size_t bytes, const kiln_sync* sync, kiln_error* error);
+KILN_CHECKED kiln_result kiln_list_signal(kiln_list list, kiln_event event, kiln_error* error);
+KILN_CHECKED kiln_result kiln_list_wait(kiln_list list, const kiln_event* events, uint32_t count,
+                                        kiln_error* error);
+KILN_CHECKED kiln_result kiln_list_reset_event(kiln_list list, kiln_event event, kiln_error* error);
+/// Waits for an immediate list. KILN_NOT_READY when the time is over first; UNSUPPORTED_FEATURE before Level
+/// Zero 1.6: wait for an event there.
+KILN_CHECKED kiln_result kiln_list_synchronize(kiln_list list, uint64_t timeout, kiln_error* error);
+/// Of a list that is not immediate: no more commands, then it can be executed, and reset when that has ended.
+KILN_CHECKED kiln_result kiln_list_close(kiln_list list, kiln_error* error);
+KILN_CHECKED kiln_result kiln_list_reset(kiln_list list, kiln_error* error);
+void* kiln_list_native(kiln_list list);  ///< a ze_command_list_handle_t; null for a bad handle
+void kiln_list_destroy(kiln_list list);
+
+KILN_CHECKED kiln_result kiln_queue_create(kiln_device device, uint32_t flags, kiln_queue* queue,
+                                           kiln_error* error);
+/// Runs closed lists. Errors: K0220, K0221.
+KILN_CHECKED kiln_result kiln_queue_execute(kiln_queue queue, const kiln_list* lists, uint32_t count,
+                                            kiln_error* error);
+KILN_CHECKED kiln_result kiln_queue_synchronize(kiln_queue queue, uint64_t timeout, kiln_error* error);
+void kiln_queue_destroy(kiln_queue queue);
+
+// ---- Launches, checked before the driver hears of them
+
+/// An argument, of fixed size; kiln_value() and the others make one.
+typedef struct kiln_argument {
+  uint32_t kind;      ///< KILN_ARGUMENT_…, but for OTHER
+  uint32_t reserved;  ///< 0
+  uint64_t size;      ///< bytes of a value; of a `__local` argument its bytes a work-group; else not read
+  const void* data;   ///< where the value, pointer or handle stands; not read for a `__local` argument
+} kiln_argument;
+
+enum { KILN_LAUNCH_COOPERATIVE = 1u << 0 };  ///< all work-groups at the same time
+
+typedef struct kiln_launch_info {
+  uint32_t struct_size, struct_version;
+  kiln_extent groups;      ///< work-groups; x = 0: nothing is run
+  kiln_extent group_size;  ///< work-items of a group
+  const kiln_argument* arguments;
+  uint32_t argument_count;
+  uint32_t flags;          ///< KILN_LAUNCH_…
+  kiln_event signal;       ///< null: none
+  const kiln_event* wait;  ///< `wait_count` events
+  uint32_t wait_count;
+  uint32_t reserved;
+} kiln_launch_info;
+KILN_DETAIL_STRUCT(kiln_launch_info)
+
+/// Compares the launch with kernel and device, sets arguments and group size, and appends it. What does not
+/// fit never reaches the driver. Errors: K0101 to K0108, K0112, K0118, K0120 to K0122, or the driver's with
+/// what is known around it (K0219, K0220, K0228, K0229).
+KILN_CHECKED kiln_result kiln_launch(kiln_list list, kiln_kernel kernel, const kiln_launch_info* launch,
+                                     kiln_error* error);
+/// The most work-groups that a cooperative launch may have; `groups` and events of `launch` are not read.
+KILN_CHECKED kiln_result kiln_max_cooperative_groups(kiln_kernel kernel, const kiln_launch_info* launch,
+                                                     uint64_t* groups, kiln_error* error);
+
+/// `size` bytes at `value`.
+static inline kiln_argument kiln_value(const void* value, uint64_t size) {
+  kiln_argument argument = {KILN_ARGUMENT_VALUE, 0, size, value};
+  return argument;
+}
+/// The memory of the buffer at `buffer`, whose size is compared with what the kernel was built for (K0112).
+static inline kiln_argument kiln_buffer_argument(const kiln_buffer* buffer) {
+  kiln_argument argument = {KILN_ARGUMENT_BUFFER, 0, 0, buffer};
+  return argument;
+}
+/// The address at `pointer`.
+static inline kiln_argument kiln_pointer_argument(void* const* pointer) {
+  kiln_argument argument = {KILN_ARGUMENT_POINTER, 0, 0, pointer};
+  return argument;
+}
+/// Bytes of SLM a work-group.
+static inline kiln_argument kiln_local_argument(uint64_t bytes) {
+  kiln_argument argument = {KILN_ARGUMENT_LOCAL, 0, bytes, 0};
+  return argument;
+}
+
+#ifdef __cplusplus
+}
+#endif

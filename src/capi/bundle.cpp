@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Of the C interface: bundles and their kernels.
+#include <filesystem>
+
+#include "capi/facts.hpp"
+
+namespace kiln_c {
+namespace {
+
+/// What all ways to a bundle are given.
+struct BundleRequest {
+  std::shared_ptr<BundleObject> bundle = std::make_shared<BundleObject>();
+  BundleOptions options;
+  std::shared_ptr<CacheObject> cache;
+
+  [[nodiscard]] const OpenDevice& device() const { return bundle->device->open; }
+  [[nodiscard]] Cache* cache_or_null() const { return cache ? &cache->cache : nullptr; }
+};
+
+Result<BundleRequest> bundle_request(const char* call, kiln_device device, const kiln_bundle_options* given,
+                                     kiln_cache cache, kiln_bundle* out) {
+  BundleRequest request;
+  KILN_TRY(receives(call, "bundle", out));
+  KILN_TRY(request.bundle->device, hold<DeviceObject>(call, device));
+  if (cache) {
+    KILN_TRY(request.cache, hold<CacheObject>(call, cache));
+  }
+  if (!given) return request;
+  Input<kiln_bundle_options> input;
+  KILN_TRY(Input<kiln_bundle_options>::read(call, "kiln_bundle_options", given, input));
+  KILN_TRY(request.options.flags, optional_text(call, "flags", input->flags));
+  request.options.only_spirv = input->only_spirv != 0;
+  if (input->same_process) request.options.isolation = Isolation::never;
+  constexpr std::uint32_t kMost = 1 << 16;
+  if (input->constant_count > kMost)
+    return tl::unexpected(out_of_range(call, "constant_count", input->constant_count, kMost));
+  if (input->constant_count && !(input->constant_ids && input->constant_values))
+    return tl::unexpected(null_parameter(call, input->constant_ids ? "constant_values" : "constant_ids"));
+  for (std::uint32_t i = 0; i < input->constant_count; ++i)
+    request.options.constants.push_back({input->constant_ids[i], input->constant_values[i]});
+  return request;
+}
+
+Result<std::vector<KernelFile>> kernel_files(const char* call, const kiln_memory_file* given,
+                                             std::uint32_t count) {
+  constexpr std::uint32_t kMost = 1 << 16;
+  if (!given || count == 0)
+    return tl::unexpected(given ? bad_parameter(ZE_RESULT_ERROR_INVALID_SIZE, call, "file_count", "is 0")
+                                : null_parameter(call, "files"));
+  if (count > kMost) return tl::unexpected(out_of_range(call, "file_count", count, kMost));
+  std::vector<KernelFile> files;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    KILN_TRY(std::string name, optional_text(call, "name", given[i].name));
+    KILN_TRY(std::vector<std::byte> bytes, copy_of(call, "bytes", given[i].bytes, given[i].size));
+    files.push_back({name.empty() ? "memory" : std::move(name), std::move(bytes)});
+  }
+  return files;
+}
+
+}  // namespace
+}  // namespace kiln_c
+
+using namespace kiln_c;
+
+kiln_result kiln_bundle_load(kiln_device device, const char* path, const kiln_bundle_options* options,
+                             kiln_cache cache, kiln_bundle* bundle, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
+    KILN_TRY(const std::string place, text(call, "path", path));
+    KILN_TRY(request.bundle->bundle, Bundle::load(request.device(), std::filesystem::path(place),
+                                                  request.options, request.cache_or_null()));
+    return give(call, std::move(request.bundle), bundle);
+  });
+}
+
+kiln_result kiln_bundle_load_memory(kiln_device device, const kiln_memory_file* files, uint32_t file_count,
+                                    const kiln_bundle_options* options, kiln_cache cache, kiln_bundle* bundle,
+                                    kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
+    KILN_TRY(std::vector<KernelFile> copies, kernel_files(call, files, file_count));
+    KILN_TRY(request.bundle->bundle,
+             Bundle::load(request.device(), std::move(copies), request.options, request.cache_or_null()));
+    return give(call, std::move(request.bundle), bundle);
+  });
+}
+
+kiln_result kiln_bundle_link(kiln_device device, const kiln_memory_file* files, uint32_t file_count,
+                             const kiln_bundle_options* options, kiln_cache cache, kiln_bundle* bundle,
+                             kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
+    KILN_TRY(std::vector<KernelFile> copies, kernel_files(call, files, file_count));
+    KILN_TRY(request.bundle->bundle,
+             Bundle::link(request.device(), std::move(copies), request.options, request.cache_or_null()));
+    return give(call, std::move(request.bundle), bundle);
+  });
+}
+
+kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    static_assert(KILN_ORIGIN_CACHE == static_cast<int>(BinaryOrigin::cache) &&
+                  KILN_ORIGIN_JIT == static_cast<int>(BinaryOrigin::jit) &&
+                  KILN_FIT_COMPATIBLE == static_cast<int>(BinaryFit::compatible) &&
+                  KILN_FIT_SPIRV == static_cast<int>(BinaryFit::spirv));
+    KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
+    const Bundle& loaded = object->bundle;
+    kiln_bundle_info known = KILN_INIT(kiln_bundle_info);
+    known.file = loaded.file().c_str();
+    known.member = loaded.member().c_str();
+    known.target = loaded.target().c_str();
+    known.build_log = loaded.build_log().c_str();
+    known.build_time = static_cast<std::uint64_t>(loaded.build_time().count());
+    known.origin = static_cast<std::uint32_t>(loaded.origin());
+    known.fit = static_cast<std::uint32_t>(loaded.fit());
+    known.kernels = static_cast<std::uint32_t>(loaded.facts().kernels.size());
+    return write(call, "kiln_bundle_info", known, info);
+  });
+}
+
+kiln_result kiln_bundle_kernel_name(kiln_bundle bundle, uint32_t index, const char** name,
+                                    kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
+    if (!name) return tl::unexpected(null_parameter(call, "name"));
+    const auto& kernels = object->bundle.facts().kernels;
+    if (index >= kernels.size()) return tl::unexpected(out_of_range(call, "index", index, kernels.size()));
+    *name = kernels[index].name.c_str();
+    return {};
+  });
+}
+
+void kiln_bundle_destroy(kiln_bundle bundle) { destroy<BundleObject>(bundle); }
+
+kiln_result kiln_kernel_create(kiln_bundle bundle, const char* name, kiln_kernel* kernel, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "kernel", kernel));
+    auto object = std::make_shared<KernelObject>();
+    KILN_TRY(object->bundle, hold<BundleObject>(call, bundle));
+    KILN_TRY(const std::string wanted, text(call, "name", name));
+    BundleObject& from = *object->bundle;
+    const std::lock_guard lock(from.mutex);
+    KILN_TRY(const CheckedKernel* model, from.bundle.kernel(wanted));
+    KILN_TRY(object->kernel, from.bundle.module().kernel(wanted.c_str()));
+    KILN_TRY(object->checked, CheckedKernel::create(object->kernel.get(), model->facts(),
+                                                    from.device->open.compute, model->home()));
+    return give(call, std::move(object), kernel);
+  });
+}
+
+kiln_result kiln_kernel_get_info(kiln_kernel kernel, kiln_kernel_info* info, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const KernelObject* object, get<KernelObject>(call, kernel));
+    return write(call, "kiln_kernel_info", kernel_info(object->checked.facts()), info);
+  });
+}
+
+kiln_result kiln_kernel_get_argument(kiln_kernel kernel, uint32_t argument, kiln_argument_info* info,
+                                     kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const KernelObject* object, get<KernelObject>(call, kernel));
+    const auto& arguments = object->checked.facts().arguments;
+    if (argument >= arguments.size())
+      return tl::unexpected(out_of_range(call, "argument", argument, arguments.size()));
+    return write(call, "kiln_argument_info", argument_info(arguments[argument]), info);
+  });
+}
+
+kiln_result kiln_kernel_suggest_group_size(kiln_kernel kernel, kiln_extent global_size,
+                                           kiln_extent* group_size, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const KernelObject* object, get<KernelObject>(call, kernel));
+    if (!group_size) return tl::unexpected(null_parameter(call, "group_size"));
+    const Extent wanted = extent_of(global_size);
+    if (wanted.x == 0)
+      return tl::unexpected(
+          bad_parameter(ZE_RESULT_ERROR_INVALID_SIZE, call, "global_size", "has an x of 0"));
+    KILN_TRY(const Extent size, object->kernel->suggest_group_size(wanted));
+    *group_size = {size.x, size.y, size.z};
+    return {};
+  });
+}
+
+void* kiln_kernel_native(kiln_kernel kernel) {
+  const auto* const object = find<KernelObject>(kernel);
+  return object ? object->kernel.get().raw() : nullptr;
+}
+
+void kiln_kernel_destroy(kiln_kernel kernel) { destroy<KernelObject>(kernel); }

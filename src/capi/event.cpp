@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Of the C interface: events and their pools.
+#include "capi/sync.hpp"
+
+namespace kiln_c {
+
+Result<void> Events::read(const char* call, const kiln_event* given, std::uint32_t count) {
+  constexpr std::uint32_t kMost = 1 << 24;  // as many as a pool can have
+  if (count == 0) return {};
+  if (!given) return tl::unexpected(null_parameter(call, "wait"));
+  if (count > kMost) return tl::unexpected(out_of_range(call, "wait_count", count, kMost));
+  few_count_ = count <= few_.size() ? count : 0;
+  if (!few_count_) more_.resize(count);
+  EventRef* const into = few_count_ ? few_.data() : more_.data();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    KILN_TRY(const EventObject* event, get<EventObject>(call, given[i]));
+    into[i] = event->event.get();
+  }
+  return {};
+}
+
+Result<Sync> sync_of(const char* call, kiln_event signal, const kiln_event* wait, std::uint32_t wait_count,
+                     Events& events) {
+  Sync sync;
+  if (signal) {
+    KILN_TRY(const EventObject* event, get<EventObject>(call, signal));
+    sync.signal = event->event.get();
+  }
+  KILN_TRY(events.read(call, wait, wait_count));
+  sync.wait = events.refs();
+  return sync;
+}
+
+}  // namespace kiln_c
+
+using namespace kiln_c;
+
+kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t flags, kiln_event_pool* pool,
+                                   kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "pool", pool));
+    auto object = std::make_shared<EventPoolObject>();
+    KILN_TRY(object->device, hold<DeviceObject>(call, device));
+    if (flags & ~std::uint32_t{KILN_EVENTS_TIMESTAMPS})
+      return tl::unexpected(unknown_bits(call, "flags", flags));
+    EventPoolOptions options;
+    options.timestamps = flags & KILN_EVENTS_TIMESTAMPS;
+    KILN_TRY(object->pool, EventPoolRef::create(object->device->open.context.get(), count, options));
+    return give(call, std::move(object), pool);
+  });
+}
+
+void kiln_event_pool_destroy(kiln_event_pool pool) { destroy<EventPoolObject>(pool); }
+
+kiln_result kiln_event_create(kiln_event_pool pool, uint32_t index, kiln_event* event, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "event", event));
+    auto object = std::make_shared<EventObject>();
+    KILN_TRY(object->pool, hold<EventPoolObject>(call, pool));
+    KILN_TRY(object->event, object->pool->pool->event(index));
+    return give(call, std::move(object), event);
+  });
+}
+
+kiln_result kiln_event_wait(kiln_event event, uint64_t timeout, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const EventObject* object, get<EventObject>(call, event));
+    return object->event->wait(timeout_of(timeout));
+  });
+}
+
+kiln_result kiln_event_status(kiln_event event, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const EventObject* object, get<EventObject>(call, event));
+    KILN_TRY(const bool signalled, object->event->is_signalled());
+    if (!signalled) return tl::unexpected(Error(ZE_RESULT_NOT_READY, "zeEventQueryStatus"));
+    return {};
+  });
+}
+
+kiln_result kiln_event_signal(kiln_event event, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const EventObject* object, get<EventObject>(call, event));
+    return object->event->signal();
+  });
+}
+
+kiln_result kiln_event_reset(kiln_event event, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const EventObject* object, get<EventObject>(call, event));
+    return object->event->reset();
+  });
+}
+
+kiln_result kiln_event_get_timestamps(kiln_event event, kiln_timestamps* timestamps, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const EventObject* object, get<EventObject>(call, event));
+    KILN_TRY(check_struct(call, "kiln_timestamps", timestamps));
+    KILN_TRY(const KernelTimestamps ticks, object->event->timestamps());
+    KILN_TRY(const auto duration, object->event->kernel_duration(object->pool->device->open.properties));
+    kiln_timestamps known = KILN_INIT(kiln_timestamps);
+    known.global_start = ticks.global_start;
+    known.global_end = ticks.global_end;
+    known.context_start = ticks.context_start;
+    known.context_end = ticks.context_end;
+    known.duration = static_cast<std::uint64_t>(duration.count());
+    return write(call, "kiln_timestamps", known, timestamps);
+  });
+}
+
+void* kiln_event_native(kiln_event event) {
+  const auto* const object = find<EventObject>(event);
+  return object ? object->event.get().raw() : nullptr;
+}
+
+void kiln_event_destroy(kiln_event event) { destroy<EventObject>(event); }

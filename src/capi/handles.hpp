@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The handles of the C interface: numbers that name an object as long as it is there, and are never followed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace kiln_c {
+
+/// A handle is, from its low bits up: 4 of the kind, 24 of a slot, 36 that count the slot's uses. So what was
+/// destroyed, or never given, or is of another kind, is told by a comparison.
+enum class Kind : std::uint8_t {
+  error = 1,
+  file,
+  findings,
+  meaning,
+  device,
+  buffer,
+  cache,
+  bundle,
+  kernel,
+  list,
+  queue,
+  event_pool,
+  event,
+};
+
+namespace table {
+inline constexpr unsigned kKindBits = 4, kIndexBits = 24, kChunkBits = 10;
+inline constexpr std::size_t kChunkSize = std::size_t{1} << kChunkBits;
+inline constexpr std::size_t kChunks = std::size_t{1} << (kIndexBits - kChunkBits);
+struct Slot {
+  std::atomic<std::uintptr_t> handle{0};  // 0: free
+  std::atomic<void*> object{nullptr};
+  std::shared_ptr<void> owner;
+  std::uint64_t uses = 0;
+  std::uint32_t next_free = 0;
+};
+/// Never freed, so that a handle can be looked up without a lock, and at exit too.
+extern std::array<std::atomic<Slot*>, kChunks> chunks;
+}  // namespace table
+
+/// The object behind a handle, or null. Thread-safe; takes no lock.
+[[nodiscard]] inline void* find(Kind kind, const void* handle) {
+  using namespace table;
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  if ((value & ((1u << kKindBits) - 1)) != static_cast<std::uintptr_t>(kind)) return nullptr;
+  const std::size_t index = (value >> kKindBits) & ((std::size_t{1} << kIndexBits) - 1);
+  const Slot* const chunk = chunks[index >> kChunkBits].load(std::memory_order_acquire);
+  if (!chunk) return nullptr;
+  const Slot& slot = chunk[index & (kChunkSize - 1)];
+  if (slot.handle.load(std::memory_order_acquire) != value) return nullptr;
+  return slot.object.load(std::memory_order_relaxed);
+}
+
+/// A handle for an object. Null when there are 16,777,216 of them already. Thread-safe.
+[[nodiscard]] void* keep(Kind kind, std::shared_ptr<void> object);
+/// Ownership beside that of the handle; empty when it names nothing. Thread-safe.
+[[nodiscard]] std::shared_ptr<void> share(Kind kind, const void* handle);
+/// The handle names nothing from now on. Thread-safe.
+std::shared_ptr<void> take(Kind kind, const void* handle);
+
+}  // namespace kiln_c

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// What the handles of the C interface name. Each keeps what it was made of, so that any order of ends is
+// good.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "capi/handles.hpp"
+#include "kiln/bundle.hpp"
+#include "kiln/explain.hpp"
+#include "kiln/kiln.h"
+
+namespace kiln_c {
+
+using namespace kiln;
+
+struct ErrorObject {
+  static constexpr Kind kKind = Kind::error;
+  using Handle = kiln_error;
+  Error error;
+  std::string text, json;
+};
+
+struct FileObject {
+  static constexpr Kind kKind = Kind::file;
+  static constexpr const char* kName = "kiln_file";
+  using Handle = kiln_file;
+  std::string name;
+  std::vector<std::byte> bytes;
+  std::vector<BinaryPart> parts;
+};
+
+struct FindingsObject {
+  static constexpr Kind kKind = Kind::findings;
+  static constexpr const char* kName = "kiln_findings";
+  using Handle = kiln_findings;
+  struct Finding {
+    Diagnostic diagnostic;
+    std::string text, json;
+  };
+  std::vector<Finding> findings;
+};
+
+struct MeaningObject {
+  static constexpr Kind kKind = Kind::meaning;
+  static constexpr const char* kName = "kiln_meaning";
+  using Handle = kiln_meaning;
+  CodeMeaning meaning;
+  std::vector<const char*> causes, cures;
+};
+
+struct DeviceObject {
+  static constexpr Kind kKind = Kind::device;
+  static constexpr const char* kName = "kiln_device";
+  using Handle = kiln_device;
+  OpenDevice open;
+  std::uint32_t queue_group = 0;  // the first that can compute
+};
+
+struct BufferObject {
+  static constexpr Kind kKind = Kind::buffer;
+  static constexpr const char* kName = "kiln_buffer";
+  using Handle = kiln_buffer;
+  std::shared_ptr<DeviceObject> device;
+  Buffer buffer;
+};
+
+struct CacheObject {
+  static constexpr Kind kKind = Kind::cache;
+  static constexpr const char* kName = "kiln_cache";
+  using Handle = kiln_cache;
+  Cache cache;
+};
+
+struct BundleObject {
+  static constexpr Kind kKind = Kind::bundle;
+  static constexpr const char* kName = "kiln_bundle";
+  using Handle = kiln_bundle;
+  std::shared_ptr<DeviceObject> device;
+  std::mutex mutex;  // of Bundle::kernel()
+  Bundle bundle;
+};
+
+struct KernelObject {
+  static constexpr Kind kKind = Kind::kernel;
+  static constexpr const char* kName = "kiln_kernel";
+  using Handle = kiln_kernel;
+  std::shared_ptr<BundleObject> bundle;
+  Kernel kernel;
+  CheckedKernel checked;
+};
+
+struct ListObject {
+  static constexpr Kind kKind = Kind::list;
+  static constexpr const char* kName = "kiln_list";
+  using Handle = kiln_list;
+  std::shared_ptr<DeviceObject> device;
+  CommandList list;
+};
+
+struct QueueObject {
+  static constexpr Kind kKind = Kind::queue;
+  static constexpr const char* kName = "kiln_queue";
+  using Handle = kiln_queue;
+  std::shared_ptr<DeviceObject> device;
+  CommandQueue queue;
+};
+
+struct EventPoolObject {
+  static constexpr Kind kKind = Kind::event_pool;
+  static constexpr const char* kName = "kiln_event_pool";
+  using Handle = kiln_event_pool;
+  std::shared_ptr<DeviceObject> device;
+  EventPool pool;
+};
+
+struct EventObject {
+  static constexpr Kind kKind = Kind::event;
+  static constexpr const char* kName = "kiln_event";
+  using Handle = kiln_event;
+  std::shared_ptr<EventPoolObject> pool;
+  Event event;
+};
+
+template <class Object>
+[[nodiscard]] Object* find(typename Object::Handle handle) {
+  return static_cast<Object*>(find(Object::kKind, handle));
+}
+
+}  // namespace kiln_c
