@@ -28,9 +28,10 @@ struct BuildOptions {
   std::chrono::milliseconds time_limit = std::chrono::minutes(10);
 };
 
-/// Makes a module of one native binary (zebin, or a fat binary of ocloc), or of one or several SPIR-V inputs,
-/// which are linked in this order (where the driver has ZE_experimental_module_program). Never hides the log:
-/// read `code` first.
+/// Makes a module of one native binary (zebin, or a fat binary of ocloc), of one OpenCL C text where the
+/// driver takes it (INVALID_ENUMERATION or UNSUPPORTED_FEATURE: it does not), or of one or several SPIR-V
+/// inputs, which are linked in this order (where the driver has ZE_experimental_module_program). Never hides
+/// the log: read `code` first.
 ///
 /// What cannot be read, or what would end the process inside a driver (K0113, K0114), is refused with a text
 /// in the log and never given to it: MODULE_BUILD_FAILURE for SPIR-V, INVALID_NATIVE_BINARY for native code.

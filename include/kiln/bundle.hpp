@@ -14,6 +14,7 @@
 #include "kiln/launch.hpp"
 #include "kiln/module.hpp"
 #include "kiln/open.hpp"
+#include "kiln/source.hpp"
 #include "kiln/target.hpp"
 
 namespace kiln {
@@ -101,6 +102,17 @@ class Bundle {
   /// read; then as above.
   [[nodiscard]] static Result<Bundle> load(const OpenDevice& device, const std::filesystem::path& path,
                                            const BundleOptions& options = {}, Cache* cache = nullptr);
+
+  /// OpenCL C, compiled now, or taken from the cache before any compiler is opened: by the driver where it
+  /// takes it (Intel's since 25.44), else by libocloc, in a process of its own as SPIR-V is; no file is
+  /// written. `options.flags` are those of OpenCL C and of Level Zero; `constants` and `only_spirv` are for
+  /// load(). What the compiler gets is one text, which the headers are part of, so that one that changed,
+  /// came or went is never overlooked: docs/cache.md. Errors: K0250 an include that cannot be followed, a
+  /// header that cannot be read, a macro that is none (all INVALID_ARGUMENT); K0251 what is wrong with the
+  /// source, by file, line and excerpt (MODULE_BUILD_FAILURE); K0405 no compiler (DEPENDENCY_UNAVAILABLE),
+  /// with what to install; then as load().
+  [[nodiscard]] static Result<Bundle> compile(const OpenDevice& device, const Source& source,
+                                              const BundleOptions& options = {}, Cache* cache = nullptr);
 
   /// Links SPIR-V files into one module, in this order; one may call what another defines. Errors: K0209 a
   /// file that cannot be read, K0203 the driver's refusal (it needs ZE_experimental_module_program), as

@@ -41,3 +41,4 @@
 // Modules and bundles
 #include "kiln/build.hpp"
 #include "kiln/bundle.hpp"
+#include "kiln/source.hpp"

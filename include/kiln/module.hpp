@@ -51,7 +51,13 @@ class KernelRef : public Ref<ze_kernel_handle_t> {
 };
 KILN_HANDLE_CHECKS(KernelRef);
 
-enum class ModuleFormat : std::uint8_t { spirv, native };
+enum class ModuleFormat : std::uint8_t {
+  spirv,
+  native,
+  /// One text with its final zero, which Intel's driver compiles since 25.44. The specification has no such
+  /// format: other drivers answer INVALID_ENUMERATION. Bundle::compile() asks where it can be had.
+  opencl_c,
+};
 
 /// The value of a specialization constant; as many of its low bytes count as the constant's type has.
 struct SpecializationConstant {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "build/build_source.hpp"
 #include "build/compile_out_of_process.hpp"
 #include "build/native_input.hpp"
 #include "kiln/check.hpp"
@@ -18,17 +19,6 @@ namespace {
 
 constexpr std::uint32_t kKilnVendor = 0xffff;  // the PCI number that no vendor has
 
-/// Kiln's own driver looks at what it reads, and compiles in a process of its own.
-bool guards_itself(DeviceRef device) {
-  const auto properties = device.properties();
-  return properties && properties->type == ZE_DEVICE_TYPE_CPU && properties->vendor_id == kKilnVendor;
-}
-
-bool turned_off() {
-  const char* compiler = secure_getenv("KILN_COMPILER");
-  return compiler && std::string_view(compiler) == "off";
-}
-
 class Builder {
  public:
   Builder(DriverRef driver, ContextRef context, DeviceRef device, const BuildOptions& options)
@@ -36,8 +26,8 @@ class Builder {
         context_(context),
         device_(device),
         options_(options),
-        guarded_(guards_itself(device)),
-        apart_(!guarded_ && options.isolation == Isolation::automatic && !turned_off()),
+        guarded_(detail::guards_itself(device)),
+        apart_(!guarded_ && detail::compiles_apart(options)),
         memory_(detail::memory_of(device)) {}
 
   ModuleBuild from_spirv(std::span<const ModuleInput> inputs) const {
@@ -46,6 +36,14 @@ class Builder {
         return ModuleBuild(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
                            inputs.size() > 1 ? "input " + std::to_string(i + 1) + ": " + why : why);
     auto build = compile(inputs);
+    build.compiled = true;
+    return build;
+  }
+
+  ModuleBuild from_source(const ModuleInput& input) const {
+    if (guarded_)
+      return ModuleBuild(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "this driver takes no OpenCL C: give SPIR-V");
+    auto build = compile({&input, 1});
     build.compiled = true;
     return build;
   }
@@ -120,6 +118,16 @@ class Builder {
 
 }  // namespace
 
+bool detail::guards_itself(DeviceRef device) {
+  const auto properties = device.properties();
+  return properties && properties->type == ZE_DEVICE_TYPE_CPU && properties->vendor_id == kKilnVendor;
+}
+
+bool detail::compiles_apart(const BuildOptions& options) {
+  const char* compiler = secure_getenv("KILN_COMPILER");
+  return options.isolation == Isolation::automatic && !(compiler && std::string_view(compiler) == "off");
+}
+
 ModuleBuild build_module(DriverRef driver, ContextRef context, DeviceRef device,
                          std::span<const ModuleInput> inputs, const BuildOptions& options) {
   if (!driver || !context || !device)
@@ -127,11 +135,14 @@ ModuleBuild build_module(DriverRef driver, ContextRef context, DeviceRef device,
   if (inputs.empty() || std::ranges::any_of(inputs, [](const auto& each) { return each.code.empty(); }))
     return ModuleBuild(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
   const Builder builder(driver, context, device, options);
-  const bool native =
-      std::ranges::any_of(inputs, [](const auto& each) { return each.format == ModuleFormat::native; });
-  if (!native) return builder.from_spirv(inputs);
-  if (inputs.size() == 1) return builder.from_native(inputs[0]);
-  return ModuleBuild(ZE_RESULT_ERROR_INVALID_ARGUMENT, "native code cannot be linked: give SPIR-V alone");
+  const auto has = [&](ModuleFormat format) {
+    return std::ranges::any_of(inputs, [&](const auto& each) { return each.format == format; });
+  };
+  const bool native = has(ModuleFormat::native), source = has(ModuleFormat::opencl_c);
+  if (!native && !source) return builder.from_spirv(inputs);
+  if (inputs.size() == 1) return native ? builder.from_native(inputs[0]) : builder.from_source(inputs[0]);
+  return ModuleBuild(ZE_RESULT_ERROR_INVALID_ARGUMENT, std::string(native ? "native code" : "OpenCL C") +
+                                                           " cannot be linked: give SPIR-V alone");
 }
 
 }  // namespace kiln

@@ -27,6 +27,14 @@ CompilationEnd end_of(const ModuleBuild& build) {
   return refused ? CompilationEnd::failed : CompilationEnd::transient;
 }
 
+/// What the SPIR-V inside native code says. Where a driver compiles OpenCL C, that has the names of
+/// arguments.
+ModuleFacts facts_inside(std::span<const std::byte> native) {
+  const auto spirv = identify(native) == BinaryFormat::elf ? embedded_spirv(native) : native.first(0);
+  auto facts = read_spirv(spirv);
+  return facts ? *std::move(facts) : ModuleFacts();
+}
+
 /// What a successful build leaves for the next process.
 Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleFacts& facts) {
   Compilation result;
@@ -34,7 +42,7 @@ Compilation harvest(const ModuleBuild& build, const ModuleFacts& source, ModuleF
   result.payload = build.native;
   if (result.payload.empty())
     if (auto binary = build.module->native_binary()) result.payload = *std::move(binary);
-  facts = compiled_facts(result.payload, source);
+  facts = compiled_facts(result.payload, source.kernels.empty() ? facts_inside(result.payload) : source);
   result.end = CompilationEnd::built;
   if (result.payload.empty())
     result.not_kept = "the driver gives no native binary of it";
@@ -86,12 +94,10 @@ void warn(const cache::Identity& identity) {
 
 class Build {
  public:
-  Build(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
-        const ModuleFacts& source, const BuildOptions& options)
-      : cache_(cache), device_(device), inputs_(inputs), source_(source), options_(options) {}
+  Build(Cache& cache, const OpenDevice& device, const std::function<MadeModule()>& make)
+      : cache_(cache), device_(device), make_(make) {}
 
-  CachedBuild run() {
-    const CacheQuestion question = cache_question(device_, inputs_);
+  CachedBuild run(const CacheQuestion& question) {
     warn(cache::identity(api()));
     if (!question.unusable.empty()) log(LogLevel::info, "kernel cache: " + question.unusable);
     const auto compile = [this] { return this->compile(); };
@@ -121,15 +127,17 @@ class Build {
   Compilation compile() {
     const cache::Identity& before = cache::identity(api());
     result_ = {};
-    result_.build = build_module(device_.driver, device_.context.get(), device_.device, inputs_, options_);
+    MadeModule made = make_();
+    result_.build = std::move(made.build);
     Compilation compilation;
     if (result_.build.code() == ZE_RESULT_SUCCESS) {
-      compilation = harvest(result_.build, source_, result_.facts);
+      compilation = harvest(result_.build, made.source, result_.facts);
     } else {
       compilation.end = end_of(result_.build);
       compilation.log = result_.build.log;
     }
     compilation.code = result_.build.code();
+    if (compilation.not_kept.empty()) compilation.not_kept = std::move(made.not_kept);
     if (compilation.not_kept.empty()) compilation.not_kept = why_not_kept(before);
     return compilation;
   }
@@ -171,9 +179,7 @@ class Build {
 
   Cache& cache_;
   const OpenDevice& device_;
-  std::span<const ModuleInput> inputs_;
-  const ModuleFacts& source_;
-  const BuildOptions& options_;
+  const std::function<MadeModule()>& make_;
   CachedBuild result_;
 };
 
@@ -213,7 +219,26 @@ ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts&
 
 CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
                          const ModuleFacts& source, const BuildOptions& options) {
-  return Build(cache, device, inputs, source, options).run();
+  const auto make = [&]() -> MadeModule {
+    return {build_module(device.driver, device.context.get(), device.device, inputs, options), source};
+  };
+  return build_cached(cache, device, cache_question(device, inputs), make);
+}
+
+CachedBuild without_cache(MadeModule made) {
+  CachedBuild result;
+  result.build = std::move(made.build);
+  result.facts = std::move(made.source);
+  if (result.build.code() != ZE_RESULT_SUCCESS || !result.build.compiled) return result;
+  if (const auto binary = result.build.module->native_binary())
+    result.facts =
+        compiled_facts(*binary, result.facts.kernels.empty() ? facts_inside(*binary) : result.facts);
+  return result;
+}
+
+CachedBuild build_cached(Cache& cache, const OpenDevice& device, const CacheQuestion& question,
+                         const std::function<MadeModule()>& make) {
+  return Build(cache, device, make).run(question);
 }
 
 }  // namespace detail
@@ -221,7 +246,8 @@ CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const
 CacheQuestion cache_question(const OpenDevice& device, std::span<const ModuleInput> inputs) {
   std::vector<cache::InputFacts> facts;
   for (const ModuleInput& input : inputs) {
-    cache::InputFacts each{"spirv", input.code, input.flags, {}};
+    const char* format = input.format == ModuleFormat::opencl_c ? "opencl_c" : "spirv";
+    cache::InputFacts each{format, input.code, input.flags, {}};
     for (const SpecializationConstant& constant : input.constants)
       each.constants.emplace_back(constant.id, constant.value);
     facts.push_back(std::move(each));

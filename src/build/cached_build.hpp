@@ -2,6 +2,7 @@
 // build_module behind the kernel cache.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "kiln/build.hpp"
@@ -16,8 +17,22 @@ struct CachedBuild {
   bool from_cache = false;  ///< nothing was compiled in this call
 };
 
-/// A module of SPIR-V inputs: from the cache, else compiled and stored. `source` is what the inputs say. The
-/// result is that of build_module, but for its time. Thread-safe.
+/// One compilation.
+struct MadeModule {
+  ModuleBuild build;
+  ModuleFacts source;      ///< what it was made from says
+  std::string not_kept{};  ///< not empty: why no cache may have it
+};
+
+/// A module from the cache, under `question`, else made and stored. Thread-safe.
+[[nodiscard]] CachedBuild build_cached(Cache& cache, const OpenDevice& device, const CacheQuestion& question,
+                                       const std::function<MadeModule()>& make);
+
+/// What was made, where no cache is asked.
+[[nodiscard]] CachedBuild without_cache(MadeModule made);
+
+/// The same for SPIR-V inputs. `source` is what they say. The result is that of build_module, but for its
+/// time.
 [[nodiscard]] CachedBuild build_cached(Cache& cache, const OpenDevice& device,
                                        std::span<const ModuleInput> inputs, const ModuleFacts& source,
                                        const BuildOptions& options);

@@ -14,6 +14,7 @@
 #include "build/compile_message.hpp"
 #include "build/compile_out_of_process.hpp"
 #include "build/compiler_identity.hpp"
+#include "build/front_end.hpp"
 #include "kiln/context.hpp"
 #include "level_zero/create_module.hpp"
 #include "level_zero/source.hpp"
@@ -77,7 +78,22 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
   return true;
 }
 
-CompileAnswer not_found(std::string why) { return {false, ZE_RESULT_SUCCESS, std::move(why), {}, {}, {}}; }
+CompileAnswer not_found(std::string why) { return {false, ZE_RESULT_SUCCESS, std::move(why), {}, {}, {}, 0}; }
+
+/// SPIR-V of OpenCL C. No device is needed.
+CompileAnswer front_end_answer(const CompileRequest& request, int answers) {
+  if (request.inputs.size() != 1) return not_found("it is not one source");
+  // ocloc reads settings in the current folder; here nobody can have put any.
+  if (chdir("/proc") != 0 || !write_all(answers, std::as_bytes(std::span(kCompilerStarts)))) _exit(1);
+  limit_memory();
+  const ModuleInput& input = request.inputs[0];
+  const std::string_view text(reinterpret_cast<const char*>(input.code.data()), input.code.size());
+  FrontEndResult result = run_front_end({request.front_end, text, input.flags, request.front_end_targets});
+  CompileAnswer answer{true, ZE_RESULT_SUCCESS, std::move(result.log), {}, {}, std::move(result.spirv), 0};
+  answer.compiler = encode(result.libraries);
+  answer.front_end_end = static_cast<std::uint32_t>(result.end);
+  return answer;
+}
 
 CompileAnswer answer_to(const CompileRequest& request, int answers) {
   const auto api = load_source(request.place.source);
@@ -89,7 +105,7 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
   if (!write_all(answers, std::as_bytes(std::span(kCompilerStarts)))) _exit(1);  // nobody listens
   limit_memory();
   ModuleBuild build = create_module(selected->driver, context->get(), selected->device, request.inputs);
-  CompileAnswer answer{true, build.code(), std::move(build.log), std::move(build.last_error), {}, {}};
+  CompileAnswer answer{true, build.code(), std::move(build.log), std::move(build.last_error), {}, {}, 0};
   answer.compiler = cache::encode(cache::identity(**api));
   if (build.code() != ZE_RESULT_SUCCESS) return answer;
   auto native = build.module->native_binary();
@@ -115,7 +131,9 @@ int main() {
   const int answers = take_stdout();
   const auto message = read_all(STDIN_FILENO);
   const auto request = decode_request(message);
-  const auto answer = request ? answer_to(*request, answers) : not_found("it is of another release of Kiln");
+  const auto answer = !request                             ? not_found("it is of another release of Kiln")
+                      : request->front_end_targets.empty() ? answer_to(*request, answers)
+                                                           : front_end_answer(*request, answers);
   const bool written = write_all(answers, encode(answer));
   _exit(written ? 0 : 1);  // no exit handlers: a driver's may crash after all is said
 }

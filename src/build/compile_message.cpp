@@ -80,17 +80,20 @@ std::vector<std::byte> encode(const CompileRequest& request) {
   writer.number(place.vendor_id).number(place.device_id).number(place.ip_version);
   writer.number(place.driver_version).number(request.inputs.size());
   for (const ModuleInput& input : request.inputs) {
-    writer.number(input.format == ModuleFormat::native).bytes(input.code).text(input.flags);
+    writer.number(static_cast<std::uint64_t>(input.format)).bytes(input.code).text(input.flags);
     writer.number(input.constants.size());
     for (const SpecializationConstant& each : input.constants) writer.number(each.id).number(each.value);
   }
+  writer.text(request.front_end).number(request.front_end_targets.size());
+  for (const std::string& target : request.front_end_targets) writer.text(target);
   return writer.take();
 }
 
 std::vector<std::byte> encode(const CompileAnswer& answer) {
   Writer writer(kAnswerMark);
   writer.number(answer.found).number(static_cast<std::uint32_t>(answer.code));
-  return writer.text(answer.log).text(answer.last_error).text(answer.compiler).bytes(answer.native).take();
+  writer.text(answer.log).text(answer.last_error).text(answer.compiler).bytes(answer.native);
+  return writer.number(answer.front_end_end).take();
 }
 
 std::optional<CompileRequest> decode_request(std::span<const std::byte> message) {
@@ -108,7 +111,8 @@ std::optional<CompileRequest> decode_request(std::span<const std::byte> message)
   // The loops end where the message does, whatever the counts say.
   for (std::uint64_t inputs = reader.number(); inputs != 0 && reader.well(); --inputs) {
     ModuleInput& input = request.inputs.emplace_back();
-    input.format = reader.number(1) != 0 ? ModuleFormat::native : ModuleFormat::spirv;
+    input.format =
+        static_cast<ModuleFormat>(reader.number(static_cast<std::uint64_t>(ModuleFormat::opencl_c)));
     input.code = reader.bytes();
     input.flags = reader.text();
     for (std::uint64_t constants = reader.number(); constants != 0 && reader.well(); --constants) {
@@ -116,6 +120,9 @@ std::optional<CompileRequest> decode_request(std::span<const std::byte> message)
       input.constants.push_back({id, reader.number()});
     }
   }
+  request.front_end = reader.text();
+  for (std::uint64_t targets = reader.number(); targets != 0 && reader.well(); --targets)
+    request.front_end_targets.push_back(reader.text());
   if (!reader.done()) return std::nullopt;
   return request;
 }
@@ -130,6 +137,7 @@ std::optional<CompileAnswer> decode_answer(std::span<const std::byte> message) {
   answer.compiler = reader.text();
   const auto native = reader.bytes();
   answer.native.assign(native.begin(), native.end());
+  answer.front_end_end = reader.number32();
   if (!reader.done()) return std::nullopt;
   return answer;
 }

@@ -40,14 +40,37 @@ CompiledOutOfProcess failed(ze_result_t code, std::string log, bool died = false
   return tl::unexpected(std::move(build));
 }
 
-CompiledOutOfProcess explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
+std::string end_text(const ProcessResult& result, std::chrono::milliseconds time_limit) {
   std::string text = "the compiler ended its process (" + result.ended_by(time_limit) + ")";
   if (!result.err.empty()) text += "; the last that it printed:\n" + printable(result.err, "\n\t");
-  // Killed from outside, or too slow: no fault of the input that would show again.
-  const bool killed = result.end == ProcessResult::End::timed_out ||
-                      (result.end == ProcessResult::End::signalled && !is_own_fault(result.number));
+  return text;
+}
+
+/// Killed from outside, or too slow: no fault of the input that would show again.
+bool is_killed(const ProcessResult& result) {
+  return result.end == ProcessResult::End::timed_out ||
+         (result.end == ProcessResult::End::signalled && !is_own_fault(result.number));
+}
+
+CompiledOutOfProcess explain_end(const ProcessResult& result, std::chrono::milliseconds time_limit) {
+  const bool killed = is_killed(result);
   return failed(killed ? ZE_RESULT_ERROR_NOT_AVAILABLE : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-                std::move(text), !killed);
+                end_text(result, time_limit), !killed);
+}
+
+/// Runs kiln-compile over a message.
+ProcessResult ask_compiler(const std::string& path, std::span<const std::byte> message, const Api& api,
+                           const BuildOptions& options) {
+  ProcessOptions process;
+  process.arguments = {path};
+  process.time_limit = options.time_limit;
+  process.output_limit = kLargestAnswer;
+  process.input = message;
+  process.error_tail = kPrinted;
+  process.only_standard = true;
+  // The environment that the driver of this process read, which a later setenv() does not change either.
+  if (const Source* source = source_of(api)) process.environment = &source->snapshot.environment;
+  return run_process(process);
 }
 
 }  // namespace
@@ -59,16 +82,7 @@ std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, Dev
   if (!place) return not_apart("another process cannot find this device");
   const auto message = encode(CompileRequest{*std::move(place), {inputs.begin(), inputs.end()}});
   const std::string path = compiler_path();
-  ProcessOptions process;
-  process.arguments = {path};
-  process.time_limit = options.time_limit;
-  process.output_limit = kLargestAnswer;
-  process.input = message;
-  process.error_tail = kPrinted;
-  process.only_standard = true;
-  // The environment that the driver of this process read, which a later setenv() does not change either.
-  if (const Source* source = source_of(device.api())) process.environment = &source->snapshot.environment;
-  const ProcessResult result = run_process(process);
+  const ProcessResult result = ask_compiler(path, message, device.api(), options);
 
   using End = ProcessResult::End;
   if (result.end == End::interrupted) return failed(ZE_RESULT_ERROR_NOT_AVAILABLE, "interrupted");
@@ -92,6 +106,37 @@ std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, Dev
   if (answer->native.empty())
     return failed(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the compiler made no native binary");
   return CompiledCode{std::move(answer->native), std::move(answer->log), std::move(other)};
+}
+
+std::optional<FrontEndOutOfProcess> front_end_out_of_process(const Api& api, const FrontEndRequest& request,
+                                                             const BuildOptions& options) {
+  CompileRequest asked;
+  asked.inputs = {{ModuleFormat::opencl_c, std::as_bytes(std::span(request.text)), request.options, {}}};
+  asked.front_end = request.library;
+  asked.front_end_targets = request.targets;
+  const std::string path = compiler_path();
+  const ProcessResult result = ask_compiler(path, encode(asked), api, options);
+  using End = ProcessResult::End;
+  FrontEndOutOfProcess answer;
+  if (result.end == End::interrupted) {
+    answer.result.log = "interrupted";
+    answer.killed = true;
+    return answer;
+  }
+  if (result.end == End::not_started) return not_apart(path + ": " + std::strerror(result.number));
+  if (!result.out.starts_with(kCompilerStarts))
+    return not_apart(path + " ended by " + result.ended_by(options.time_limit));
+  const auto said = decode_answer(std::as_bytes(std::span(result.out)).subspan(kCompilerStarts.size()));
+  auto libraries = said ? decode_manifest(said->compiler) : decode_manifest({});
+  if (!said || !libraries || said->front_end_end > static_cast<std::uint32_t>(FrontEndEnd::broken)) {
+    answer.result.log = end_text(result, options.time_limit);
+    answer.killed = is_killed(result);
+    answer.died = !answer.killed;
+    return answer;
+  }
+  answer.result = {static_cast<FrontEndEnd>(said->front_end_end), said->log, said->native,
+                   *std::move(libraries)};
+  return answer;
 }
 
 }  // namespace kiln::detail

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "build/front_end.hpp"
 #include "kiln/build.hpp"
 
 namespace kiln::detail {
@@ -23,5 +24,16 @@ using CompiledOutOfProcess = tl::expected<CompiledCode, ModuleBuild>;
 [[nodiscard]] std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, DeviceRef device,
                                                                          std::span<const ModuleInput> inputs,
                                                                          const BuildOptions& options);
+
+/// SPIR-V of OpenCL C in a process of its own, of whose environment `api` has the record. Where that ends by
+/// itself: FrontEndEnd::broken, `log` says how, and `died`, unless it was killed from outside. Nothing: as
+/// above.
+struct FrontEndOutOfProcess {
+  FrontEndResult result;
+  bool died = false, killed = false;
+};
+[[nodiscard]] std::optional<FrontEndOutOfProcess> front_end_out_of_process(const Api& api,
+                                                                           const FrontEndRequest& request,
+                                                                           const BuildOptions& options);
 
 }  // namespace kiln::detail

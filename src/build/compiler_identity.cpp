@@ -2,12 +2,14 @@
 // Puts libraries, environment and files together, and samples them once a driver.
 #include "build/compiler_identity.hpp"
 
+#include <cstdlib>
 #include <list>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 
+#include "identity/library_files.hpp"
 #include "level_zero/source.hpp"
 
 namespace kiln::cache {
@@ -163,6 +165,35 @@ struct AllSamples {
     if (known.fields == sampled.fields && known.bypass == sampled.bypass && known.unknown == sampled.unknown)
       return *(kept.latest = &known);
   return *(kept.latest = &kept.all.emplace_back(std::move(sampled)));
+}
+
+FrontEndIdentity front_end_identity(const Api& api) {
+  const detail::Source* source = detail::source_of(api);
+  std::string search;
+  if (source)
+    for (const std::string& variable : source->snapshot.environment)
+      if (constexpr std::string_view kSearch = "LD_LIBRARY_PATH=";
+          search.empty() && variable.starts_with(kSearch))
+        search = variable.substr(kSearch.size());
+  const char* chosen = secure_getenv("KILN_OCLOC");
+  FrontEndFields front_end = front_end_fields([&](const std::string& name) {
+    const bool other = name == detail::kOclocName && chosen && *chosen;
+    return find_library(other ? std::string(chosen) : name, search);
+  });
+  FrontEndIdentity identity{std::move(front_end.fields), std::move(front_end.library),
+                            std::move(front_end.unknown)};
+  if (chosen && *chosen) identity.library = chosen;
+  const Identity& driver = cache::identity(api);
+  if (!source || driver.intel) return identity;  // whose settings are in its own fields
+  const auto& inputs = source->snapshot.inputs;
+  identity.fields.merge(inputs.fields);
+  identity.fields.merge(inputs.keys);
+  Identity files;
+  add_files(detail::compiler_files(), files);
+  identity.fields.merge(std::move(files.fields));
+  for (const std::string& why : {inputs.bypass, inputs.unknown, files.bypass})
+    if (identity.unusable.empty()) identity.unusable = why;
+  return identity;
 }
 
 std::string changed_since(const Identity& identity) {

@@ -63,6 +63,15 @@ using KnownNames = std::function<std::vector<std::string>(std::span<const std::u
 /// of Kiln that is part of the program itself is no difference. Pure.
 [[nodiscard]] std::string first_difference(const Identity& identity, std::string_view encoded);
 
+/// What makes SPIR-V of OpenCL C for a driver that takes none, told without opening it.
+struct FrontEndIdentity {
+  Manifest fields;       ///< its libraries, and settings that shape what it makes
+  std::string library;   ///< the file of libocloc; empty: there is none
+  std::string unusable;  ///< not empty: why no cache may be asked
+};
+/// As identity(). Reads KILN_OCLOC, the file of another libocloc.
+[[nodiscard]] FrontEndIdentity front_end_identity(const Api& api);
+
 /// The device and its driver. Not its name, its place or its UUID, none of which shape code.
 [[nodiscard]] Manifest device_fields(DriverRef driver, DeviceRef device, const DeviceProperties& properties);
 

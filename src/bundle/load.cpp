@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "build/cached_build.hpp"
+#include "bundle/build_failure.hpp"
 #include "bundle/candidates.hpp"
 #include "bundle/file_needs.hpp"
 #include "kiln/bundle.hpp"
@@ -17,64 +18,6 @@ namespace {
 
 using detail::Candidate;
 using Clock = std::chrono::steady_clock;
-
-const char* format_name(BinaryFormat format) {
-  switch (format) {
-    case BinaryFormat::spirv:
-      return "SPIR-V";
-    case BinaryFormat::elf:
-      return "native binary";
-    case BinaryFormat::archive:
-      return "fat binary";
-    case BinaryFormat::patch_tokens:
-      return "native binary in the old patch-token format";
-    case BinaryFormat::unknown:
-      break;
-  }
-  return "neither SPIR-V nor a native binary";
-}
-
-/// Said first, where constants were given: Intel's driver refuses a build with one that a file does not
-/// declare, and has no word for it. Seen with 22.43 and 26.27.
-std::string help_on_constants(std::span<const SpecializationConstant> constants) {
-  std::string ids;
-  for (const SpecializationConstant& each : constants)
-    ids += (ids.empty() ? "" : ", ") + std::to_string(each.id);
-  return "see whether each file declares the specialization constants that it was given, " + ids +
-         ": a driver may refuse others in silence";
-}
-
-Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFormat format,
-                    const ModuleFacts& facts, const OpenDevice& device, const BundleOptions& options) {
-  const std::uint64_t slm_per_group = device.compute.slm_per_group;
-  const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
-  if (kernel && !build.compiler_died) {
-    Diagnostic diagnostic = explain_static_slm(*kernel, slm_per_group);
-    diagnostic.rows.push_back({"this driver", "zeModuleCreate gave " + result_text(build.code())});
-    return Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeModuleCreate", std::move(diagnostic));
-  }
-  if (build.compiler_died)
-    return Error(build.code(), "zeModuleCreate", explain_dead_compiler(name, format_name(format), build.log));
-  const bool silent = build.log.empty() && build.last_error.empty();
-  if (silent && build.code() != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
-    const Refusal refusal = detail::survey(build.code(), "zeModuleCreate", device.device);
-    if (is_lost(refusal)) return Error(build.code(), "zeModuleCreate", explain_lost_device(refusal));
-    Diagnostic diagnostic = explain_silent_build(refusal, name, format_name(format));
-    if (!options.constants.empty())
-      diagnostic.help.insert(diagnostic.help.begin(), help_on_constants(options.constants));
-    return Error(build.code(), "zeModuleCreate", std::move(diagnostic));
-  }
-  Diagnostic diagnostic{"K0203", "the driver cannot build `" + name + "`", {}, {}};
-  diagnostic.rows = {{"format", format_name(format)}};
-  diagnostic.answer = {AnsweredBy::driver};
-  if (!build.log.empty()) diagnostic.rows.push_back({"build log", build.log});
-  if (!build.last_error.empty()) diagnostic.rows.push_back({"driver says", build.last_error});
-  diagnostic.help = {
-      build.code() == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE
-          ? "install the compiler library (libigc1 or libigc2), or ship a native binary for this device"
-          : "read the build log, and check that the device has what the kernel needs"};
-  return Error(build.code(), "zeModuleCreate", std::move(diagnostic));
-}
 
 /// The build failed, and for what the device lacks? Compilers say it, or nothing at all.
 bool is_about(const ModuleBuild& build, const Diagnostic& lacking) {
@@ -95,14 +38,9 @@ detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput>
                           const BundleOptions& options, Cache* cache) {
   const bool spirv = inputs.front().format == ModuleFormat::spirv;
   if (spirv && cache) return detail::build_cached(*cache, device, inputs, facts, {options.isolation});
-  detail::CachedBuild result;
-  result.build =
-      build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
-  if (result.build.code() == ZE_RESULT_SUCCESS && result.build.compiled)
-    if (const auto binary = result.build.module->native_binary())
-      facts = detail::compiled_facts(*binary, facts);
-  result.facts = std::move(facts);
-  return result;
+  return detail::without_cache(
+      {build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation}),
+       std::move(facts)});
 }
 
 ModuleInput input_of(std::span<const std::byte> code, BinaryFormat format, const BundleOptions& options) {
@@ -195,8 +133,8 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
       if (!refusal && spirv)
         refusal = lacking && is_about(built.build, *lacking)
                       ? feature_failure(built.build, *std::move(lacking))
-                      : build_failure(built.build, candidate.name(), candidate.format, candidate.facts,
-                                      device, options);
+                      : detail::build_failure(built.build, candidate.name(), candidate.format,
+                                              candidate.facts, device, options);
       continue;
     }
     if (auto unlinked = spirv ? detail::refuse_unlinked(built.build.module.get(), built.facts, candidate.code,
@@ -256,7 +194,8 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
         build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});
   bundle.build_time_ = Clock::now() - start;
   if (built.build.code() != ZE_RESULT_SUCCESS)
-    return tl::unexpected(build_failure(built.build, all.name, BinaryFormat::spirv, facts, device, options));
+    return tl::unexpected(
+        detail::build_failure(built.build, all.name, BinaryFormat::spirv, facts, device, options));
   for (const ModuleInput& input : inputs)  // what one of them lacks another may have: the kernels tell
     if (auto unlinked = detail::refuse_unlinked(built.build.module.get(), facts, input.code, options.flags))
       return tl::unexpected(*std::move(unlinked));

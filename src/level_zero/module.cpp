@@ -49,6 +49,20 @@ bool starts_as_spirv(std::span<const std::byte> code) {
   return header[0] == kMagic && header[1] >> 16 == kMajorVersion;
 }
 
+/// Source of the last: level_zero/core/source/module/defines_ext.h of intel/compute-runtime 26.27; oneDNN and
+/// OpenVINO give it too.
+ze_module_format_t format_of(ModuleFormat format) {
+  switch (format) {
+    case ModuleFormat::spirv:
+      return ZE_MODULE_FORMAT_IL_SPIRV;
+    case ModuleFormat::native:
+      return ZE_MODULE_FORMAT_NATIVE;
+    case ModuleFormat::opencl_c:
+      break;
+  }
+  return static_cast<ze_module_format_t>(3);
+}
+
 /// Specialization constants as Level Zero takes them: the value's first bytes count, so an integer of 64
 /// bits serves every type.
 class Constants {
@@ -102,8 +116,7 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   }
   if (inputs.empty()) return ModuleBuild(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
   auto description = make<ze_module_desc_t>();
-  description.format =
-      inputs[0].format == ModuleFormat::spirv ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE;
+  description.format = format_of(inputs[0].format);
   description.inputSize = sizes[0];
   description.pInputModule = codes[0];
   description.pBuildFlags = flags[0];

@@ -17,7 +17,7 @@ LAYERS = {
     'level_zero': 'abi api command_list context device event handle memory module open structures',
     'launch': 'cooperative launch',
     'cache': 'cache',
-    'build': 'build',
+    'build': 'build source',
     'bundle': 'bundle',
     'capi': '',
     'all': 'kiln',

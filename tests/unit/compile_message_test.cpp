@@ -37,9 +37,26 @@ TEST_CASE("a request to the compiler comes back as it was") {
     CHECK_FALSE(decode_request(std::span(message).first(size)));
 }
 
+TEST_CASE("a request for SPIR-V of OpenCL C comes back as it was") {
+  const auto code = bytes_of("kernel void f() {}");
+  CompileRequest request;
+  request.inputs = {{ModuleFormat::opencl_c, code, "-DA"}};
+  request.front_end = "/usr/lib/libocloc.so";
+  request.front_end_targets = {"0x56a0", "dg2"};
+  const auto message = encode(request);
+  const auto read = decode_request(message);
+  REQUIRE(read);
+  REQUIRE(read->inputs.size() == 1);
+  CHECK(read->inputs[0].format == ModuleFormat::opencl_c);
+  CHECK(read->front_end == "/usr/lib/libocloc.so");
+  CHECK(read->front_end_targets == std::vector<std::string>{"0x56a0", "dg2"});
+  for (std::size_t size = 0; size < message.size(); ++size)
+    CHECK_FALSE(decode_request(std::span(message).first(size)));
+}
+
 TEST_CASE("an answer of the compiler, whole, cut, with more behind it, and damaged") {
   const CompileAnswer answer{
-      true, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "log", "last", "compiler", bytes_of("native")};
+      true, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "log", "last", "compiler", bytes_of("native"), 3};
   auto message = encode(answer);
   const auto read = decode_answer(message);
   REQUIRE(read);
@@ -49,6 +66,7 @@ TEST_CASE("an answer of the compiler, whole, cut, with more behind it, and damag
   CHECK(read->last_error == "last");
   CHECK(read->compiler == "compiler");
   CHECK(read->native == bytes_of("native"));
+  CHECK(read->front_end_end == 3);
   for (std::size_t size = 0; size < message.size(); ++size)
     CHECK_FALSE(decode_answer(std::span(message).first(size)));
   std::mt19937 random(1);
