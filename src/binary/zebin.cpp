@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kLongestName = 64;       // bytes; longer than the name of any section read here
+constexpr std::size_t kLongestSection = 64;    // bytes; longer than the name of any section read here
 constexpr std::uint32_t kLastRelocation = 15;  // far above the 4 of 22.43, which ends the process over others
 constexpr std::uint32_t kSpirvSection = 0xff000009;  // zebin_elf.h of intel/compute-runtime 26.31
 
@@ -107,7 +107,7 @@ tl::expected<std::vector<Section>, BinaryError> read_sections(Bytes file) {
       return fail("a section, or its name, lies outside the file: it is truncated or damaged", place);
     const auto* text = reinterpret_cast<const char*>(names->data()) + entry->sh_name;
     // Bounded: many sections may point at one long name.
-    const std::size_t length = strnlen(text, std::min(names->size() - entry->sh_name, kLongestName));
+    const std::size_t length = strnlen(text, std::min(names->size() - entry->sh_name, kLongestSection));
     sections.push_back({{text, length}, *entry, place});
   }
   return sections;

@@ -13,7 +13,7 @@ constexpr const char* kTrace = "trace the program for more: onetrace -c PROGRAM 
 constexpr const char* kDebugKeys =
     "NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons";
 constexpr std::uint64_t kGranule = 1024;  // bytes, to which the driver rounds the `__local` arguments
-constexpr std::uint64_t kDefaultAlignment = 16;
+constexpr std::uint64_t kLocalAlignment = 16;
 
 DiagnosticRow words(std::string label, std::string text) { return {std::move(label), std::move(text)}; }
 DiagnosticRow bytes(std::string label, std::uint64_t value) { return {std::move(label), {}, value, "B"}; }
@@ -36,8 +36,8 @@ std::uint64_t sum_of(const detail::LoggedKernel& kernel) {
   std::uint64_t end = 0;
   for (const auto& [index, size] : kernel.local_bytes) {
     std::uint64_t start = 0;
-    if (__builtin_add_overflow(end, kDefaultAlignment - 1, &start) ||
-        __builtin_add_overflow(start & ~(kDefaultAlignment - 1), size, &end))
+    if (__builtin_add_overflow(end, kLocalAlignment - 1, &start) ||
+        __builtin_add_overflow(start & ~(kLocalAlignment - 1), size, &end))
       return ~std::uint64_t{0};
   }
   return end > ~std::uint64_t{0} - kGranule ? end : (end + kGranule - 1) / kGranule * kGranule;

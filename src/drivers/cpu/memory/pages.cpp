@@ -23,7 +23,7 @@ std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
-std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
+std::uintptr_t page_up(std::uintptr_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
@@ -40,7 +40,7 @@ Pages::Pages(std::size_t size, std::size_t alignment) {
   void* memory = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
   const auto start = reinterpret_cast<std::uintptr_t>(memory);
-  const std::uintptr_t base = align_up(start + page, alignment);
+  const std::uintptr_t base = page_up(start + page, alignment);
   // One guard page on each side stays; what alignment took beyond goes back.
   const std::uintptr_t first = base - page, end = base + bytes + page;
   if (first > start) munmap(memory, first - start);

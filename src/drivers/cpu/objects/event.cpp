@@ -13,7 +13,7 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::uint32_t kScopeFlags = 0x7;
+constexpr std::uint32_t kEventScopes = 0x7;
 constexpr std::uint64_t kEventBytes = 256;  // of device memory an event takes on Intel's driver, about
 
 /// False, and the last error says it: an event is there already.
@@ -117,7 +117,7 @@ ze_result_t event_create(ze_event_pool_handle_t pool_handle, const ze_event_desc
   KILN_NEED_HANDLE(pool_handle);
   KILN_NEED_POINTER(desc);
   KILN_NEED_POINTER(event);
-  if ((desc->signal | desc->wait) & ~kScopeFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  if ((desc->signal | desc->wait) & ~kEventScopes) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   EventPool* pool = object<EventPool>(pool_handle);
   if (desc->index >= pool->count) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {

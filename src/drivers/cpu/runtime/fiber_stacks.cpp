@@ -34,7 +34,7 @@ std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
-std::size_t align_up(std::size_t value, std::size_t alignment) {
+std::size_t rounded_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
@@ -45,7 +45,7 @@ std::byte* SlmBuffer::reserve(std::uint64_t bytes) {
   bytes += kSlmPadding;
   if (bytes <= size_) return memory_;
   release();
-  const std::size_t page = page_bytes(), rounded = align_up(bytes, page);
+  const std::size_t page = page_bytes(), rounded = rounded_up(bytes, page);
   void* all =
       mmap(nullptr, rounded + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) return nullptr;
@@ -86,7 +86,7 @@ void FiberStacks::release() {
 
 bool FiberStacks::reserve(std::size_t count, std::size_t bytes) {
   const std::size_t page = page_bytes();
-  bytes = align_up(bytes + kColours, page);
+  bytes = rounded_up(bytes + kColours, page);
   if (bytes > stack_bytes_) {
     release();
     stack_bytes_ = bytes;

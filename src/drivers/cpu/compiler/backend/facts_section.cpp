@@ -7,7 +7,7 @@
 namespace kiln::cpu {
 namespace {
 
-class Writer {
+class FactsWriter {
  public:
   void number(std::uint64_t value) { out_.append(reinterpret_cast<const char*>(&value), sizeof value); }
   void text(std::string_view value) {
@@ -63,7 +63,7 @@ class Reader {
 }  // namespace
 
 std::string write_facts(std::span<const DescribedKernel> kernels) {
-  Writer out;
+  FactsWriter out;
   out.number(kernels.size());
   for (const DescribedKernel& described : kernels) {
     out.text(described.refused);
