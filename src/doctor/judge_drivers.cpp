@@ -109,13 +109,14 @@ void judge_compilers(const Facts& facts, Findings& findings) {
   }
   const Start* intel = intel_driver(facts);
   if (!compiles && intel && !intel->path.empty()) {
-    findings.add("compiler",
-                 {"K0608",
-                  "Intel's driver has no compiler: SPIR-V cannot be compiled here",
-                  {{"looked for", "libigc.so.2, libigc.so.1"}},
-                  {"install it: `apt install libigc1` on Debian 12, `apt install libigc2` on newer Debian "
-                   "and Ubuntu, package `intel-graphics-compiler` elsewhere",
-                   "or give native binaries, made by ocloc"}});
+    findings.add(
+        "compiler",
+        {"K0608",
+         "Intel's driver has no compiler: SPIR-V cannot be compiled here",
+         {{"looked for", "libigc.so.2, libigc.so.1"}},
+         {"install it: `apt install libigc1` on Debian 12, `apt install libigc2` on Debian "
+          "testing and newer Ubuntu (Debian 13 has none), package `intel-graphics-compiler` elsewhere",
+          "or give native binaries, made by ocloc"}});
   }
   if (facts.ocloc.path.empty())
     return findings.ok("compiler", "ocloc: not installed; only for compiling beforehand");

@@ -70,8 +70,9 @@ Error explain_missing_gpu(ze_result_t code, const char* call, const GpuSurvey& s
     diagnostic.message = "the Level Zero loader is installed, but no driver for an Intel GPU";
     diagnostic.rows.push_back({"reason", *survey.driver_error});
     diagnostic.help = {
-        "install it: `apt install intel-opencl-icd` on Debian 12, `apt install libze-intel-gpu1` on newer "
-        "Debian and Ubuntu, package `intel-compute-runtime` or `intel-level-zero-gpu` elsewhere",
+        "install it: `apt install intel-opencl-icd` on Debian 12, `apt install libze-intel-gpu1` on "
+        "Debian testing and newer Ubuntu (Debian 13 has none), package `intel-compute-runtime` or "
+        "`intel-level-zero-gpu` elsewhere",
         kUseCpu};
     return Error(code, call, std::move(diagnostic));
   }

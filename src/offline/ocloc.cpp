@@ -95,7 +95,7 @@ CompileFailure explain_compile(const Compilation& source, const ProcessResult& r
         (opencl ? "OpenCL C in `" : "`") + source.file + "` cannot be compiled: ocloc is not installed",
         {},
         {"install it: `apt install intel-opencl-icd` on Debian 12, `apt install intel-ocloc` on "
-         "newer Debian and Ubuntu"}};
+         "Debian testing and newer Ubuntu (Debian 13 has none)"}};
     if (opencl) missing.help.emplace_back("or give SPIR-V or native binaries in place of the source");
     return {Kind::no_ocloc, source.target, std::move(missing)};
   }

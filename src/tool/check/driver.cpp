@@ -151,7 +151,7 @@ class Interview {
     if (why.code == "K0308") return std::nullopt;
     why.help = {
         "install Intel's driver: `apt install intel-opencl-icd` on Debian 12, `apt install libze-intel-gpu1` "
-        "on newer Debian and Ubuntu",
+        "on Debian testing and newer Ubuntu (Debian 13 has none)",
         "or leave --driver out"};
     return why;
   }
