@@ -269,7 +269,7 @@ class Run(unittest.TestCase):
         self.assertEqual(len(read['example']['lanes']), 16)
         text = kiln('run', 'access.index_function_4', '--device', 'cpu', '--size', '64', '--counters').stdout
         self.assertIn('predicted    cache lines for 16 reads: 4, counted 4\n', text)
-        self.assertRegex(text, r'(?m)^  %\d+ +- +read +global +a +4: 4 +4 +64 ')
+        self.assertRegex(text, r'(?m)^  line 29 +read +global +a +4: 4 +4 +64 ')
         self.assertNotIn('counters', json.loads(kiln('run', 'saxpy', '--device', 'cpu', '--size', '9', '--json').stdout))
 
     def test_all_samples_are_clean_and_as_predicted(self):

@@ -63,7 +63,21 @@ std::size_t times(const std::string& text, const std::string& part) {
   return found;
 }
 
-std::size_t rows_of(const std::string& svg) { return times(svg, ">line ") + times(svg, ">turn "); }
+std::size_t rows_of(const std::string& svg) { return times(svg, ">byte ") + times(svg, ">turn "); }
+
+/// A run of one instruction that wastes nothing: 1024 work-items, groups of 256.
+Json counted_run(std::vector<Json> instructions) {
+  Json run = run_of(std::move(instructions));
+  run["counters"]["work_items"] = 1024;
+  run["counters"]["defects"] = Json::array();
+  return run;
+}
+
+std::vector<std::string> codes_of(const std::vector<Finding>& found) {
+  std::vector<std::string> codes;
+  for (const Finding& each : found) codes.push_back(each.diagnostic.code);
+  return codes;
+}
 
 /// Elements that are opened and not closed, or closed and not opened.
 std::vector<std::string> unbalanced(const std::string& html) {
@@ -101,12 +115,20 @@ TEST_CASE("text from outside stays text") {
   Json& each = run["counters"]["instructions"][0];
   for (const char* field : {"kind", "memory", "argument_name"}) each[field] = evil;
   each["line"] = 1u;
-  run["defects"].push_back(
-      {{"code", evil},
-       {"message", evil},
-       {"rows", {{{"label", evil}, {"text", evil}}, {{"label", evil}, {"value", 1u}, {"unit", evil}}}},
-       {"help", {evil}}});
-  ReportFacts facts{evil, 0, 1024, CoreUse{evil, evil, {}, {{Resource::threads, 1, 8, 8}}}, evil, {evil}};
+  run["predicted"]["`" + evil] = 1;
+  run["counted"]["`" + evil] = 2;
+  run["counters"]["defects"].push_back({{"defect", "indirect_access"},
+                                        {"at", {{"id", 1u}, {"line", 1u}, {"kind", evil}}},
+                                        {"group", {0, 0, 0}},
+                                        {"work_item", 1u},
+                                        {"offset", 0},
+                                        {"bytes", 4u},
+                                        {"available", 0},
+                                        {"address", 1u},
+                                        {"memory", evil},
+                                        {"times", 1u}});
+  ReportFacts facts{evil, 0,    1024,   CoreUse{evil, evil, {}, {}, {{Resource::threads, 1, 8, 8}}},
+                    {},   evil, {evil}, evil};
   const std::string page = report_page(run, facts);
   CHECK(page.find("<script") == page.npos);
   CHECK(page.find('\x1b') == page.npos);
@@ -143,17 +165,18 @@ TEST_CASE("numbers are those of the JSON") {
 
 TEST_CASE("a wrong answer is told at the top, with the first element that differs") {
   Json run = run_of({});
-  CHECK(report_page(run, {}).find("class=\"alarm\"") == std::string::npos);
+  CHECK(report_page(run, {}).find("answer differs") == std::string::npos);
   run["ok"] = false;
   run["first_wrong"] = {{"index", 17u}, {"got", 0.5}, {"wanted", 0.25}};
   const std::string page = report_page(run, {});
-  for (const std::string& value : {number(std::uint64_t{17}), number(0.5), number(0.25)})
-    CHECK(page.find(value) < page.find("<section"));
+  CHECK(page.find("<h1>The answer differs") != page.npos);
+  for (const std::string& value : {number(std::uint64_t{17}), std::string("0.5"), std::string("0.25")})
+    CHECK(page.find(value) < page.find("</section"));
 }
 
 TEST_CASE("global memory: a row a cache line") {
   const auto lines = [](std::uint64_t width, const auto& offset) {
-    return lanes_svg(instruction("global", width, 1, offset), "x");
+    return lanes_svg(instruction("global", width, 1, offset));
   };
   CHECK(rows_of(lines(4, [](std::uint64_t lane) { return 4 * lane; })) == 1);
   CHECK(rows_of(lines(4, [](std::uint64_t lane) { return 64 * lane + 4; })) == 16);
@@ -164,14 +187,14 @@ TEST_CASE("global memory: a row a cache line") {
   CHECK(rows_of(across) == 17);
   CHECK(times(across, "class=\"hit ") == 32);
   CHECK(rows_of(lines(1u << 30, [](std::uint64_t lane) { return lane << 30; })) == 40);
-  CHECK(lanes_svg({{"kind", "barrier"}}, "x").empty());
+  CHECK(lanes_svg({{"kind", "barrier"}}).empty());
 }
 
 TEST_CASE("SLM: a row a turn, and conflicts from the turn on that the words would not need") {
   const auto check = [](std::uint64_t width, const auto& offset, std::uint64_t turns, std::size_t conflicts,
                         std::uint64_t least, std::uint64_t lanes = 16, const char* kind = "read") {
     const Json each = instruction("slm", width, turns, offset, lanes, kind);
-    const std::string svg = lanes_svg(each, "x");
+    const std::string svg = lanes_svg(each);
     CHECK(rows_of(svg) == turns);
     CHECK(times(svg, "hit conflict") == conflicts);
     CHECK(least_of_example(each) == least);
@@ -192,14 +215,150 @@ TEST_CASE("SLM: a row a turn, and conflicts from the turn on that the words woul
       4, [](std::uint64_t lane) { return 8 * lane; }, 4, 16, 2, 32);  // 16 by 16
 }
 
-TEST_CASE("the costliest access comes first, and no more than a page can bear") {
-  std::vector<Json> all(40, instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; }));
-  all.back() = instruction("slm", 4, 16, [](std::uint64_t lane) { return 64 * lane; });
+TEST_CASE("the costliest picture comes first, and no more than a page can bear") {
+  std::vector<Json> all;
+  for (std::uint64_t i = 0; i < 39; ++i)
+    all.push_back(instruction("global", 4, 1, [&](std::uint64_t lane) { return 64 * i + 4 * lane; }));
+  all.push_back(instruction("slm", 4, 16, [](std::uint64_t lane) { return 64 * lane; }));
   all.back()["argument_name"] = "tile";
-  const std::string html = access_section(run_of(all)["counters"]);
+  const Json counters = run_of(all)["counters"];
+  const std::string html = access_section(counters, {}, pictures_of(counters));
   CHECK(times(html, "<figure>") == 16);
   CHECK(html.find("<code>tile</code>") < html.find("<code>in</code>"));
   CHECK(times(html, number(std::uint64_t{24})) == 1);
+}
+
+TEST_CASE("pictures that look the same are one, with their count and all that they are of") {
+  const auto side_by_side = [](std::uint64_t lane) { return 4 * lane; };
+  std::vector<Json> all(3, instruction("global", 4, 1, side_by_side));
+  for (unsigned i = 0; i < 3; ++i) all[i]["line"] = 10 + i;
+  all[1]["kind"] = "write";
+  all.push_back(instruction("global", 4, 1, [](std::uint64_t lane) { return 64 + 4 * lane; }));
+  all.push_back(instruction("slm", 4, 1, side_by_side));
+  const Json counters = run_of(all)["counters"];
+  const std::vector<Picture> pictures = pictures_of(counters);
+  REQUIRE(pictures.size() == 3);
+  CHECK(pictures[0].instructions == std::vector<std::size_t>{0, 1, 2});
+  const std::string html = figure(counters, pictures[0]);
+  CHECK(times(html, "<svg") == 1);
+  CHECK(html.find(number(std::uint64_t{3}) + " accesses look like this") != html.npos);
+  for (const std::uint64_t line : {10, 11, 12}) CHECK(times(html, "<li><span>line " + number(line)) == 1);
+  CHECK(times(figure(counters, pictures[1]), "look like this") == 0);
+}
+
+TEST_CASE("a legend says what is drawn, and only that") {
+  const Json global = instruction("global", 4, 1, [](std::uint64_t lane) { return 4 * lane; });
+  const Json slm = instruction("slm", 4, 1, [](std::uint64_t lane) { return 4 * lane; });
+  const auto has = [](const std::string& html) {
+    return std::pair(html.find("<dt>A cache line</dt>") != html.npos,
+                     html.find("<dt>A turn</dt>") != html.npos);
+  };
+  CHECK(has(legend_section(run_of({global})["counters"])) == std::pair(true, false));
+  CHECK(has(legend_section(run_of({slm})["counters"])) == std::pair(false, true));
+  CHECK(has(legend_section(run_of({global, slm})["counters"])) == std::pair(true, true));
+  CHECK(legend_section(run_of({})["counters"]).empty());
+}
+
+TEST_CASE("how lanes lie to each other") {
+  const auto pattern = [](std::uint64_t width, const auto& offset, std::uint64_t lanes = 16) {
+    const AccessPattern is = pattern_of(instruction("global", width, 1, offset, lanes), width);
+    return std::pair(is.kind, is.distance);
+  };
+  CHECK(pattern(4, [](std::uint64_t lane) { return 4 * lane; }) ==
+        std::pair(Pattern::adjacent, std::uint64_t{4}));
+  CHECK(pattern(4, [](std::uint64_t lane) { return 400 - 4 * lane; }) ==
+        std::pair(Pattern::adjacent, std::uint64_t{4}));
+  CHECK(pattern(4, [](std::uint64_t lane) { return 400 - 16 * lane; }) ==
+        std::pair(Pattern::apart, std::uint64_t{16}));
+  CHECK(pattern(4, [](std::uint64_t) { return 8; }) == std::pair(Pattern::one, std::uint64_t{0}));
+  CHECK(pattern(4, [](std::uint64_t lane) { return lane * lane; }) ==
+        std::pair(Pattern::scattered, std::uint64_t{0}));
+  CHECK(pattern(
+            4, [](std::uint64_t lane) { return 64 * lane; }, 1) == std::pair(Pattern::one, std::uint64_t{0}));
+}
+
+TEST_CASE("K0413, K0414, K0805 to K0809: findings, each with advice, the gravest first") {
+  const auto apart = [](std::uint64_t lane) { return 64 * lane; };
+  Json strided = instruction("global", 4, 16, apart), conflict = instruction("slm", 4, 16, apart);
+  Json reads = instruction("global", 4, 1, [](std::uint64_t) { return 0; });
+  strided["line"] = 2;
+  conflict["line"] = 3;
+  conflict["argument_name"] = "tile";
+  reads["line"] = 1;
+  reads["accesses"] = 65536;
+  reads["sub_group_accesses"] = 4096;
+  reads["argument_name"] = "table";
+  Json array{{"id", 9},          {"line", 4}, {"kind", "write"}, {"memory", "private"},
+             {"accesses", 8192}, {"width", 4}};
+  Json run = counted_run({strided, conflict, reads, array});
+  run["first_wrong"] = {{"index", 17u}, {"got", 0.5}, {"wanted", 0.25}};
+  run["predicted"] = {{"cache lines for 16 reads", 1u}};
+  run["counted"] = {{"cache lines for 16 reads", 16u}};
+  ReportFacts facts;
+  facts.source_file = "k.cl";
+  facts.source = {"for (;;) sum += table[k];", "  sum += in[16 * i];", "\tsum += tile[16 * item];",
+                  "counts[digit] = 1;"};
+  KernelFacts kernel;
+  kernel.simd_size = 16;
+  kernel.grf_count = 128;
+  facts.core = core_use(kernel, *find_target("pvc"), 256, 65'536, "the native binary for pvc");
+  const std::vector<Finding> found = findings_of(run, facts);
+  const std::vector<std::string> codes{"K0413", "K0414", "K0809", "K0806", "K0805", "K0807", "K0808"};
+  REQUIRE(codes_of(found) == codes);
+  for (const Finding& each : found) {
+    check_diagnostic(each.diagnostic.code.c_str(), each.diagnostic);
+    CHECK_FALSE(each.diagnostic.help.empty());
+  }
+  // The page has all of it, the first as its headline.
+  const std::string page = report_page(run, facts);
+  for (const Finding& each : found)
+    for (const std::string& help : each.diagnostic.help)
+      CHECK_MESSAGE(page.find(escaped(help.substr(1, help.find('`', 1) - 1))) != page.npos, help);
+  CHECK(page.find("<h1>The answer differs from the host&#39;s</h1><p class=\"help lead\">") != page.npos);
+  CHECK(unbalanced(page).empty());
+  // Native code that keeps nothing in memory knows better than the estimate.
+  facts.native_private = 0;
+  CHECK(std::ranges::count(codes_of(findings_of(run, facts)), "K0807") == 0);
+}
+
+TEST_CASE("what needs no change is no finding") {
+  const auto side_by_side = [](std::uint64_t lane) { return 4 * lane; };
+  CHECK(findings_of(
+            counted_run({instruction("global", 4, 1, side_by_side), instruction("slm", 4, 1, side_by_side)}),
+            {})
+            .empty());
+  // Four reads of a work-item that can be one of 16 bytes: the lines that they touch are needed.
+  Json each = instruction("global", 4, 4, [](std::uint64_t lane) { return 16 * lane; });
+  CHECK(codes_of(findings_of(counted_run({each}), {})) == std::vector<std::string>{"K0806"});
+  each["neighbours"] = {{"accesses", 4u}, {"bytes", 16u}};
+  CHECK(findings_of(counted_run({each}), {}).empty());
+  const std::string page = report_page(counted_run({each}), {});
+  CHECK(page.find("<h1>Nothing to change was found</h1>") != page.npos);
+}
+
+TEST_CASE("the advice is for how the lanes lie") {
+  const auto help = [](const Json& each, std::uint64_t wide = 256, std::uint64_t high = 1) {
+    Json run = counted_run({each});
+    run["group_size"] = {wide, high, 1};
+    const auto found = findings_of(run, {});
+    return found.size() == 1 ? found[0].diagnostic.help.front().substr(0, 12) : "not one";
+  };
+  const auto lines = [](std::uint64_t cost, const auto& offset) {
+    return instruction("global", 4, cost, offset);
+  };
+  CHECK(help(lines(2, [](std::uint64_t lane) { return 4 * lane + 4; })) ==
+        "let what a s");  // begins amid a line
+  CHECK(help(lines(16, [](std::uint64_t lane) { return 1024 * lane; })) == "let neighbou");
+  CHECK(help(lines(16, [](std::uint64_t lane) { return 1024 * lane; }), 1, 16) == "make the wor");
+  CHECK(help(lines(16, [](std::uint64_t lane) { return 999 * lane * lane; })) == "go through t");
+  // 4 accesses a work-item of 4 B, 16 B apart: it takes them all.
+  CHECK(help(lines(4, [](std::uint64_t lane) { return 16 * lane; })) == "let a work-i");
+  const auto turns = [](const char* kind, const auto& offset) {
+    return instruction("slm", 4, 16, offset, 16, kind);
+  };
+  CHECK(help(turns("read", [](std::uint64_t lane) { return 64 * lane; })) == "let neighbou");
+  CHECK(help(turns("atomic", [](std::uint64_t) { return 0; })) == "keep several");
+  CHECK(help(turns("read", [](std::uint64_t lane) { return 64 * lane * lane; })) == "the addresse");
 }
 
 TEST_CASE("occupancy by resource agrees with the library") {
@@ -223,16 +382,50 @@ TEST_CASE("source lines with their counts, where source and line numbers fit tog
   each["line"] = 12;
   const Json counters = run_of({each, each})["counters"];
   ReportFacts facts;
-  CHECK(times(source_section(counters, facts), "class=\"missing\"") == 1);
+  facts.no_source = "why <not>";
+  CHECK(times(source_section(counters, facts, {}), "<p class=\"missing\">why &lt;not&gt;</p>") == 1);
   facts.source_file = "k.cl";
   for (int line = 1; line <= 30; ++line) facts.source.push_back("line " + std::to_string(line) + ";");
-  const std::string html = source_section(counters, facts);
+  const std::string html = source_section(counters, facts, {});
   CHECK(html.find(number(std::uint64_t{8192})) != html.npos);
   for (const char* shown : {"line 10;", "line 14;"}) CHECK(html.find(shown) != html.npos);
   for (const char* not_shown : {"line 9;", "line 15;"}) CHECK(html.find(not_shown) == html.npos);
   facts.source.resize(11);
-  CHECK(times(source_section(counters, facts), "class=\"missing\"") == 1);
-  CHECK(source_section(run_of({})["counters"], facts).empty());
+  CHECK(times(source_section(counters, facts, {}), "class=\"missing\"") == 1);
+  CHECK(times(source_section(run_of({})["counters"], facts, {}), "class=\"missing\"") == 1);
+}
+
+TEST_CASE("a source is shown if it is the one that the kernel names") {
+  const auto spirv = read_file(std::filesystem::path(KILN_TEST_SPIRV) / "saxpy.spv");
+  const auto named = named_source(spirv);
+  REQUIRE(named);
+  CHECK(named->name == "saxpy.cl");
+  const std::filesystem::path kernels = std::filesystem::path(KILN_TEST_SPIRV) / ".." / "kernels";
+  const auto found = [&](const std::optional<NamedSource>& source) {
+    ReportFacts facts;
+    find_source(kernels, "saxpy", source, facts);
+    CHECK(facts.source.empty() != facts.no_source.empty());
+    return facts.no_source.empty();
+  };
+  CHECK(found(named));
+  CHECK_FALSE(found(std::nullopt));
+  CHECK_FALSE(found(NamedSource{"matmul.cl", named->sha256}));
+  CHECK_FALSE(found(NamedSource{"../kernels/saxpy.cl", named->sha256}));
+  CHECK_FALSE(found(NamedSource{"saxpy.cl", std::string(64, '0')}));
+  ReportFacts facts;
+  find_source(kernels / "none", "saxpy", named, facts);
+  CHECK(facts.no_source.find("is not in") != std::string::npos);
+  // In a fat binary too; in what is damaged, or cut anywhere, nothing or the same.
+  const auto wrapped = wrap_spirv(spirv);
+  const ArchiveMember member{"generic_ir", wrapped};
+  CHECK(named_source(*write_archive({&member, 1})) == named);
+  for (std::size_t size = 0; size < spirv.size(); ++size) {
+    const auto cut = named_source(std::span(spirv).first(size));
+    CHECK((!cut || cut == named));
+  }
+  Bytes zero = spirv;
+  std::fill(zero.begin() + 20, zero.end(), std::byte{});
+  CHECK_FALSE(named_source(zero));
 }
 
 TEST_CASE("a device that does not count: the page says so, and shows the rest") {

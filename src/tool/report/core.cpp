@@ -19,7 +19,11 @@ std::string amount(const ResourceUse& use, std::uint64_t value) {
 CoreUse core_use(const KernelFacts& kernel, const Target& target, std::uint64_t group_size, std::uint64_t slm,
                  std::string basis) {
   const CoreLimits limits = core_limits(target);
-  CoreUse use{std::string(target.name), std::move(basis), occupancy(kernel, limits, group_size, slm), {}};
+  CoreUse use{std::string(target.name),
+              std::move(basis),
+              limits.generation,
+              occupancy(kernel, limits, group_size, slm),
+              {}};
   const auto add = [&](Resource resource, std::uint64_t of_group, std::uint64_t of_core) {
     if (of_group > 0) use.uses.push_back({resource, of_group, of_core, of_core / of_group});
   };
@@ -58,7 +62,7 @@ std::string core_section(const ReportFacts& facts) {
   html +=
       table("Occupancy of one core by resource",
             {"Resource", "In use", "Share", "A group takes", "A core has", "Groups that would fit"}, rows, 2);
-  return html + "<p class=\"note\">" + escaped(core.basis) + "</p></section>\n";
+  return html + "<p class=\"note\">Known by " + escaped(core.basis) + ".</p></section>\n";
 }
 
 }  // namespace kiln::tool

@@ -55,17 +55,29 @@ std::map<std::uint64_t, LineSum> sums_by_line(const Json& counters) {
 
 }  // namespace
 
-std::string source_section(const Json& counters, const ReportFacts& facts) {
+std::string source_section(const Json& counters, const ReportFacts& facts,
+                           const std::vector<Finding>& found) {
   const auto sums = sums_by_line(counters);
-  if (sums.empty()) return {};
   std::string html = "<section id=\"source\"><h2>Source</h2>\n";
-  if (facts.source.empty())
-    return html +
-           "<p class=\"missing\">The kernel has line numbers; its source was not found beside "
-           "it.</p></section>\n";
+  const auto missing = [&](const std::string& why) {
+    return html + "<p class=\"missing\">" + why + "</p></section>\n";
+  };
+  if (sums.empty())
+    return missing(
+        "The kernel has no line numbers. Compile it with <code>-g</code>, and the tables name lines.");
+  if (facts.source.empty()) return missing(escaped(facts.no_source));
   if (sums.rbegin()->first > facts.source.size())
-    return html + "<p class=\"missing\">" + code(facts.source_file) +
-           " is shorter than the line numbers of the kernel: it is another source.</p></section>\n";
+    return missing(code(facts.source_file) +
+                   " has fewer lines than the kernel says: they are of another file.");
+  std::map<std::uint64_t, std::string> marks;
+  for (const Finding& each : found)
+    for (const std::size_t i : each.instructions)
+      if (const Json& line = counters["instructions"][i]["line"]; line.is_number_unsigned()) {
+        std::string& mark = marks[line.get<std::uint64_t>()];
+        if (const std::string tag = " <b class=\"tag warn\">" + each.diagnostic.code + "</b>";
+            mark.find(tag) == mark.npos)
+          mark += tag;
+      }
   std::uint64_t most = 1;
   for (const auto& [line, sum] : sums) most = std::max(most, sum.accesses);
   std::vector<std::vector<std::string>> rows;
@@ -76,7 +88,7 @@ std::string source_section(const Json& counters, const ReportFacts& facts) {
     if (line > last + 1) rows.push_back({"⋮", "", "", "", "", ""});
     last = line;
     const auto sum = sums.find(line);
-    const std::string text = "<pre>" + code(facts.source[line - 1]) + "</pre>";
+    const std::string text = "<pre>" + code(facts.source[line - 1]) + "</pre>" + marks[line];
     if (sum == sums.end()) {
       rows.push_back({std::to_string(line), text, "", "", "", ""});
       continue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the report says beyond the run itself, from the kernel's files, and the file it goes to.
 #include <cstring>
-#include <fstream>
 
 #include "support/whole_file.hpp"
 #include "tool/check/parts.hpp"
@@ -10,23 +9,6 @@
 
 namespace kiln::tool {
 namespace {
-
-// A source with more is not the sample's.
-constexpr std::size_t kMostLines = 20'000;
-constexpr std::uintmax_t kLargestSource = 4 << 20;  // bytes
-
-/// FAMILY.cl beside the kernel's file. Names inside SPIR-V are not followed: it could name any file.
-void find_source(const std::filesystem::path& folder, const std::string& family, ReportFacts& facts) {
-  const std::filesystem::path path = folder / (family + ".cl");
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) ||
-      std::filesystem::file_size(path, error) > kLargestSource)
-    return;
-  std::ifstream file(path);
-  for (std::string line; facts.source.size() < kMostLines && std::getline(file, line);)
-    facts.source.push_back(std::move(line));
-  facts.source_file = path.filename().string();
-}
 
 /// The device's product. Driver 22.43 does not tell it: then the one that FAMILY.PRODUCT.bin is for.
 const Target* target_here(const OpenDevice& device, std::string_view family, std::string_view file) {
@@ -55,31 +37,34 @@ std::optional<KernelFacts> native_facts(const std::filesystem::path& folder, con
 }  // namespace
 
 ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, const samples::Sample& sample,
-                         const samples::Prepared& prepared, const std::string& file, const Json& counters) {
+                         const samples::Prepared& prepared, const std::string& file,
+                         const std::optional<NamedSource>& named, const Json& counters) {
   ReportFacts facts;
   facts.summary = sample.summary;
   facts.slm = kernel.facts().static_slm + prepared.slm;
   facts.slm_limit = device.compute.slm_per_group;
   const std::filesystem::path folder = kernel_folder();
-  find_source(folder, sample.family, facts);
+  find_source(folder, sample.family, named, facts);
   const Target* target = target_here(device, sample.family, file);
   if (!target) return facts;
   KernelFacts known = kernel.facts();
-  std::string basis = "By the binary that ran.";
+  std::string basis = "the binary that ran";
   // The CPU device has no hardware threads of its own: what counts is code for the product it stands for.
   if (device.kind == DeviceKind::cpu || known.simd_size == 0) {
     if (auto native = native_facts(folder, sample, *target)) {
       known = *std::move(native);
-      basis = "By the native binary for " + std::string(target->name) + " among the kernel's files.";
+      basis = "the native binary for " + std::string(target->name) + " among the kernel's files";
     } else {
       known.simd_size = counters.is_object() ? counters.value("sub_group_size", 16u) : 16u;
       known.grf_count = 128;
       if (counters.is_object() && counters["totals"].contains("barriers")) known.barrier_count = 1;
-      basis = "An estimate, as there is no native binary for " + std::string(target->name) +
-              " here: " + std::to_string(known.simd_size) +
-              " work-items and 128 registers a hardware thread.";
+      basis = "an estimate, as there is no native binary for " + std::string(target->name) +
+              " here: " + std::to_string(known.simd_size) + " work-items and 128 registers a hardware thread";
     }
   }
+  if (known.simd_size != 0 && !basis.starts_with("an estimate"))
+    facts.native_private = known.private_size + known.private_per_thread + known.scratch_per_thread[0] +
+                           known.scratch_per_thread[1] + known.spill_size;
   const Extent& size = prepared.shape.group_size;
   facts.core = core_use(known, *target, std::uint64_t{size.x} * size.y * size.z, facts.slm, std::move(basis));
   return facts;

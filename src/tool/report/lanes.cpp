@@ -11,7 +11,7 @@ namespace kiln::tool {
 namespace {
 
 // As the CPU device counts: docs/counters.md.
-constexpr std::uint64_t kLineBytes = 64, kBanks = 16, kBankBytes = 4, kServedTogether = 16;
+constexpr std::uint64_t kBanks = 16, kServedTogether = 16;
 
 // Pixels of the drawing; it is 400 wide, so that its text can be read on a phone.
 constexpr std::uint64_t kLeft = 72, kTop = 30, kCell = 20, kRow = 24, kPixelsPerByte = 5;
@@ -88,14 +88,13 @@ class Drawing {
     body_ += "<text class=\"label\" text-anchor=\"" + std::string(anchor) + "\" x=\"" + std::to_string(x) +
              "\" y=\"20\">" + label + "</text>";
   }
-  std::string finish(const std::string& id, const std::string& title, const char* unit) {
+  std::string finish(const std::string& title, const char* unit) {
     if (rows_ > kMostRows) {
       y_ += kRow;
       body_ += text("start", kLeft, "and " + std::to_string(rows_ - kMostRows) + " more " + unit, "label");
     }
-    return "<svg class=\"lanes\" role=\"img\" aria-labelledby=\"" + id + "\" viewBox=\"0 0 400 " +
-           std::to_string(y_ + kRow + 2) + "\"><title id=\"" + id + "\">" + title + "</title>" + body_ +
-           "</svg>\n";
+    return "<svg class=\"lanes\" role=\"img\" aria-label=\"" + title + "\" viewBox=\"0 0 400 " +
+           std::to_string(y_ + kRow + 2) + "\">" + body_ + "</svg>\n";
   }
 
  private:
@@ -115,7 +114,7 @@ class Drawing {
   std::size_t rows_ = 0;
 };
 
-std::string lines_svg(const std::vector<Touch>& touches, const std::string& id) {
+std::string lines_svg(const std::vector<Touch>& touches) {
   struct Piece {
     std::uint64_t start, bytes;  // in its line
     auto operator<=>(const Piece&) const = default;
@@ -129,22 +128,22 @@ std::string lines_svg(const std::vector<Touch>& touches, const std::string& id) 
     }
   Drawing drawing;
   for (std::uint64_t byte = 0; byte < kLineBytes; byte += 16)
-    drawing.head(kLeft + byte * kPixelsPerByte, (byte ? "" : "byte ") + std::to_string(byte), "start");
+    drawing.head(kLeft + byte * kPixelsPerByte, "+" + std::to_string(byte), "start");
+  drawing.head(kLeft - 8, "from", "end");
   for (const auto& [line, pieces] : lines) {
-    if (!drawing.row("line " + std::to_string(line))) continue;
+    if (!drawing.row("byte " + std::to_string(line * kLineBytes))) continue;
     drawing.ground("free");
     for (const auto& [piece, lanes] : pieces)
       drawing.cell(kLeft + piece.start * kPixelsPerByte, piece.bytes * kPixelsPerByte, lanes, "",
-                   "bytes " + std::to_string(piece.start) + " to " +
-                       std::to_string(piece.start + piece.bytes - 1) + " of line " + std::to_string(line));
+                   "bytes " + std::to_string(line * kLineBytes + piece.start) + " to " +
+                       std::to_string(line * kLineBytes + piece.start + piece.bytes - 1));
   }
-  return drawing.finish(id,
-                        std::to_string(touches.size()) + " lanes touch " + std::to_string(lines.size()) +
+  return drawing.finish(std::to_string(touches.size()) + " lanes touch " + std::to_string(lines.size()) +
                             (lines.size() == 1 ? " cache line" : " different cache lines"),
                         "lines");
 }
 
-std::string banks_svg(const std::vector<Touch>& touches, bool atomic, const std::string& id) {
+std::string banks_svg(const std::vector<Touch>& touches, bool atomic) {
   Drawing drawing;
   for (std::uint64_t bank = 0; bank < kBanks; ++bank)
     drawing.head(kLeft + bank * kCell + kCell / 2, std::to_string(bank));
@@ -167,8 +166,7 @@ std::string banks_svg(const std::vector<Touch>& touches, bool atomic, const std:
               "word " + std::to_string(banks[bank][turn].first) + ", in bank " + std::to_string(bank));
     }
   });
-  return drawing.finish(id,
-                        "The banks serve " + std::to_string(touches.size()) + " lanes in " +
+  return drawing.finish("The banks serve " + std::to_string(touches.size()) + " lanes in " +
                             std::to_string(turns) + (turns == 1 ? " turn" : " turns"),
                         "turns");
 }
@@ -184,6 +182,11 @@ std::uint64_t least_of_example(const Json& instruction) {
     });
     return least;
   }
+  // What could be one wide access of a work-item needs the lines of all its bytes.
+  if (instruction.contains("neighbours"))
+    for (Touch& touch : touches)
+      touch.bytes =
+          std::clamp(instruction["neighbours"].value("bytes", std::uint64_t{0}), touch.bytes, kMostBytes);
   // Different bytes; those of two lanes may overlap.
   std::ranges::sort(touches, {}, &Touch::offset);
   std::uint64_t bytes = 0, end = 0;
@@ -194,11 +197,10 @@ std::uint64_t least_of_example(const Json& instruction) {
   return (bytes + kLineBytes - 1) / kLineBytes;
 }
 
-std::string lanes_svg(const Json& instruction, const std::string& id) {
+std::string lanes_svg(const Json& instruction) {
   const std::vector<Touch> touches = touches_of(instruction);
   if (touches.empty()) return {};
-  return is_slm(instruction) ? banks_svg(touches, instruction["kind"] == "atomic", id)
-                             : lines_svg(touches, id);
+  return is_slm(instruction) ? banks_svg(touches, instruction["kind"] == "atomic") : lines_svg(touches);
 }
 
 }  // namespace kiln::tool

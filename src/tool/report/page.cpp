@@ -55,12 +55,42 @@ std::string glance(const Json& run, const ReportFacts& facts) {
   return html + "</dl>\n";
 }
 
-std::string wrong_answer(const Json& run) {
-  if (!run.contains("first_wrong")) return {};
-  const Json& wrong = run["first_wrong"];
-  return "<p class=\"alarm\">Element " + number(wrong["index"].get<std::uint64_t>()) + " is " +
-         number(wrong["got"].get<double>()) + ", should be " + number(wrong["wanted"].get<double>()) +
-         ".</p>\n";
+/// Text of a diagnostic; what stands in backquotes is code.
+std::string shown_text(const std::string& text) {
+  std::string html;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = std::min(text.find('`', at), text.size());
+    html += escaped(std::string_view(text).substr(at, end - at));
+    const std::size_t close = end < text.size() ? text.find('`', end + 1) : text.npos;
+    if (close == text.npos) return html + escaped(std::string_view(text).substr(end));
+    html += code(std::string_view(text).substr(end + 1, close - end - 1));
+    end = close;
+  }
+  return html;
+}
+
+/// As a sentence begins.
+std::string as_sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+std::string headline(const Json& run, const std::vector<Finding>& found) {
+  if (!found.empty()) return shown_text(as_sentence(found.front().diagnostic.message));
+  if (!was_counted(run)) return "Accesses were not counted";
+  return "Nothing to change was found";
+}
+
+/// What goes with the headline: the first advice of the first finding.
+std::string advice(const Json& run, const ReportFacts& facts, const std::vector<Finding>& found) {
+  if (!found.empty()) {
+    const auto& help = found.front().diagnostic.help;
+    return help.empty() ? std::string()
+                        : "<p class=\"help lead\">" + shown_text(as_sentence(help.front())) + "</p>";
+  }
+  if (!was_counted(run))
+    return "<p class=\"help lead\">This device does not count: use <code>--device cpu</code></p>";
+  return "<p class=\"lead\">" + escaped(as_sentence(nothing_found(facts))) + ".</p>";
 }
 
 std::string run_section(const Json& run) {
@@ -120,22 +150,38 @@ std::string predictions_section(const Json& run) {
          "</section>\n";
 }
 
-std::string defects_section(const Json& run) {
-  if (!was_counted(run) || run["defects"].empty()) return {};
-  std::string html = "<section id=\"defects\"><h2>Defects</h2>\n";
-  for (const Json& defect : run["defects"]) {
-    html += "<article class=\"defect\"><h3><b class=\"tag bad\">" +
-            escaped(defect["code"].get<std::string>()) + "</b> " +
-            escaped(defect["message"].get<std::string>()) + "</h3><dl class=\"facts\">";
-    for (const Json& row : defect["rows"])
-      html += "<div><dt>" + escaped(row["label"].get<std::string>()) + "</dt><dd>" +
-              (row.contains("text") ? escaped(row["text"].get<std::string>())
-                                    : number(row["value"].get<std::uint64_t>()) + " " +
-                                          escaped(row.value("unit", std::string()))) +
+std::string findings_section(const Json& run, const std::vector<Finding>& found,
+                             const std::vector<Picture>& pictures) {
+  if (found.empty()) return {};
+  std::string html =
+      "<section id=\"findings\"><h2>" +
+      (found.size() == 1 ? std::string("What was found, and what to change")
+                         : count(found.size(), "finding", "findings") + ", and what to change") +
+      "</h2>\n";
+  std::vector<const Picture*> shown;
+  for (const Finding& finding : found) {
+    const Diagnostic& is = finding.diagnostic;
+    const bool error = is.severity == Severity::error;
+    html += "<article class=\"finding\"><div class=\"said\"><h3><b class=\"tag " +
+            std::string(error ? "bad" : "warn") + "\">" + escaped(is.code) + "</b> " +
+            shown_text(as_sentence(is.message)) + "</h3>\n";
+    for (const std::string& help : is.help) html += "<p class=\"help\">" + shown_text(help) + "</p>\n";
+    html += "<dl class=\"facts\">";
+    for (const DiagnosticRow& row : is.rows) {
+      const bool source = row.label.starts_with("line ");
+      html += std::string(source ? "<div class=\"whole\">" : "<div>") + "<dt>" + escaped(row.label) +
+              "</dt><dd>" +
+              (source             ? code(row.text)
+               : row.text.empty() ? number(row.value) + (row.unit.empty() ? "" : " " + escaped(row.unit))
+                                  : escaped(row.text)) +
               "</dd></div>\n";
-    html += "</dl>";
-    for (const Json& help : defect["help"])
-      html += "<p class=\"help\">" + escaped(help.get<std::string>()) + "</p>";
+    }
+    html += "</dl></div>\n";
+    const Picture* picture = picture_of(finding, pictures);
+    if (picture && std::ranges::find(shown, picture) == shown.end()) {
+      html += figure(run["counters"], *picture);
+      shown.push_back(picture);
+    }
     html += "</article>\n";
   }
   return html + "</section>\n";
@@ -143,6 +189,9 @@ std::string defects_section(const Json& run) {
 
 std::string report_page(const Json& run, const ReportFacts& facts) {
   const std::string kernel = escaped(run["kernel"].get<std::string>());
+  const std::vector<Finding> found = findings_of(run, facts);
+  const std::vector<Picture> pictures =
+      was_counted(run) ? pictures_of(run["counters"]) : std::vector<Picture>();
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
@@ -150,13 +199,16 @@ std::string report_page(const Json& run, const ReportFacts& facts) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
       kernel + " – Kiln</title>\n<style>" + kReportStyle + "</style>\n</head>\n<body>\n" + kReportPatterns +
-      "<header><p class=\"over\">Kiln " KILN_VERSION "</p><h1>" + kernel + "</h1> " + answer_tag(run) +
-      "<p class=\"summary\">" + escaped(facts.summary) + "</p></header>\n<main>\n" + wrong_answer(run) +
-      glance(run, facts);
-  html += defects_section(run) + predictions_section(run);
-  if (was_counted(run)) html += access_section(run["counters"]);
-  html += core_section(facts);
-  if (was_counted(run)) html += source_section(run["counters"], facts) + counts_section(run["counters"]);
+      "<header><p class=\"over\">Kiln " KILN_VERSION " · " + code(run["kernel"].get<std::string>()) + " on " +
+      escaped(run["device"].get<std::string>()) + " " + answer_tag(run) + "</p><h1>" + headline(run, found) +
+      "</h1>" + advice(run, facts, found) + "<p class=\"summary\">" + code(run["kernel"].get<std::string>()) +
+      ": " + escaped(facts.summary) + "</p></header>\n<main>\n" + glance(run, facts);
+  html += findings_section(run, found, pictures);
+  if (was_counted(run)) html += legend_section(run["counters"]);
+  if (was_counted(run)) html += source_section(run["counters"], facts, found);
+  if (was_counted(run)) html += access_section(run["counters"], found, pictures);
+  html += predictions_section(run) + core_section(facts);
+  if (was_counted(run)) html += counts_section(run["counters"]);
   return html + run_section(run) + "</main>\n</body>\n</html>\n";
 }
 

@@ -7,11 +7,13 @@
 
 #include "kiln/occupancy.hpp"
 #include "support/json.hpp"
+#include "tool/report/findings.hpp"
 #include "tool/samples/samples.hpp"
 
 namespace kiln::tool {
 
-using detail::Json;
+// As the CPU device counts: docs/counters.md.
+inline constexpr std::uint64_t kLineBytes = 64, kBankBytes = 4;
 
 /// What one work-group takes of something that the work-groups of a core share.
 struct ResourceUse {
@@ -23,6 +25,7 @@ struct ResourceUse {
 /// How full a core of some product is.
 struct CoreUse {
   std::string product, basis;  ///< ocloc's name; where SIMD width, registers and barriers come from, in words
+  Generation generation = Generation::gen12lp;
   Occupancy occupancy;
   std::vector<ResourceUse> uses;
 };
@@ -33,25 +36,63 @@ struct ReportFacts {
   std::uint64_t slm = 0;        ///< bytes a work-group, of `__local` arrays and arguments
   std::uint64_t slm_limit = 0;  ///< bytes, the most one work-group can have
   std::optional<CoreUse> core;  ///< nothing: the product is not known
-  std::string source_file;      ///< with `source`, its lines; empty: not found
-  std::vector<std::string> source;
+  /// Of private and scratch memory that native code for the product keeps; nothing: there is no such code.
+  std::optional<std::uint64_t> native_private;
+  std::string source_file;          ///< with `source`, its lines
+  std::vector<std::string> source;  ///< empty: `no_source` says why
+  std::string no_source;
 };
 
 /// Pure. `group_size` in work-items, `slm` in bytes a group.
 [[nodiscard]] CoreUse core_use(const KernelFacts& kernel, const Target& target, std::uint64_t group_size,
                                std::uint64_t slm, std::string basis);
 
+/// The source that a kernel was made of, as its SPIR-V says it: spirv/lines.py writes it there.
+struct NamedSource {
+  std::string name, sha256;  ///< the file's, without a folder; 64 digits
+  friend bool operator==(const NamedSource&, const NamedSource&) = default;
+};
+
+/// What the SPIR-V in a kernel file says; nothing where it does not, or is damaged. Pure.
+[[nodiscard]] std::optional<NamedSource> named_source(std::span<const std::byte> file);
+
+/// FAMILY.cl of the folder, if it is the source that is named: its lines, else `no_source`.
+void find_source(const std::filesystem::path& folder, const std::string& family,
+                 const std::optional<NamedSource>& named, ReportFacts& facts);
+
 /// The page: `run` is what `kiln run --counters --json` prints; without `counters` it says that they are
 /// missing. Asks for nothing else, not even over a network. Pure.
 [[nodiscard]] std::string report_page(const Json& run, const ReportFacts& facts);
 
+/// Accesses of sub-groups that look the same, drawn once.
+struct Picture {
+  std::string svg;
+  std::vector<std::size_t> instructions;  ///< of the counters, in their order
+  std::uint64_t surplus = 0;              ///< cache lines, or turns, beyond the least
+};
+
+/// The costliest first. Pure.
+[[nodiscard]] std::vector<Picture> pictures_of(const Json& counters);
+
 // Its parts, in the order of the page; each a `<section>`, or nothing. All pure.
 [[nodiscard]] std::string predictions_section(const Json& run);
-[[nodiscard]] std::string defects_section(const Json& run);
-[[nodiscard]] std::string access_section(const Json& counters);
+[[nodiscard]] std::string findings_section(const Json& run, const std::vector<Finding>& found,
+                                           const std::vector<Picture>& pictures);
+/// Without those that `found` shows.
+[[nodiscard]] std::string access_section(const Json& counters, const std::vector<Finding>& found,
+                                         const std::vector<Picture>& pictures);
+/// What the pictures mean, for whoever has not read the documents.
+[[nodiscard]] std::string legend_section(const Json& counters);
 [[nodiscard]] std::string core_section(const ReportFacts& facts);
-[[nodiscard]] std::string source_section(const Json& counters, const ReportFacts& facts);
+[[nodiscard]] std::string source_section(const Json& counters, const ReportFacts& facts,
+                                         const std::vector<Finding>& found);
 [[nodiscard]] std::string counts_section(const Json& counters);
+
+/// One picture with what it is of. Pure.
+[[nodiscard]] std::string figure(const Json& counters, const Picture& picture);
+
+/// The picture that shows what a finding is about; null: it is about none. Pure.
+[[nodiscard]] const Picture* picture_of(const Finding& finding, const std::vector<Picture>& pictures);
 
 /// The most cache lines that one access of a sub-group touched. Pure.
 [[nodiscard]] std::uint64_t most_lines(const Json& instruction);
@@ -69,17 +110,18 @@ struct ReportFacts {
 [[nodiscard]] std::string owner_of(const Json& instruction);
 
 /// One access of a sub-group as SVG: lanes in the cache lines, or in the banks of SLM, that they touch. Empty
-/// for an instruction without `example`. `id` is unique on the page.
-[[nodiscard]] std::string lanes_svg(const Json& instruction, const std::string& id);
+/// for an instruction without `example`.
+[[nodiscard]] std::string lanes_svg(const Json& instruction);
 
 /// Lines, or turns, that the bytes of the `example` need at least. 0: there is none.
 [[nodiscard]] std::uint64_t least_of_example(const Json& instruction);
 
 /// Looks up the device's product, a native binary for it among the sample kernels, and the source beside
-/// them. `file` is that which the kernel was made from.
+/// them. `file` is that which the kernel was made from, `named` the source that it names.
 [[nodiscard]] ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel,
                                        const samples::Sample& sample, const samples::Prepared& prepared,
-                                       const std::string& file, const Json& counters);
+                                       const std::string& file, const std::optional<NamedSource>& named,
+                                       const Json& counters);
 
 /// K0410.
 [[nodiscard]] Error unwritable_report(const std::string& path, std::string reason);

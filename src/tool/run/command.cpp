@@ -8,6 +8,7 @@
 #include "tool/common/session.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run/measure.hpp"
+#include "tool/run/print_counters.hpp"
 #include "tool/samples/counters.hpp"
 
 namespace kiln::tool {
@@ -28,6 +29,7 @@ struct Report {
   Outcome outcome;
   Json counters;  ///< null: not asked for
   bool show_counters = false;
+  ReportFacts facts{};  ///< with the counters, or for a page
 };
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -80,7 +82,11 @@ Json report_json(const Report& r) {
   for (const samples::Predicted& p : r.prepared.predicted)
     if (const auto value = counted(r.counters, p)) json["counted"][p.what] = *value;
   json["defects"] = defects_json(r.counters);
-  if (r.show_counters) json["counters"] = r.counters;
+  if (!r.show_counters) return json;
+  json["counters"] = r.counters;
+  json["findings"] = Json::array();
+  for (const Finding& each : findings_of(json, r.facts))
+    json["findings"].push_back(Json::parse(to_json(each.diagnostic)).value());
   return json;
 }
 
@@ -113,8 +119,12 @@ void print_text(const Report& r) {
     say("%s\n", wrong_text(*wrong).c_str());
   else
     say("%llu elements as on the host\n", static_cast<unsigned long long>(r.prepared.elements));
-  if (r.show_counters) print_counters(r.counters);
-  if (!r.counters.is_null()) print_defects(r.counters);
+  if (r.show_counters) {
+    print_counters(r.counters);
+    print_findings(findings_of(json, r.facts), r.facts);
+  } else if (!r.counters.is_null()) {
+    print_defects(r.counters);
+  }
 }
 
 /// Reports an error on stderr, and as JSON on stdout when that was asked for.
@@ -132,6 +142,13 @@ int list_samples(bool json) {
   }
   if (json) print(list);
   return kOk;
+}
+
+/// By the file that the module was made from.
+std::optional<NamedSource> source_of(
+    const std::vector<std::pair<std::string, std::optional<NamedSource>>>& known, const std::string& file) {
+  const auto found = std::ranges::find(known, file, [](const auto& each) { return each.first; });
+  return found == known.end() ? std::nullopt : found->second;
 }
 
 Result<std::vector<KernelFile>> files_of(const samples::Sample& sample, const RunOptions& options) {
@@ -158,6 +175,8 @@ int run(const RunOptions& options) {
   if (const auto can = can_count(*device); watched && !can) return fail(options, can.error());
   auto files = files_of(*sample, options);
   if (!files) return fail(options, files.error());
+  std::vector<std::pair<std::string, std::optional<NamedSource>>> sources;
+  for (const KernelFile& file : *files) sources.emplace_back(file.name, named_source(file.bytes));
   const auto settings = cache_options();
   if (!settings) return fail(options, settings.error());
   Cache cache = Cache::open(*settings);
@@ -175,12 +194,13 @@ int run(const RunOptions& options) {
     if (!counters) return fail(options, counters.error());
     report.counters = *std::move(counters);
   }
-  if (!options.report.empty()) {
-    const ReportFacts facts =
-        report_facts(*device, **kernel, *sample, *prepared, bundle->file(), report.counters);
-    if (const auto written = write_report(options.report, report_page(report_json(report), facts)); !written)
+  if (counts || !options.report.empty())
+    report.facts = report_facts(*device, **kernel, *sample, *prepared, bundle->file(),
+                                source_of(sources, bundle->file()), report.counters);
+  if (!options.report.empty())
+    if (const auto written = write_report(options.report, report_page(report_json(report), report.facts));
+        !written)
       return fail(options, written.error());
-  }
   if (options.json)
     print(report_json(report));
   else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Counters as tables on a terminal.
 
+#include "tool/run/print_counters.hpp"
+
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 #include "tool/samples/counters.hpp"
@@ -22,6 +24,12 @@ std::string lines_text(const Json& instruction) {
   return text;
 }
 
+/// "line 25"; "%161" where the kernel has no lines.
+std::string place(const Json& instruction) {
+  if (instruction["line"].is_number()) return "line " + instruction["line"].dump();
+  return instruction["id"].is_number() ? "%" + instruction["id"].dump() : "-";
+}
+
 std::string argument_text(const Json& instruction) {
   const std::string name = instruction.value("argument_name", std::string());
   return name.empty() ? cell(instruction, "argument") : name;
@@ -35,9 +43,15 @@ void print_defects(const Json& counters) {
   if (counters["defects"].empty()) say("  memory       no access out of bounds, no data race in SLM\n");
 }
 
+void print_findings(const std::vector<Finding>& found, const ReportFacts& facts) {
+  if (found.empty()) return say("\n  nothing to change: %s\n", nothing_found(facts).c_str());
+  say("\n");
+  for (const Finding& each : found) say("%s", to_text(each.diagnostic).c_str());
+}
+
 void print_counters(const Json& counters) {
   std::vector<std::vector<std::string>> totals{
-      {"MEMORY", "ACCESSES", "BYTES", "BY SUB-GROUPS", "LINES", "TURNS", "OF CONFLICTS"}};
+      {"MEMORY", "ACCESSES", "BYTES", "BY SUB-GROUPS", "CACHE LINES", "TURNS", "OF CONFLICTS"}};
   for (const auto& [name, sums] : counters["totals"].items()) {
     if (sums.is_number()) {
       totals.push_back({name, sums.dump(), "-", "-", "-", "-", "-"});
@@ -50,19 +64,18 @@ void print_counters(const Json& counters) {
   }
   say("\n");
   print_table(std::move(totals), 1, 2);
-  std::vector<std::vector<std::string>> table{{"ID", "LINE", "KIND", "MEMORY", "OF", "LINES: TIMES", "WIDTH",
+  std::vector<std::vector<std::string>> table{{"PLACE", "KIND", "MEMORY", "OF", "CACHE LINES: TIMES", "WIDTH",
                                                "ACCESSES", "TURNS", "OF CONFLICTS", "NEIGHBOURS"}};
   for (const Json& each : counters["instructions"]) {
     const bool joins = each.contains("neighbours") && each["neighbours"]["accesses"] != 1;
     table.push_back(
-        {each["id"].is_number() ? "%" + each["id"].dump() : "-", cell(each, "line"), cell(each, "kind"),
-         cell(each, "memory"), argument_text(each), lines_text(each), cell(each, "width"),
-         cell(each, "accesses"), cell(each, "turns"), cell(each, "conflict_turns"),
+        {place(each), cell(each, "kind"), cell(each, "memory"), argument_text(each), lines_text(each),
+         cell(each, "width"), cell(each, "accesses"), cell(each, "turns"), cell(each, "conflict_turns"),
          joins ? cell(each["neighbours"], "accesses") + " in " + cell(each["neighbours"], "bytes") + " B"
                : "-"});
   }
   say("\n");
-  print_table(std::move(table), 6, 2);
+  print_table(std::move(table), 5, 2);
   if (!counters.value("complete", true))
     say("  Some sub-groups made more accesses than are kept: their lines and turns are counted in parts.\n");
 }
