@@ -3,4 +3,5 @@
 #pragma once
 
 #include "kiln/bake.hpp"
+#include "kiln/cache_folder.hpp"
 #include "kiln/long_work.hpp"

@@ -23,7 +23,7 @@ LAYERS = {
     'all': 'kiln',
     'drivers': '',
     'doctor': '',
-    'offline': 'bake long_work offline',
+    'offline': 'bake cache_folder long_work offline',
     'tool': '',
 }
 # The driver is no user of the library: it reads files and products as the library does, and that is all.

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cache/format/facts.hpp"
-#include "tool/cache/archive.hpp"
+#include "offline/cache/archive.hpp"
 #include "tool/cache/compare.hpp"
 #include "tool/cache/entries.hpp"
 #include "tool/cache/units.hpp"
@@ -13,6 +13,7 @@
 #include "unit/golden.hpp"
 
 using namespace kiln;
+using namespace kiln::offline;
 using namespace kiln::tool;
 using namespace kiln::test;
 

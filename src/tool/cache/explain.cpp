@@ -9,6 +9,7 @@
 #include "tool/cache/lookup.hpp"
 #include "tool/cache/units.hpp"
 #include "tool/common/output.hpp"
+#include "tool/common/parallel.hpp"
 #include "tool/common/table.hpp"
 
 namespace kiln::tool {
@@ -30,15 +31,15 @@ Json kernel_json(const KernelFacts& kernel) {
           {"spill_bytes", kernel.spill_size}};
 }
 
-Json entry_json(const EntrySummary& entry) {
-  Json json{{"key", entry.stored.key.hex()}, {"size", entry.stored.size}};
-  json["last_used"] = entry.stored.last_used.time_since_epoch().count();
+Json entry_json(const CacheEntry& entry) {
+  Json json{{"key", entry.key.hex()}, {"size", entry.size}};
+  json["last_used"] = entry.last_used.time_since_epoch().count();
   if (!entry.damage.empty()) {
     json[entry.unreadable ? "unreadable" : "damage"] = entry.damage;
     return json;
   }
-  json["kind"] = kind_text(entry.kind);
-  json["result"] = result_name(static_cast<ze_result_t>(entry.code));
+  json["kind"] = to_string(entry.kind);
+  json["result"] = result_name(entry.code);
   json["attempts"] = entry.attempts;
   json["created"] = entry.created.time_since_epoch().count();
   json["binary_bytes"] = entry.payload;
@@ -60,17 +61,17 @@ void print_kernels(const ModuleFacts& facts) {
   print_table(std::move(table), 1);
 }
 
-void print_entry(const EntrySummary& entry) {
-  say("%s\n", entry.stored.key.hex().c_str());
-  say("  size       %s, last used %s\n", size_text(entry.stored.size).c_str(),
-      age_text(now() - entry.stored.last_used).c_str());
+void print_entry(const CacheEntry& entry) {
+  say("%s\n", entry.key.hex().c_str());
+  say("  size       %s, last used %s\n", size_text(entry.size).c_str(),
+      age_text(now() - entry.last_used).c_str());
   if (!entry.damage.empty()) {
     say("  %s %s\n", entry.unreadable ? "UNREADABLE" : "DAMAGED   ", entry.damage.c_str());
     return;
   }
-  say("  kind       %s of %s, %s", kind_text(entry.kind), date_text(entry.created).c_str(),
-      result_name(static_cast<ze_result_t>(entry.code)).c_str());
-  if (entry.kind == cache::EntryKind::crash) say(", %u attempts", entry.attempts);
+  say("  kind       %s of %s, %s", to_string(entry.kind), date_text(entry.created).c_str(),
+      result_name(entry.code).c_str());
+  if (entry.kind == CacheEntryKind::crash) say(", %u attempts", entry.attempts);
   say("\n\n");
   std::vector<std::vector<std::string>> table{{"SHAPED BY", "VALUE"}};
   for (const ManifestField& field : entry.manifest.fields()) table.push_back({field.name, field.value});
@@ -80,7 +81,7 @@ void print_entry(const EntrySummary& entry) {
 }
 
 int explain_key(const CacheCommand& command, const cache::Folder& folder, const cache::StoredEntry& stored) {
-  const EntrySummary entry = summarize(folder, stored, true);
+  const CacheEntry entry = summarize(folder, stored, true);
   if (command.json)
     print(entry_json(entry));
   else
@@ -90,15 +91,15 @@ int explain_key(const CacheCommand& command, const cache::Folder& folder, const 
 
 /// Error: K0711.
 Result<void> tell_nearest(Json& json, bool text, const Manifest& wanted, const Lookup& lookup) {
-  std::vector<EntrySummary> entries;
+  std::vector<CacheEntry> entries;
   for (const cache::Folder& folder : lookup.folders) {
-    auto read = summarize_all(folder);
+    auto read = offline::summarize_all(folder, shown_work("reading entries"));
     if (!read) return tl::unexpected(std::move(read).error());
     std::ranges::move(read->entries, std::back_inserter(entries));
   }
   std::vector<const Manifest*> manifests;
-  std::vector<const EntrySummary*> whole;
-  for (const EntrySummary& entry : entries)
+  std::vector<const CacheEntry*> whole;
+  for (const CacheEntry& entry : entries)
     if (entry.damage.empty()) manifests.push_back(&entry.manifest), whole.push_back(&entry);
   const auto nearest = nearest_entry(wanted, manifests);
   if (!nearest) {
@@ -111,11 +112,10 @@ Result<void> tell_nearest(Json& json, bool text, const Manifest& wanted, const L
   };
   for (const auto& [name, want, found] : nearest->differences)
     list.push_back({{"name", name}, {"wanted", optional_text(want)}, {"found", optional_text(found)}});
-  const EntrySummary& entry = *whole[nearest->index];
-  json["nearest"] = {
-      {"key", entry.stored.key.hex()}, {"same_input", nearest->same_input}, {"differences", list}};
+  const CacheEntry& entry = *whole[nearest->index];
+  json["nearest"] = {{"key", entry.key.hex()}, {"same_input", nearest->same_input}, {"differences", list}};
   if (!text) return {};
-  say("  nearest    %s, of %s; what differs:\n", short_key(entry.stored.key).c_str(),
+  say("  nearest    %s, of %s; what differs:\n", short_key(entry.key).c_str(),
       nearest->same_input ? "the same input" : "another input");
   for (const ManifestDifference& difference : nearest->differences)
     say("    %s\n", detail::printable(difference_text(difference)).c_str());
@@ -171,11 +171,11 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
     json["unused"] = wanted.unusable;
     if (text) say("  not asked  %s\n", wanted.unusable.c_str());
   } else if (found.hit) {
-    json["kind"] = kind_text(found.hit->kind);
+    json["kind"] = to_string(found.hit->kind);
     json["folder"] = found.folder;
     if (text)
-      say("  hit        %s of %s, in %s\n", kind_text(found.hit->kind),
-          size_text(found.hit->stored.size).c_str(), detail::printable(found.folder).c_str());
+      say("  hit        %s of %s, in %s\n", to_string(found.hit->kind), size_text(found.hit->size).c_str(),
+          detail::printable(found.folder).c_str());
   } else {
     json["missed"] = found.missed;
     if (!found.damage.empty()) json["damage"] = found.damage;

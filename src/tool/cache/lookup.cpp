@@ -27,7 +27,7 @@ void look_into(const cache::Folder& folder, const CacheKey& key, std::chrono::se
     lookup.missed = again + ": it would be compiled again";
     return;
   }
-  lookup.hit = summarize(folder, {key, file->file.bytes.size(), now()});
+  lookup.hit = summarize(folder, {key, file->file.bytes.size(), now()}, false);
   lookup.folder = folder.path().string();
 }
 

@@ -7,7 +7,7 @@
 namespace kiln::tool {
 
 struct Lookup {
-  std::optional<EntrySummary> hit;
+  std::optional<CacheEntry> hit;
   std::string folder;                  ///< that has it
   std::string missed;                  ///< why it is compiled; empty for a hit
   bool absent = false;                 ///< there is no entry of that key, not even a bad one

@@ -10,7 +10,9 @@ namespace kiln::tool {
 namespace {
 
 /// What `clear` could not remove is a failure; `prune` only names the number.
-int report(const CacheCommand& command, const CacheOptions& options, const cache::PruneResult& result) {
+int report(const CacheCommand& command, const Result<CacheRemoval>& done) {
+  if (!done) return fail(command, done.error());
+  const CacheRemoval& result = *done;
   const bool clears = command.run == cache_clear;
   std::size_t left = 0;
   Json unusable = Json::array();
@@ -25,7 +27,7 @@ int report(const CacheCommand& command, const CacheOptions& options, const cache
   }
   const int status = clears && left ? kWrongAnswer : kOk;
   if (command.json) {
-    print({{"folder", options.folder.string()},
+    print({{"folder", result.folder.string()},
            {"removed", result.removed},
            {"removed_bytes", result.removed_bytes},
            {"kept", result.kept},
@@ -44,16 +46,6 @@ int report(const CacheCommand& command, const CacheOptions& options, const cache
   return status;
 }
 
-/// Opens the folder for writing and reports what `act` did; where there is none, nothing was done.
-template <class Act>
-int change(const CacheCommand& command, const CacheOptions& options, Act act) {
-  const auto folder = existing_folder(options, cache::Access::write);
-  if (!folder) return fail(command, folder.error());
-  if (!*folder) return report(command, options, {});
-  const Result<cache::PruneResult> result = act(**folder);
-  return result ? report(command, options, *result) : fail(command, result.error());
-}
-
 }  // namespace
 
 int cache_prune(const CacheCommand& command) {
@@ -63,24 +55,23 @@ int cache_prune(const CacheCommand& command) {
   if (!command.older_than.empty() && !(older_than = parse_age(command.older_than)))
     return fail(command, cache_usage("--older-than is no age: `" + command.older_than + "`",
                                      {"give --older-than 30d, 12h, 90m or 45s, at most 100000d"}));
+  CacheOptions chosen = *options;
   // Who asks for age alone wants no size.
-  std::uint64_t max_size = older_than ? UINT64_MAX : options->max_size;
+  if (older_than) chosen.max_size = UINT64_MAX;
   if (!command.max_size.empty()) {
     const auto size = cache::parse_size(command.max_size);
     if (!size)
       return fail(command, cache_usage("--max-size is no size: `" + command.max_size + "`",
                                        {"give --max-size bytes, or a number with K, M or G behind"}));
-    max_size = *size;
+    chosen.max_size = *size;
   }
-  return change(command, *options, [&](const cache::Folder& folder) {
-    return cache::prune(folder, max_size, older_than, now());
-  });
+  return report(command, prune_cache(chosen, older_than));
 }
 
 int cache_clear(const CacheCommand& command) {
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
-  return change(command, *options, [](const cache::Folder& folder) { return cache::clear(folder); });
+  return report(command, clear_cache(*options));
 }
 
 }  // namespace kiln::tool

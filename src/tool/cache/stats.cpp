@@ -10,6 +10,7 @@
 #include "tool/cache/entries.hpp"
 #include "tool/cache/units.hpp"
 #include "tool/common/output.hpp"
+#include "tool/common/parallel.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -20,15 +21,15 @@ struct Totals {
   std::uint64_t bytes = 0, binaries = 0, failures = 0, crashes = 0, damaged = 0, unreadable = 0;
 };
 
-Totals add_up(const std::vector<EntrySummary>& entries) {
+Totals add_up(const std::vector<CacheEntry>& entries) {
   Totals totals;
-  for (const EntrySummary& entry : entries) {
-    totals.bytes += entry.stored.size;
-    ++(entry.unreadable                          ? totals.unreadable
-       : !entry.damage.empty()                   ? totals.damaged
-       : entry.kind == cache::EntryKind::binary  ? totals.binaries
-       : entry.kind == cache::EntryKind::failure ? totals.failures
-                                                 : totals.crashes);
+  for (const CacheEntry& entry : entries) {
+    totals.bytes += entry.size;
+    ++(entry.unreadable                        ? totals.unreadable
+       : !entry.damage.empty()                 ? totals.damaged
+       : entry.kind == CacheEntryKind::binary  ? totals.binaries
+       : entry.kind == CacheEntryKind::failure ? totals.failures
+                                               : totals.crashes);
   }
   return totals;
 }
@@ -123,9 +124,9 @@ int cache_stats(const CacheCommand& command) {
   // What may be read is not always to be written; a cache says so once in its log, and here.
   std::optional<Error> reason;
   if (!folder || options->mode == CacheMode::on) reason = unwritable(*options, folder);
-  Summaries all;
+  CacheList all;
   if (folder && *folder) {
-    auto read = summarize_all(**folder);
+    auto read = offline::summarize_all(**folder, shown_work("reading entries"));
     if (!read) return fail(command, read.error());
     all = *std::move(read);
   }
@@ -147,13 +148,13 @@ int cache_stats(const CacheCommand& command) {
   stats["crashes"] = totals.crashes;
   stats["damaged"] = totals.damaged;
   stats["unreadable"] = totals.unreadable;
-  stats["unusable_entries"] = all.unusable;
+  stats["unusable_entries"] = all.unusable.size();
   stats["bytes"] = totals.bytes;
   stats["max_size"] = options->max_size;
   stats["set_aside"] = folder && *folder ? cache::count_damaged(**folder) : 0;
   if (!all.entries.empty()) {
-    stats["newest_use"] = seconds(all.entries.front().stored.last_used);
-    stats["oldest_use"] = seconds(all.entries.back().stored.last_used);
+    stats["newest_use"] = seconds(all.entries.front().last_used);
+    stats["oldest_use"] = seconds(all.entries.back().last_used);
   }
   if (reason) stats["unusable"] = to_json(*reason);
   if (command.json)

@@ -47,7 +47,7 @@ int cache_warm(const CacheCommand& command) {
   const auto device = open_chosen(command.device);
   if (!device) return fail(command, device.error());
   Cache cache = Cache::open(*options);
-  if (!cache.unusable().empty()) return fail(command, nothing_kept(cache.unusable()));
+  if (!cache.unusable().empty()) return fail(command, offline::nothing_kept(cache.unusable()));
   Json modules = Json::array();
   int status = kOk;
   std::string said;
@@ -87,7 +87,7 @@ int cache_warm(const CacheCommand& command) {
         // Another process may have stored the same at this moment.
         if (!question.unusable.empty() || !look_up(*options, question).hit) {
           json["outcome"] = "compiled, not kept";
-          tell(json, nothing_kept(why_not_kept(*options, question, failed)));
+          tell(json, offline::nothing_kept(why_not_kept(*options, question, failed)));
         }
       }
     } else {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Writes archives of entries, and decides what of an archive may be imported.
-#include "tool/cache/archive.hpp"
+#include "offline/cache/archive.hpp"
 
 #include <ar.h>
 
 #include "build/native_input.hpp"
 #include "cache/format/facts.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 namespace {
 
 /// The header of a member: no times, no owners, so that the same entries make the same archive.
@@ -60,4 +60,4 @@ tl::expected<ImportedEntry, std::string> check_member(const ArchiveMember& membe
   return ImportedEntry{*key, *entry};
 }
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline

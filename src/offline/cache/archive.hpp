@@ -9,7 +9,7 @@
 #include "cache/format/entry.hpp"
 #include "kiln/manifest.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 
 /// Magic and the table of the members' names, which are the keys; then comes each member. Pure.
 [[nodiscard]] std::string archive_start(std::span<const CacheKey> keys);
@@ -29,4 +29,4 @@ struct ImportedEntry {
 /// Trusts nothing. The error says why it is refused. Pure.
 [[nodiscard]] tl::expected<ImportedEntry, std::string> check_member(const ArchiveMember& member);
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline
