@@ -35,6 +35,8 @@ need test may 'the tests' abigail-tools
 need test may 'the tests' cmake
 need test may 'the tests' make
 need test may 'the API reference' doxygen
+need test may 'the Python package' python3-numpy
+need test may 'the Python package' mypy
 need test may 'the tests' libbenchmark-dev
 need bench must 'the benchmarks' libbenchmark-dev
 need bench may 'the benchmarks' valgrind
@@ -43,6 +45,7 @@ need bench may 'the CPU device beside PoCL' ocl-icd-opencl-dev
 need fuzz must 'fuzzing' clang
 need fuzz must 'fuzzing' libclang-rt-dev libclang-rt-14-dev
 need deb must 'Debian packages' debhelper
+need deb must 'Debian packages' dh-python
 need deb must 'Debian packages' dpkg-dev
 need deb may 'Debian packages' cmake
 need format must 'formatting' clang-format

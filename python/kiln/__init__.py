@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Native kernels on Intel GPUs through Level Zero, checked before launch.
+
+    device = kiln.Device()  # a GPU, or what KILN_DEVICE asks for
+    saxpy = kiln.Bundle(device, "kernels/saxpy").kernel("saxpy", "float, global, global, uint")
+    x, y = device.buffer(array_x), device.buffer(array_y)
+    saxpy(3, x, y, 1000, groups=4, group_size=256)
+
+What fails raises kiln.Error, with Kiln's code, a text that says what to change, and the same as JSON. Objects may be closed,
+used by `with`, or left to the collector. The module finds libkiln.so.0 by KILN_LIBRARY, beside itself, or as the linker does.
+"""
+from ._commands import Event, EventPool, List, Queue, Timestamps
+from ._device import Buffer, Cache, Device, DeviceInfo
+from ._errors import Error
+from ._files import (Argument, File, Finding, KernelFacts, Meaning, Occupancy, Part, Room, Target, explain, explain_log,
+                     target, targets)
+from ._kernels import Bundle, Kernel, Local, Pointer
+from ._library import library_version, log_to
+
+__all__ = ['Argument', 'Buffer', 'Bundle', 'Cache', 'Device', 'DeviceInfo', 'Error', 'Event', 'EventPool', 'File', 'Finding',
+           'Kernel', 'KernelFacts', 'List', 'Local', 'Meaning', 'Occupancy', 'Part', 'Pointer', 'Queue', 'Room', 'Target',
+           'Timestamps', 'explain', 'explain_log', 'library_version', 'log_to', 'target', 'targets']
+__version__ = '0.1.0'

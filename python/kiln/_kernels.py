@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""Bundles, kernels, and launches that are checked before the driver hears of them."""
+import ctypes
+import os
+import struct
+from ctypes import byref, c_uint32, c_void_p
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _library as c
+from ._commands import Event, List, handles_of
+from ._device import Buffer, Cache, Device
+from ._files import Argument, KernelFacts, argument_of
+from ._library import Object, Size, call, encoded, made, text
+from ._library import launch as _launch
+
+ORIGINS = ('native', 'cache', 'jit')
+FITS = ('exact', 'compatible', 'spirv')
+VALUE, POINTER, LOCAL, BUFFER = 0, 1, 2, 6
+COOPERATIVE = 1
+
+# OpenCL C's names of values, and the letters of module struct.
+TYPES = {'char': 'b', 'uchar': 'B', 'short': 'h', 'ushort': 'H', 'int': 'i', 'uint': 'I', 'long': 'q', 'ulong': 'Q',
+         'half': 'e', 'float': 'f', 'double': 'd'}
+
+
+class Local(int):
+    """Bytes of SLM a work-group, for a `__local` argument."""
+
+
+class Pointer(int):
+    """An address that the device can reach, for a pointer argument."""
+
+
+class _Plan:
+    """How arguments of certain types are handed over: made once, then a launch writes the values alone."""
+
+    def __init__(self, kinds: Sequence[int], formats: Sequence[str], convert: Sequence[Optional[Callable[[Any], Any]]]) -> None:
+        """For each argument its kind, the letters of its value, and what makes that value of it; None: it is its own."""
+        self.kinds = kinds
+        self.convert = convert
+        # Each value at a multiple of 8 bytes.
+        self.packer = struct.Struct('<' + ''.join(
+            f'{letters}{-struct.calcsize("<" + letters) % 8}x' for letters in formats))
+        self.values = ctypes.create_string_buffer(max(self.packer.size, 1) + 8)
+        start = ctypes.addressof(self.values)
+        self.shift = -start % 8
+        self.arguments = (c.CArgument * max(1, len(kinds)))()
+        place = start + self.shift
+        for argument, kind, letters in zip(self.arguments, kinds, formats):
+            size = struct.calcsize('<' + letters)
+            argument.kind, argument.size, argument.data = kind, size, place
+            place += size + -size % 8
+        self.locals = [number for number, kind in enumerate(kinds) if kind == LOCAL]
+        self.info = c.LaunchInfo()
+        self.info.arguments = ctypes.addressof(self.arguments)
+        self.info.argument_count = len(kinds)
+        self.reference = byref(self.info)
+        self.shape: Any = None
+        self.pack = self.packer.pack_into
+        # What the usual launch needs nothing else than.
+        self.plain = not self.locals and all(each in (None, _handle_of) for each in convert)
+        self.buffers = tuple(number for number, each in enumerate(convert) if each is _handle_of)
+
+
+def _handle_of(buffer: Any) -> int:
+    handle = buffer._handle
+    if handle is None:
+        raise ValueError('a buffer is closed')
+    return int(handle)
+
+
+def _parse_types(names: Union[str, Iterable[str]]) -> Tuple[str, ...]:
+    words = tuple(word.strip() for word in (names.split(',') if isinstance(names, str) else names))
+    words = () if words == ('',) else words
+    for word in words:
+        if word not in TYPES and word not in ('global', 'local', 'bytes'):
+            raise ValueError(f'{word!r} is no type of an argument: global, local, bytes, or one of {", ".join(TYPES)}')
+    return words
+
+
+class Kernel(Object):
+    """A kernel of a bundle. One thread at a time; each thread can make its own.
+
+    Called with the kernel's arguments and a grid: `kernel(3, x, y, 1000, groups=4, group_size=256)`.
+    """
+
+    _destroy = c.functions['kernel_destroy']
+
+    def __init__(self, bundle: 'Bundle', name: str, types: Union[str, Iterable[str], None] = None) -> None:
+        """`types` are those of the kernel's parameters by OpenCL C's words, `"float, global, global, uint"`; then Python's
+        numbers can be given. Kiln knows only how many bytes a parameter has: without types a number must bring its own, as
+        those of ctypes and NumPy do."""
+        self._types = None if types is None else _parse_types(types)
+        self._handle = made('kernel_create', bundle._handle, encoded(name))
+        self._pointer = c_void_p(self._handle)
+        self.bundle = bundle
+        self.name = name
+        self._plans: Dict[Tuple[type, ...], _Plan] = {}
+        self._error = c_void_p()
+        self._error_reference = byref(self._error)
+        self._device = bundle.device
+
+    def close(self) -> None:
+        """Destroys the kernel; the bundle stays."""
+        self._pointer.value = None
+        super().close()
+
+    def __repr__(self) -> str:
+        return f'<kiln kernel {self.name!r}>'
+
+    @property
+    def facts(self) -> KernelFacts:
+        """What is known of it."""
+        info = c.KernelInfo()
+        call('kernel_get_info', self._handle, byref(info))
+        return KernelFacts(info, self.arguments)
+
+    @property
+    def arguments(self) -> Tuple[Argument, ...]:
+        """Its parameters."""
+        info, found = c.KernelInfo(), []
+        call('kernel_get_info', self._handle, byref(info))
+        for number in range(info.arguments):
+            argument = c.ArgumentInfo()
+            call('kernel_get_argument', self._handle, number, byref(argument))
+            found.append(argument_of(argument))
+        return tuple(found)
+
+    def suggest_group_size(self, items: Size) -> Tuple[int, int, int]:
+        """The driver's proposal for so many work-items in all, by dimension."""
+        size = c.Extent()
+        call('kernel_suggest_group_size', self._handle, c.Extent(*c.extent(items, 'items')), byref(size))
+        return size.x, size.y, size.z
+
+    def max_cooperative_groups(self, *arguments: Any, group_size: Size) -> int:
+        """The most work-groups that a cooperative launch with these arguments may have."""
+        plan = self._planned(arguments)
+        self._fill(plan, arguments)
+        self._set_shape(plan, (1, group_size))
+        groups = ctypes.c_uint64()
+        call('max_cooperative_groups', self._handle, plan.reference, byref(groups))
+        return groups.value
+
+    def __call__(self, *arguments: Any, groups: Size, group_size: Size, list: Optional[List] = None,
+                 signal: Optional[Event] = None, wait: Sequence[Event] = (), cooperative: bool = False) -> None:
+        """Compares the launch with kernel and device, and appends it. What does not fit never reaches the driver.
+
+        Arguments are buffers, numbers, `Local(bytes)`, `Pointer(address)`, None for a null pointer, or bytes for a struct.
+        `groups` and `group_size` are numbers or up to three. Without a list the device's own is taken, and the kernel has ended
+        when the call returns.
+        """
+        plan = self._plans.get(tuple(map(type, arguments)))
+        if plan is None:
+            plan = self._planned(arguments)
+        if plan.plain:
+            values = [*arguments]
+            for number in plan.buffers:
+                values[number] = values[number]._handle
+            try:
+                plan.pack(plan.values, plan.shift, *values)
+            except struct.error:
+                self._fill(plan, arguments)  # says which
+        else:
+            self._fill(plan, arguments)
+        if plan.shape != (groups, group_size):
+            self._set_shape(plan, (groups, group_size))
+        if signal is not None or wait or cooperative:
+            self._launch_with(plan, list, signal, wait, cooperative)
+        else:
+            result = _launch((list or self._device.list)._pointer, self._pointer, plan.reference, self._error_reference)
+            if result:
+                raise c.failure(result, self._error)
+        if list is not None and not list.synchronous:
+            list._kept.append((self, arguments, signal, wait))
+
+    def _launch_with(self, plan: _Plan, list: Optional[List], signal: Optional[Event], wait: Sequence[Event],
+                     cooperative: bool) -> None:
+        held, signals = handles_of(wait), handles_of([signal] if signal is not None else [])
+        if signal is not None and signals[0] is None:
+            raise ValueError('the event is closed')
+        info = plan.info
+        info.flags = COOPERATIVE if cooperative else 0
+        info.signal, info.wait, info.wait_count = signals[0], ctypes.addressof(held), len(wait)
+        try:
+            call('launch', (list or self._device.list)._handle, self._handle, plan.reference)
+        finally:
+            info.flags, info.signal, info.wait, info.wait_count = 0, None, None, 0
+
+    def _set_shape(self, plan: _Plan, shape: Tuple[Size, Size]) -> None:
+        plan.shape = None
+        plan.info.groups = c.Extent(*c.extent(shape[0], 'groups'))
+        plan.info.group_size = c.Extent(*c.extent(shape[1], 'group_size'))
+        # A list may change behind it.
+        plan.shape = shape if all(isinstance(each, (int, tuple)) for each in shape) else None
+
+    def _fill(self, plan: _Plan, arguments: Tuple[Any, ...]) -> None:
+        values = [value if convert is None else convert(value) for convert, value in zip(plan.convert, arguments)]
+        for number in plan.locals:
+            size = values[number]
+            if not 0 <= size < 2**64:
+                raise ValueError(f'argument {number} cannot have {size} bytes')
+            plan.arguments[number].size = size
+        packed = [0 if number in plan.locals else value for number, value in enumerate(values)]
+        try:
+            plan.pack(plan.values, plan.shift, *packed)
+        except struct.error as error:
+            names = self._types or tuple(type(value).__name__ for value in arguments)
+            raise ValueError(f'{self.name}({", ".join(map(str, names))}) cannot take {arguments!r}: {error}') from None
+
+    def _planned(self, arguments: Tuple[Any, ...]) -> _Plan:
+        if self._types is not None and len(self._types) != len(arguments):
+            raise TypeError(f'{self.name}({", ".join(self._types)}) takes {len(self._types)} arguments, not {len(arguments)}')
+        kinds, formats, converts = [], [], []
+        for number, value in enumerate(arguments):
+            wanted = self._types[number] if self._types is not None else None
+            kind, letters, convert = self._planned_one(number, wanted, value)
+            kinds.append(kind)
+            formats.append(letters)
+            converts.append(convert)
+        plan = _Plan(kinds, formats, converts)
+        # Of bytes the length is no part of the type.
+        if not any(isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)) for value in arguments):
+            self._plans[tuple(map(type, arguments))] = plan
+        return plan
+
+    def _planned_one(self, number: int, wanted: Optional[str], value: Any) -> Tuple[int, str, Optional[Callable[[Any], Any]]]:
+        where = f'argument {number} of {self.name}'
+        if isinstance(value, Buffer) and wanted in (None, 'global'):
+            return BUFFER, 'Q', _handle_of
+        if wanted == 'local' or isinstance(value, Local):
+            if wanted not in (None, 'local') or not hasattr(value, '__index__'):
+                raise TypeError(f'{where} is {wanted}, not {type(value).__name__}')
+            return LOCAL, 'Q', int
+        if value is None and wanted in (None, 'global'):
+            return POINTER, 'Q', lambda _: 0
+        if isinstance(value, Pointer) and wanted in (None, 'global'):
+            return POINTER, 'Q', None
+        if isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)) and wanted in (None, 'bytes'):
+            return VALUE, f'{memoryview(value).nbytes}s', bytes
+        if wanted in TYPES:
+            simple = isinstance(value, ctypes._SimpleCData)
+            number_like = value.value if simple else value
+            if not (hasattr(number_like, '__index__') or wanted in ('half', 'float', 'double') and hasattr(number_like, '__float__')):
+                raise TypeError(f'{where} is {wanted}, not {type(value).__name__}')
+            return VALUE, TYPES[wanted], (lambda each: each.value) if simple else None
+        if wanted is not None:
+            raise TypeError(f'{where} is {wanted}, not {type(value).__name__}')
+        if isinstance(value, ctypes._SimpleCData):
+            return VALUE, f'{ctypes.sizeof(value)}s', bytes
+        if hasattr(value, 'dtype') and getattr(value, 'shape', None) == ():  # a NumPy scalar
+            return VALUE, f'{value.dtype.itemsize}s', lambda each: each.tobytes()
+        if isinstance(value, (bool, int, float)):
+            raise TypeError(f'{where}: {value!r} has no type of C; name those of the parameters, as in '
+                            f'bundle.kernel({self.name!r}, "float, global, uint"), or give a ctypes.c_float or numpy.uint32')
+        raise TypeError(f'{where}: a kernel takes no {type(value).__name__}; device.buffer() makes a buffer of an array')
+
+
+class Bundle(Object):
+    """Kernel files in, code for this device out. May be used by any threads at once."""
+
+    _destroy = c.functions['bundle_destroy']
+
+    def __init__(self, device: Device, source: 'Union[str, os.PathLike[str], Mapping[str, bytes]]', *, cache: Optional[Cache] = None,
+                 flags: str = '', constants: Optional[Mapping[int, int]] = None, only_spirv: bool = False,
+                 same_process: bool = False, link: bool = False) -> None:
+        """What lies at a path, as `kernels/saxpy` or a file; or files in memory by their names.
+
+        flags         OpenCL build options for a build from SPIR-V
+        constants     values of specialization constants by their ids
+        only_spirv    native code is passed over
+        same_process  SPIR-V is compiled in this process, for inputs that you vouch for
+        link          links the files in memory, in their order
+        """
+        options = c.BundleOptions()
+        options.flags = encoded(flags)
+        options.only_spirv, options.same_process = int(only_spirv), int(same_process)
+        given = constants or {}
+        ids = (c_uint32 * max(1, len(given)))(*given.keys())
+        values = (ctypes.c_uint64 * max(1, len(given)))(*given.values())
+        options.constant_ids, options.constant_values = ctypes.addressof(ids), ctypes.addressof(values)
+        options.constant_count = len(given)
+        through = None if cache is None else cache._handle
+        if isinstance(source, Mapping):
+            files = (c.MemoryFile * max(1, len(source)))()
+            for file, (name, content) in zip(files, source.items()):
+                file.name, file.bytes, file.size = encoded(name), bytes(content), len(content)
+            self._handle = made('bundle_link' if link else 'bundle_load_memory', device._handle, files, len(source),
+                                byref(options), through)
+        elif link:
+            raise TypeError('what is linked is given as a mapping of names to bytes')
+        else:
+            self._handle = made('bundle_load', device._handle, encoded(source), byref(options), through)
+        self.device = device
+        info = c.BundleInfo()
+        call('bundle_get_info', self._handle, byref(info))
+        self.file, self.member, self.target = text(info.file), text(info.member), text(info.target)
+        self.build_log = text(info.build_log)
+        self.build_time: int = info.build_time  #: nanoseconds
+        self.origin, self.fit = ORIGINS[info.origin], FITS[info.fit]
+        names = []
+        for index in range(info.kernels):
+            name_of = ctypes.c_char_p()
+            call('bundle_kernel_name', self._handle, index, byref(name_of))
+            names.append(text(name_of.value))
+        self.kernel_names = tuple(names)
+
+    def __repr__(self) -> str:
+        return f'<kiln bundle of {self.file!r}, {self.origin}>'
+
+    def kernel(self, name: str, types: Union[str, Iterable[str], None] = None) -> Kernel:
+        """A kernel of its own each time; `types` as in Kernel."""
+        return Kernel(self, name, types)

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""libkiln by ctypes: where it is found, the structs and functions of kiln.h, and how a result becomes an exception."""
+import ctypes
+import os
+import pathlib
+import sys
+from ctypes import POINTER, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, Callable, Dict, Optional, Tuple, Union
+
+from ._errors import Error
+
+SONAME = 'libkiln.so.0'
+VERSION = 1000  # 0.1.0, as KILN_VERSION_NUMBER counts: what this module was written for
+STRUCT_VERSION = 1
+SUCCESS, NOT_READY = 0, 1
+FOREVER = 2**64 - 1
+
+
+def _open() -> ctypes.CDLL:
+    named = os.environ.get('KILN_LIBRARY')
+    beside = pathlib.Path(__file__).with_name(SONAME)
+    path = named or (str(beside) if beside.exists() else SONAME)
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        said = 'KILN_LIBRARY names it' if named else 'install libkiln, or name the file by KILN_LIBRARY'
+        raise ImportError(f'{path} cannot be loaded ({error}); {said}') from error
+    if not hasattr(library, 'kiln_library_version'):
+        raise ImportError(f'{path} is no libkiln with a C interface')
+    if library.kiln_library_version() < VERSION:
+        raise ImportError(f'{path} is older than this module, which needs 0.1.0')
+    return library
+
+
+_library = _open()
+
+
+class Struct(ctypes.Structure):
+    """One of kiln.h: knows its size and version, and is zero otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__(ctypes.sizeof(self), STRUCT_VERSION)
+
+
+class Extent(ctypes.Structure):
+    _fields_ = [('x', c_uint32), ('y', c_uint32), ('z', c_uint32)]
+
+
+def _fields(text: str) -> Any:
+    """`s name; Q global_data; I format required_group_size[3]` as ctypes wants it. s: text, p: address, S: texts, E: extent."""
+    kinds: Dict[str, Any] = {'s': c_char_p, 'p': c_void_p, 'Q': c_uint64, 'I': c_uint32, 'S': POINTER(c_char_p), 'E': Extent}
+    fields: Any = [('struct_size', c_uint32), ('struct_version', c_uint32)]
+    for group in text.split(';'):
+        kind, *names = group.split()
+        for name in names:
+            name, _, count = name.partition('[')
+            fields.append((name, kinds[kind] * int(count[:-1]) if count else kinds[kind]))
+    return fields
+
+
+class CArgument(ctypes.Structure):
+    _fields_ = [('kind', c_uint32), ('reserved', c_uint32), ('size', c_uint64), ('data', c_void_p)]
+
+
+class MemoryFile(ctypes.Structure):
+    _fields_ = [('name', c_char_p), ('bytes', c_char_p), ('size', c_size_t)]
+
+
+class PartInfo(Struct):
+    _fields_ = _fields('s name target unreadable; Q unreadable_at global_data constant_data; '
+                       'I format kernels ip_version spirv_version')
+
+
+class KernelInfo(Struct):
+    _fields_ = _fields('s name; Q static_slm private_per_thread scratch_per_thread[2]; I arguments flags '
+                       'required_group_size[3] group_size_hint[3] required_sub_group_size simd_size grf_count barriers '
+                       'private_size spill_size')
+
+
+class ArgumentInfo(Struct):
+    _fields_ = _fields('s name; I kind size local_alignment reserved')
+
+
+class TargetInfo(Struct):
+    _fields_ = _fields('s name release_name; I architecture release; Q slm_per_group max_scratch_per_thread slm_per_core; '
+                       'I max_group_size smallest_sub_group max_arguments_size fp64 fp16 int64_atomics')
+
+
+class RequestInfo(Struct):
+    _fields_ = _fields('E group_size groups; p local_bytes; I local_count reserved')
+
+
+class FindingInfo(Struct):
+    _fields_ = _fields('s code message text json; I severity reserved')
+
+
+class RoomInfo(Struct):
+    _fields_ = _fields('Q slm_per_group static_slm asked_slm local_bytes; I max_group_size largest_group')
+
+
+class OccupancyInfo(Struct):
+    _fields_ = _fields('Q slm_per_group; I threads_per_group threads_per_core groups_per_core percent limit reserved')
+
+
+class MeaningInfo(Struct):
+    _fields_ = _fields('s name meaning; S causes cures; I cause_count cure_count has_value value')
+
+
+class CDeviceInfo(Struct):
+    _fields_ = _fields('s name; Q memory free_memory largest_allocation slm_per_group timer_ticks_per_second; '
+                       'I kind vendor_id device_id ip_version driver_version slices sub_slices_per_slice eus_per_sub_slice '
+                       'threads_per_eu simd_width max_group_size max_group_extent[3] max_groups[3] sub_group_size_count '
+                       'sub_group_sizes[8] timestamp_bits fp64 int64_atomics reserved')
+
+
+class NativeDevice(Struct):
+    _fields_ = _fields('p driver device context')
+
+
+class BufferOptions(Struct):
+    _fields_ = _fields('Q alignment; I flags reserved')
+
+
+class CacheOptions(Struct):
+    _fields_ = _fields('s folder; Q max_size memory_size; I mode reserved')
+
+
+class CacheCounts(Struct):
+    _fields_ = _fields('Q memory_hits read_only_hits user_hits compilations waited stored store_failures damaged '
+                       'remembered_failures verified verify_differences')
+
+
+class BundleOptions(Struct):
+    _fields_ = _fields('s flags; p constant_ids constant_values; I constant_count only_spirv same_process reserved')
+
+
+class BundleInfo(Struct):
+    _fields_ = _fields('s file member target build_log; Q build_time; I origin fit kernels reserved')
+
+
+class CTimestamps(Struct):
+    _fields_ = _fields('Q global_start global_end context_start context_end duration')
+
+
+class Sync(Struct):
+    _fields_ = _fields('p signal wait; I wait_count reserved')
+
+
+class LaunchInfo(Struct):
+    _fields_ = _fields('E groups group_size; p arguments; I argument_count flags; p signal wait; I wait_count reserved')
+
+
+#: C's name of each struct here, for the test that compares them with the header.
+STRUCTS: Dict[str, Any] = {
+    'kiln_part_info': PartInfo, 'kiln_kernel_info': KernelInfo, 'kiln_argument_info': ArgumentInfo,
+    'kiln_target_info': TargetInfo, 'kiln_request': RequestInfo, 'kiln_finding': FindingInfo, 'kiln_room': RoomInfo,
+    'kiln_occupancy': OccupancyInfo, 'kiln_meaning_info': MeaningInfo, 'kiln_device_info': CDeviceInfo,
+    'kiln_native_device': NativeDevice, 'kiln_buffer_options': BufferOptions, 'kiln_cache_options': CacheOptions,
+    'kiln_cache_counts': CacheCounts, 'kiln_bundle_options': BundleOptions, 'kiln_bundle_info': BundleInfo,
+    'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
+    'kiln_argument': CArgument, 'kiln_memory_file': MemoryFile}
+
+# The parameters of each function before `error`: p a handle or an address, s text, I and Q numbers, E an extent.
+FUNCTIONS = {
+    'file_read': 'sp', 'file_from_memory': 'spQp', 'file_part_count': 'pp', 'file_part': 'pIp',
+    'file_kernel': 'pIIp', 'file_argument': 'pIIIp', 'file_find_kernel': 'pIsp', 'target_get': 'Ip', 'target_find': 'sp',
+    'check': 'pIIspp', 'findings_count': 'ppp', 'findings_get': 'pIp', 'what_fits': 'pIIspp', 'get_occupancy': 'pIIsQQp',
+    'explain_code': 'sp', 'meaning_get': 'pp', 'explain_log': 'sQp', 'device_open': 'sp', 'device_get_info': 'pp',
+    'device_get_native': 'pp', 'device_status': 'p', 'buffer_allocate': 'pIQpp', 'cache_open': 'pp',
+    'cache_get_counts': 'pp', 'bundle_load': 'psppp', 'bundle_load_memory': 'ppIppp', 'bundle_link': 'ppIppp',
+    'bundle_get_info': 'pp', 'bundle_kernel_name': 'pIp', 'kernel_create': 'psp', 'kernel_get_info': 'pp',
+    'kernel_get_argument': 'pIp', 'kernel_suggest_group_size': 'pEp', 'event_pool_create': 'pIIp', 'event_create': 'pIp',
+    'event_wait': 'pQ', 'event_status': 'p', 'event_signal': 'p', 'event_reset': 'p', 'event_get_timestamps': 'pp',
+    'list_create': 'pIp', 'list_barrier': 'pp', 'list_copy': 'pppQp', 'list_copy_buffer': 'pppp', 'list_fill': 'pppQQp',
+    'list_signal': 'pp', 'list_wait': 'ppI', 'list_reset_event': 'pp', 'list_synchronize': 'pQ', 'list_close': 'p',
+    'list_reset': 'p', 'queue_create': 'pIp', 'queue_execute': 'ppI', 'queue_synchronize': 'pQ', 'launch': 'ppp',
+    'max_cooperative_groups': 'ppp', 'set_log_sink': 'pp'}
+DESTROYED = ('error', 'file', 'findings', 'meaning', 'device', 'buffer', 'cache', 'bundle', 'kernel', 'list', 'queue',
+             'event_pool', 'event')
+_KINDS = {'p': c_void_p, 's': c_char_p, 'I': c_uint32, 'Q': c_uint64, 'E': Extent}
+
+functions: Dict[str, Any] = {}
+for _name, _parameters in FUNCTIONS.items():
+    _function = getattr(_library, 'kiln_' + _name)
+    _function.argtypes = [*(_KINDS[each] for each in _parameters), c_void_p]
+    _function.restype = c_uint32
+    functions[_name] = _function
+for _name in DESTROYED:
+    _function = getattr(_library, f'kiln_{_name}_destroy')
+    _function.argtypes, _function.restype = [c_void_p], None
+    functions[_name + '_destroy'] = _function
+for _name in ('error_call', 'error_code', 'error_text', 'error_json'):
+    _function = getattr(_library, 'kiln_' + _name)
+    _function.argtypes, _function.restype = [c_void_p], c_char_p
+    functions[_name] = _function
+for _name in ('buffer_data', 'kernel_native', 'event_native', 'list_native'):
+    _function = getattr(_library, 'kiln_' + _name)
+    _function.argtypes, _function.restype = [c_void_p], c_void_p
+    functions[_name] = _function
+# The one that counts: what it is given is made beforehand, which spares four conversions a launch.
+launch = _library['kiln_launch']
+launch.restype = c_uint32
+_library.kiln_result_name.argtypes, _library.kiln_result_name.restype = [c_uint32], c_char_p
+target_count: Callable[[], int] = _library.kiln_target_count
+
+
+def text(value: Optional[bytes]) -> str:
+    """What C says, whatever bytes are in it."""
+    return (value or b'').decode('utf-8', 'backslashreplace')
+
+
+def failure(result: int, error: c_void_p) -> Error:
+    """The exception for a result, whose error goes."""
+    made = Error(result, text(_library.kiln_result_name(result)), *(
+        text(functions[name](error)) for name in ('error_call', 'error_code', 'error_text', 'error_json')))
+    functions['error_destroy'](error)
+    return made
+
+
+def ready(name: str, *arguments: Any) -> bool:
+    """Calls a function; false for "not ready"."""
+    error = c_void_p()
+    result = functions[name](*arguments, ctypes.byref(error))
+    if result > NOT_READY:
+        raise failure(result, error)
+    return bool(result == SUCCESS)
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Calls a function that does not wait."""
+    ready(name, *arguments)
+
+
+def made(name: str, *arguments: Any) -> int:
+    """Calls a function whose last parameter is a handle that it fills in."""
+    handle = c_void_p()
+    call(name, *arguments, ctypes.byref(handle))
+    assert handle.value
+    return handle.value
+
+
+def encoded(value: Union[str, 'os.PathLike[str]']) -> bytes:
+    """Text as C wants it."""
+    given = os.fspath(value)
+    if not isinstance(given, str):
+        raise TypeError(f'a text is wanted, not {type(value).__name__}')
+    if '\0' in given:
+        raise ValueError(f'a zero character in {given!r}')
+    return given.encode('utf-8', 'surrogateescape')
+
+
+Size = Union[int, Tuple[int, ...]]
+
+
+def extent(size: Size, what: str) -> Tuple[int, int, int]:
+    """A number or up to three, as three."""
+    sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    if not 1 <= len(sizes) <= 3:
+        raise ValueError(f'{what} has 1 to 3 dimensions, not {len(sizes)}')
+    for dimension, each in enumerate(sizes):
+        if not hasattr(each, '__index__'):
+            raise TypeError(f'{what} is a number or up to three, not {size!r}')
+        # The library says what it thinks of 0 in the first dimension; in the others C takes it for 1.
+        if not (dimension > 0) <= each < 2**32:
+            raise ValueError(f'{what} is {size!r}; a dimension has 1 to 4294967295')
+    x, y, z = (*sizes, 1, 1)[:3]
+    return int(x), int(y), int(z)
+
+
+class Object:
+    """Owns a handle. Closed once, by close(), `with` or the collector."""
+
+    _destroy: Any = None
+    _handle: Optional[int] = None
+    _pointer: c_void_p  # the same, of objects that launches name
+
+    def close(self) -> None:
+        """Destroys the object; what was made of it stays. The device must be done with it. Again: nothing."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            type(self)._destroy(handle)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # While the interpreter ends the functions may be gone, and the process gives back all.
+        if self._handle is not None and not sys.is_finalizing():
+            self.close()
+
+
+def library_version() -> str:
+    """The version of the library that runs."""
+    number = _library.kiln_library_version()
+    return f'{number // 1000000}.{number // 1000 % 1000}.{number % 1000}'
+
+
+_SINK = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_size_t)
+_sinks: 'list[Any]' = []  # a line may be under way to an old one
+
+
+def log_to(sink: Optional[Callable[[str, str], None]]) -> None:
+    """Sends the library's few log lines to `sink(level, message)`, level "debug", "info", "warning" or "error"; None: nowhere.
+
+    It is called on the thread that has something to say. What it raises is printed by ctypes and goes no further.
+    """
+    if sink is None:
+        call('set_log_sink', None, None)
+        return
+    given = sink
+    levels = ('debug', 'info', 'warning', 'error')
+
+    def forward(_user: int, level: int, message: int, size: int) -> None:
+        given(levels[min(level, 3)], text(ctypes.string_at(message, size)))
+
+    _sinks.append(_SINK(forward))
+    call('set_log_sink', ctypes.cast(_sinks[-1], c_void_p), None)

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: MIT
+"""The Python package on the CPU device: kiln_test.py SOURCE_ROOT BUILD_ROOT [unittest options]"""
+import array
+import ctypes
+import gc
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+source, build = map(pathlib.Path, sys.argv[1:3])
+os.environ.setdefault('KILN_LIBRARY', str(build / 'src' / 'libkiln.so.0'))
+sys.path.insert(0, str(source / 'python'))
+import kiln  # noqa: E402
+from kiln import _library  # noqa: E402
+
+SPIRV = source / 'spirv'
+DATA = source / 'tests' / 'unit' / 'data'
+COUNT = 1000
+
+
+# What a destructor raises is printed and forgotten: here it fails a test.
+unraisable = []
+sys.unraisablehook = unraisable.append
+
+
+class ZAtTheEnd(unittest.TestCase):
+    def test_no_destructor_raised(self):
+        gc.collect()
+        self.assertEqual([str(each.exc_value) for each in unraisable], [])
+
+
+class WhatNeedsNoDevice(unittest.TestCase):
+    def test_structs_are_those_of_the_header(self):
+        sizes, offsets, name = {}, {}, ''
+        for line in (source / 'tests' / 'headers' / 'layouts.txt').read_text().splitlines():
+            if not line.startswith(' '):
+                name = line.partition(':')[0]
+                sizes[name] = line.partition(': ')[2]
+            elif name.startswith('kiln_'):
+                place, _, member = line.strip().partition(': ')
+                offsets.setdefault(name, []).append((member.split()[-1], int(place)))
+        structs = {name for name in sizes if name.startswith('kiln_')}
+        self.assertEqual(set(_library.STRUCTS), structs)
+        for name, struct in _library.STRUCTS.items():
+            self.assertEqual(f'{ctypes.sizeof(struct)} bytes', sizes[name])
+            self.assertEqual([(field[0], getattr(struct, field[0]).offset) for field in struct._fields_], offsets[name])
+
+    def test_functions_are_those_of_the_header(self):
+        header = re.sub(r'//.*', '', (source / 'include' / 'kiln' / 'kiln.h').read_text())
+        letters = {'uint32_t': 'I', 'uint64_t': 'Q', 'size_t': 'Q', 'kiln_extent': 'E', 'const char*': 's'}
+        wanted = {}
+        for name, parameters in re.findall(r'KILN_CHECKED kiln_result kiln_(\w+)\(([^)]*)\);', header):
+            types = [re.sub(r'\s*\w+$', '', ' '.join(each.split())) for each in parameters.split(',')]
+            self.assertEqual(types.pop(), 'kiln_error*', name)
+            wanted[name] = ''.join(letters.get(each, 'p') for each in types)
+        self.assertGreater(len(wanted), 50)
+        self.assertEqual(_library.FUNCTIONS, wanted)
+        self.assertEqual({'kiln_' + name + '_destroy' for name in _library.DESTROYED},
+                         set(re.findall(r'void (kiln_\w+_destroy)\(', header)))
+
+    def test_versions_agree(self):
+        self.assertEqual(kiln.library_version(), kiln.__version__)
+        project = (source / 'python' / 'pyproject.toml').read_text()
+        self.assertIn(f'version = "{kiln.__version__}"', project)
+        self.assertIn(f"version: '{kiln.__version__}'", (source / 'meson.build').read_text())
+
+    def test_a_file_says_what_its_kernels_are(self):
+        with kiln.File(SPIRV / 'matmul.spv') as file:
+            (part,) = file.parts
+            self.assertEqual((part.format, part.name, part.target, part.unreadable), ('spirv', '', '', ''))
+            tiled = part.kernel('tiled')
+            self.assertEqual(len(tiled.arguments), 9)
+            self.assertEqual(tiled.arguments[7], kiln.Argument('a_tile', 'local', 0, 4))
+            self.assertIn('arguments_known', tiled.flags)
+            with self.assertRaises(KeyError):
+                part.kernel('tilde')
+            self.assertTrue(tiled.fits('pvc', 256, local={'a_tile': 1024, 'b_tile': 1024}))
+            (finding,) = tiled.check('dg2', (16, 16), local={7: 131072, 'b_tile': 131072})
+            self.assertEqual((finding.code, finding.severity), ('K0101', 'error'))
+            room = tiled.what_fits('pvc', (16, 16), local={7: 131072, 8: 131072})
+            self.assertEqual((room.slm_per_group, room.asked_slm, room.local_bytes, room.largest_group),
+                             (131072, 262144, 131072, 128))
+            for wrong in ({'a': 1}, {0: 1}, {9: 1}, {7: -1}, {7: 2**64}):
+                with self.assertRaises(ValueError):
+                    tiled.check('pvc', local=wrong)
+            with self.assertRaises(kiln.Error) as caught:
+                tiled.check('pcv')
+            self.assertEqual(caught.exception.code, 'K0903')
+        with self.assertRaises(ValueError):
+            tiled.check('pvc')
+        content = (SPIRV / 'saxpy.spv').read_bytes()
+        self.assertEqual(kiln.File(content).kernel('saxpy').name, 'saxpy')
+        self.assertNotEqual(kiln.File(b'hello').parts[0].unreadable, '')
+        native = kiln.File(DATA / 'memory.pvc.bin').parts[0]
+        self.assertEqual(native.target, 'pvc')
+        self.assertEqual(native.kernels[0].occupancy('pvc', native.kernels[0].simd_size, 131072).limit, 'slm')
+
+    def test_products_codes_and_logs(self):
+        self.assertEqual(kiln.target('acm-g10').name, 'dg2-g10')
+        self.assertIn('pvc', [each.name for each in kiln.targets()])
+        meaning = kiln.explain(0x70000003)
+        self.assertEqual(meaning.name, 'ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY')
+        self.assertTrue(meaning.causes and all(meaning.causes))
+        self.assertEqual(kiln.explain_log('error[K0101]: kernel `tiled` asks for 262144 bytes').code, 'K0509')
+        self.assertIsNone(kiln.explain_log(b''))
+
+    def test_errors_carry_the_diagnostic(self):
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.File('nowhere.spv')
+        error = caught.exception
+        self.assertEqual((error.result, error.name, error.code), (0x78000004, 'ZE_RESULT_ERROR_INVALID_ARGUMENT', 'K0201'))
+        self.assertTrue(error.text.startswith('error[K0201]: '))
+        self.assertEqual(str(error), error.text.rstrip('\n'))
+        self.assertEqual(error.json['code'], 'K0201')
+        self.assertEqual(error.json['result_value'], error.result)
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((again.code, again.text), (error.code, error.text))
+
+    def test_texts_that_c_cannot_have(self):
+        for wrong, kind in (('a\0b', ValueError), (3.5, TypeError), ('x' * 70000, kiln.Error)):
+            with self.assertRaises(kind):
+                kiln.File(wrong)
+        with self.assertRaises(kiln.Error):
+            kiln.Device('gpus')
+
+    def test_a_library_that_is_none(self):
+        for library, word in (('nowhere.so', 'nowhere.so'), ('libc.so.6', 'no libkiln')):
+            done = subprocess.run([sys.executable, '-c', 'import kiln'], capture_output=True, text=True, check=False,
+                                  env={**os.environ, 'KILN_LIBRARY': library, 'PYTHONPATH': str(source / 'python')})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(word, done.stderr)
+            self.assertIn('ImportError', done.stderr)
+
+
+class OnTheDevice(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.device = kiln.Device('cpu')
+        cls.bundle = kiln.Bundle(cls.device, SPIRV / 'saxpy')
+
+    def setUp(self):
+        self.kernel = self.bundle.kernel('saxpy', 'float, global, global, uint')
+        self.x = self.device.buffer(array.array('f', range(COUNT)))
+        self.y = self.device.buffer(array.array('f', [1] * COUNT))
+
+    def right(self, times=1):
+        self.assertEqual(list(self.y.view('f')), [times * 3.0 * i + 1 for i in range(COUNT)])
+
+    def refused(self, code, *arguments, **grid):
+        with self.assertRaises(kiln.Error) as caught:
+            self.kernel(*arguments, **{'groups': 4, 'group_size': 256, **grid})
+        self.assertEqual(caught.exception.code, code)
+        return caught.exception
+
+    def test_it_gives_the_right_answer(self):
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256)
+        self.right()
+        self.kernel(3.0, kiln.Pointer(self.x.address), self.y, COUNT, groups=(4,), group_size=(256, 1, 1))
+        self.right(2)
+        self.kernel(ctypes.c_float(3), self.x, self.y, ctypes.c_uint32(COUNT), groups=[4], group_size=[256])
+        self.right(3)
+
+    def test_numbers_without_types_bring_their_own(self):
+        kernel = self.bundle.kernel('saxpy')
+        kernel(ctypes.c_float(3), self.x, self.y, ctypes.c_uint32(COUNT), groups=4, group_size=256)
+        self.right()
+        kernel(array.array('f', [3]).tobytes(), self.x, self.y, COUNT.to_bytes(4, 'little'), groups=4, group_size=256)
+        self.right(2)
+        for wrong in ((3, self.x, self.y, ctypes.c_uint32(COUNT)), (3.0, self.x, self.y, ctypes.c_uint32(COUNT)),
+                      (ctypes.c_float(3), array.array('f', [1]), self.y, ctypes.c_uint32(COUNT)),
+                      (ctypes.c_float(3), 'x', self.y, ctypes.c_uint32(COUNT))):
+            with self.assertRaises(TypeError):
+                kernel(*wrong, groups=4, group_size=256)
+        self.right(2)
+        self.kernel = kernel
+        self.refused('K0108', ctypes.c_double(3), self.x, self.y, ctypes.c_uint32(COUNT))
+
+    def test_what_does_not_fit_is_refused_as_in_cpp(self):
+        arguments = 3, self.x, self.y, COUNT
+        error = self.refused('K0102', *arguments, group_size=4096)
+        self.assertEqual(error.name, 'ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION')
+        self.assertEqual(error.call, 'zeKernelSetGroupSize')
+        self.refused('K0104', *arguments, group_size=0)
+        self.kernel = self.bundle.kernel('saxpy', ['float', 'global', 'global'])
+        self.refused('K0106', *arguments[:3])
+        self.kernel = self.bundle.kernel('saxpy', 'double, global, global, uint')
+        self.refused('K0108', *arguments)
+        self.kernel = self.bundle.kernel('saxpy', 'float, local, global, uint')
+        self.refused('K0107', 3, 64, self.y, COUNT)
+        self.kernel = self.bundle.kernel('saxpy', 'float, global, global, uint')
+        self.refused('K0229', 3, kiln.Pointer(4096), self.y, COUNT)
+        self.right(0)
+
+    def test_mistakes_of_python(self):
+        for wrong, kind in (((3, self.x, self.y), TypeError), ((3, self.x, self.y, 2**32), ValueError),
+                            ((3, self.x, self.y, -1), ValueError), ((3, self.x, self.y, 3.5), TypeError),
+                            (('3', self.x, self.y, 1), TypeError), ((3, 4096, self.y, 1), TypeError),
+                            ((3, self.x, self.y, None), TypeError), ((1e300, self.x, self.y, 1), OverflowError)):
+            with self.assertRaises(kind, msg=wrong):
+                self.kernel(*wrong, groups=4, group_size=256)
+        for grid, kind in (((1, 1, 1, 1), ValueError), ((), ValueError), ((4, 0), ValueError), (-1, ValueError),
+                           (2**32, ValueError), (1.5, TypeError), ('4', TypeError), (None, TypeError)):
+            with self.assertRaises(kind, msg=grid):
+                self.kernel(3, self.x, self.y, COUNT, groups=grid, group_size=256)
+        with self.assertRaises(ValueError):
+            self.bundle.kernel('saxpy', 'float, globl, global, uint')
+        with self.assertRaises(kiln.Error) as caught:
+            self.bundle.kernel('sax')
+        self.assertEqual(caught.exception.code, 'K0208')
+        self.assertEqual(self.bundle.kernel_names, ('saxpy',))
+        # The kernel goes on as before.
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256)
+        self.right()
+
+    def test_what_is_closed(self):
+        self.x.close()
+        self.x.close()
+        with self.assertRaises(ValueError):
+            self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256)
+        for use in (self.x.read, self.x.view, lambda: self.x.write(b'1')):
+            with self.assertRaises(ValueError):
+                use()
+        self.kernel.close()
+        self.refused('K0901', 3, self.y, self.y, COUNT)
+        device = kiln.Device('cpu')
+        device.close()
+        for use in (lambda: device.buffer(4), lambda: kiln.Bundle(device, SPIRV / 'saxpy'), lambda: kiln.List(device),
+                    lambda: device.info, device.check_status):
+            with self.assertRaises(kiln.Error) as caught:
+                use()
+            self.assertEqual(caught.exception.code, 'K0901')
+
+    def test_the_collector_ends_objects_in_any_order(self):
+        def made():
+            device = kiln.Device('cpu')
+            kernel = kiln.Bundle(device, SPIRV / 'saxpy').kernel('saxpy', 'float, global, global, uint')
+            buffers = [device.buffer(array.array('f', [1] * 8)) for _ in range(2)]
+            kernel.cycle = [kernel, device, buffers]
+            return kernel, buffers
+        kernel, buffers = made()
+        gc.collect()
+        kernel(3, *buffers, 8, groups=1, group_size=8)
+        view = buffers[1].view('f')
+        del kernel, buffers
+        gc.collect()
+        self.assertEqual(list(view), [4.0] * 8)
+
+    def test_memory(self):
+        for kind in ('shared', 'host', 'device'):
+            buffer = self.device.buffer(b'abcdefgh', kind)
+            self.assertEqual((buffer.read(), buffer.read(2, 3), len(buffer)), (b'abcdefgh', b'de', 8))
+            buffer.write(bytearray(b'XY'), 6)
+            self.assertEqual(buffer.read(), b'abcdefXY')
+            for offset, size in ((0, 9), (8, 1), (-1, 2), (0, -1), (9, 0)):
+                with self.assertRaises(ValueError):
+                    buffer.read(size, offset)
+            with self.assertRaises(ValueError):
+                buffer.write(b'123', 6)
+        with self.assertRaises(ValueError):
+            buffer.view()
+        self.y.view('f')[5] = 7
+        self.assertEqual(array.array('f', self.y.read())[5], 7)
+        self.assertEqual(self.device.buffer(64, alignment=4096).address % 4096, 0)
+        for wrong, code in ((0, 'K0204'), (2**63, 'K0207')):
+            with self.assertRaises(kiln.Error) as caught:
+                self.device.buffer(wrong)
+            self.assertEqual(caught.exception.code, code)
+        for wrong, kind in ((-1, ValueError), (2**64, ValueError), ('abc', TypeError), (memoryview(b'abcd')[::2], ValueError)):
+            with self.assertRaises(kind):
+                self.device.buffer(wrong)
+        with self.assertRaises(ValueError):
+            self.device.buffer(4, 'texture')
+        if sys.version_info >= (3, 12):
+            self.assertEqual(bytes(memoryview(self.y)), self.y.read())
+
+    def test_lists_events_and_queues(self):
+        pool = kiln.EventPool(self.device, 2, timestamps=True)
+        first, second = pool.event(0), pool.event(1)
+        run = kiln.List(self.device, immediate=False)
+        self.assertFalse(first.signalled)
+        self.assertFalse(first.wait(0.000001))
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=run, signal=first)
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=run, signal=second, wait=[first])
+        run.barrier()
+        run.finish()
+        queue = kiln.Queue(self.device)
+        queue.execute(run)
+        self.assertTrue(second.wait())
+        self.assertTrue(queue.synchronize())
+        self.right(2)
+        self.assertGreater(second.timestamps.duration, 0)
+        second.reset()
+        self.assertFalse(second.signalled)
+        run.reset()
+        # An event is for that launch alone.
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256)
+        self.assertFalse(second.signalled)
+        at_once = kiln.List(self.device, synchronous=False)
+        at_once.fill(self.x, b'\0\0\x80\x3f')
+        at_once.barrier()
+        at_once.copy(self.y, self.x)
+        at_once.synchronize()
+        self.assertEqual(set(self.y.view('f')), {1.0})
+        with self.assertRaises(kiln.Error) as caught:
+            at_once.copy(self.device.buffer(4), self.x)
+        self.assertEqual(caught.exception.code, 'K0206')
+        with self.assertRaises(TypeError):
+            self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, wait=[3])
+        first.close()
+        with self.assertRaises(ValueError):
+            self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, signal=first)
+
+    def test_a_list_keeps_what_it_works_on(self):
+        run = kiln.List(self.device, immediate=False)
+        self.kernel(3, self.device.buffer(array.array('f', [1] * COUNT)), self.y, COUNT, groups=4, group_size=256, list=run)
+        gc.collect()
+        run.finish()
+        queue = kiln.Queue(self.device, synchronous=True)
+        queue.execute(run)
+        self.assertEqual(set(self.y.view('f')), {4.0})
+
+    def test_slm_by_its_size(self):
+        matmul = kiln.Bundle(self.device, SPIRV / 'matmul.spv').kernel(
+            'tiled', 'global, global, global, uint, uint, uint, uint, local, local')
+        n, edge = 33, 16
+        a = [float(i % 7) for i in range(n * n)]
+        b = [float(i % 5) for i in range(n * n)]
+        bound = [self.device.buffer(array.array('f', values)) for values in (a, b, [0] * n * n)]
+        groups = (n + edge - 1) // edge
+        for size in (edge * edge * 4, edge * edge * 4 + 64):
+            matmul(*bound, n, n, n, edge, kiln.Local(size), size, groups=(groups, groups), group_size=(edge, edge))
+        answer = bound[2].view('f')
+        self.assertEqual([answer[i] for i in range(n * n)],
+                         [sum(a[i // n * n + k] * b[k * n + i % n] for k in range(n)) for i in range(n * n)])
+        slm = self.device.info.slm_per_group
+        with self.assertRaises(kiln.Error) as caught:
+            matmul(*bound, n, n, n, edge, slm, slm, groups=(groups, groups), group_size=(edge, edge))
+        self.assertEqual(caught.exception.code, 'K0101')
+
+    def test_threads_have_kernels_of_their_own(self):
+        wrong = []
+
+        def work(factor):
+            kernel = self.bundle.kernel('saxpy', 'float, global, global, uint')
+            y = self.device.buffer(array.array('f', [1] * COUNT))
+            for _ in range(20):
+                y.write(array.array('f', [1] * COUNT))
+                kernel(factor, self.x, y, COUNT, groups=4, group_size=256)
+                if list(y.view('f')) != [factor * i + 1.0 for i in range(COUNT)]:
+                    wrong.append(factor)
+        threads = [threading.Thread(target=work, args=(factor,)) for factor in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_the_cache_and_bundles_from_memory(self):
+        with tempfile.TemporaryDirectory() as folder, kiln.Cache(folder) as cache:
+            os.chmod(folder, 0o700)
+            for origin in ('jit', 'cache'):
+                bundle = kiln.Bundle(self.device, {'saxpy': (SPIRV / 'saxpy.spv').read_bytes()}, cache=cache)
+                self.assertEqual((bundle.origin, bundle.fit, bundle.file), (origin, 'spirv', 'saxpy'))
+            self.assertEqual(cache.counts['compilations'], 1)
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.Bundle(self.device, {'hello': b'hello'})
+        self.assertEqual(caught.exception.code, 'K0202')
+        with self.assertRaises(kiln.Error):
+            kiln.Bundle(self.device, {})
+        with self.assertRaises(ValueError):
+            kiln.Cache(mode='maybe')
+
+    def test_log_lines(self):
+        lines = []
+        kiln.log_to(lambda level, line: lines.append((level, line)))
+        kiln.Cache('/dev/null/kiln')
+        kiln.log_to(None)
+        kiln.Cache('/dev/null/kiln')
+        self.assertEqual(len(lines), 1)
+        self.assertEqual(lines[0][0], 'warning')
+
+    def test_what_the_device_and_kernel_say(self):
+        info = self.device.info
+        self.assertEqual(info.kind, 'cpu')
+        self.assertGreater(info.memory, 0)
+        self.assertIn(16, info.sub_group_sizes)
+        self.assertEqual([argument.kind for argument in self.kernel.arguments], ['value', 'pointer', 'pointer', 'value'])
+        self.assertEqual(self.kernel.facts.name, 'saxpy')
+        self.assertGreaterEqual(self.kernel.suggest_group_size(COUNT)[0], 1)
+        most = self.kernel.max_cooperative_groups(3, self.x, self.y, COUNT, group_size=256)
+        self.assertGreater(most, 0)
+        self.kernel(3, self.x, self.y, 256, groups=1, group_size=256, cooperative=True)
+        self.assertEqual(self.y.view('f')[255], 3 * 255.0 + 1)
+        for each in (self.device, self.bundle, self.kernel, self.x):
+            self.assertTrue(repr(each).startswith('<kiln '))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
