@@ -487,6 +487,30 @@ KILN_CHECKED kiln_result kiln_bundle_load_memory(kiln_device device, const kiln_
 KILN_CHECKED kiln_result kiln_bundle_link(kiln_device device, const kiln_memory_file* files,
                                           uint32_t file_count, const kiln_bundle_options* options,
                                           kiln_cache cache, kiln_bundle* bundle, kiln_error* error);
+
+/// A header of a source, found by `#include "name"`, or a macro: `#define name text`. Of fixed size.
+typedef struct kiln_named_text {
+  const char* name;
+  const char* text;  ///< null: ""
+} kiln_named_text;
+/// OpenCL C.
+typedef struct kiln_source {
+  uint32_t struct_size, struct_version;
+  const char* name;                ///< for messages and __FILE__; without a text the file that is read
+  const char* text;                ///< null: that of the file, whose folder then holds headers too
+  const kiln_named_text* headers;  ///< looked at before the folders
+  const kiln_named_text* macros;   ///< defined before the first line
+  const char* const* folders;      ///< that hold headers, in the order of looking
+  uint32_t header_count, macro_count, folder_count;
+  uint32_t reserved;
+} kiln_source;
+KILN_DETAIL_STRUCT(kiln_source)
+/// Compiles OpenCL C, or takes what was compiled before from the cache: by the driver where it takes it, else
+/// by libocloc. Errors: K0250 a header or a macro that cannot be taken, K0251 what is wrong with the
+/// source, by line and excerpt, K0405 no compiler; then as above.
+KILN_CHECKED kiln_result kiln_bundle_compile(kiln_device device, const kiln_source* source,
+                                             const kiln_bundle_options* options, kiln_cache cache,
+                                             kiln_bundle* bundle, kiln_error* error);
 KILN_CHECKED kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kiln_error* error);
 KILN_CHECKED kiln_result kiln_bundle_kernel_name(kiln_bundle bundle, uint32_t index, const char** name,
                                                  kiln_error* error);

@@ -255,6 +255,13 @@ class Kernel(Object):
         raise TypeError(f'{where}: a kernel takes no {type(value).__name__}; device.buffer() makes a buffer of an array')
 
 
+def _options(flags: str, same_process: bool) -> c.BundleOptions:
+    options = c.BundleOptions()
+    options.flags = encoded(flags)
+    options.same_process = int(same_process)
+    return options
+
+
 class Bundle(Object):
     """Kernel files in, code for this device out. May be used by any threads at once."""
 
@@ -271,12 +278,11 @@ class Bundle(Object):
         same_process  SPIR-V is compiled in this process, for inputs that you vouch for
         link          links the files in memory, in their order
         """
-        options = c.BundleOptions()
-        options.flags = encoded(flags)
-        options.only_spirv, options.same_process = int(only_spirv), int(same_process)
         given = constants or {}
         ids = (c_uint32 * max(1, len(given)))(*given.keys())
         values = (ctypes.c_uint64 * max(1, len(given)))(*given.values())
+        options = _options(flags, same_process)
+        options.only_spirv = int(only_spirv)
         options.constant_ids, options.constant_values = ctypes.addressof(ids), ctypes.addressof(values)
         options.constant_count = len(given)
         through = None if cache is None else cache._handle
@@ -284,12 +290,46 @@ class Bundle(Object):
             files = (c.MemoryFile * max(1, len(source)))()
             for file, (name, content) in zip(files, source.items()):
                 file.name, file.bytes, file.size = encoded(name), bytes(content), len(content)
-            self._handle = made('bundle_link' if link else 'bundle_load_memory', device._handle, files, len(source),
-                                byref(options), through)
+            self._take(device, made('bundle_link' if link else 'bundle_load_memory', device._handle, files, len(source),
+                                    byref(options), through))
         elif link:
             raise TypeError('what is linked is given as a mapping of names to bytes')
         else:
-            self._handle = made('bundle_load', device._handle, encoded(source), byref(options), through)
+            self._take(device, made('bundle_load', device._handle, encoded(source), byref(options), through))
+
+    @classmethod
+    def compile(cls, device: Device, source: 'Union[str, os.PathLike[str]]', *, name: str = 'source.cl',
+                headers: Optional[Mapping[str, str]] = None, macros: Optional[Mapping[str, object]] = None,
+                folders: 'Iterable[Union[str, os.PathLike[str]]]' = (), flags: str = '', cache: Optional[Cache] = None,
+                same_process: bool = False) -> 'Bundle':
+        """OpenCL C, compiled now or taken from the cache: a text, whose `name` is for messages, or the path of a file.
+
+        headers  texts by the names that `#include` gives them; looked at before the folders
+        macros   values by their names
+        folders  that hold headers
+        """
+        info = c.SourceInfo()
+        if isinstance(source, str):
+            info.name, info.text = encoded(name), encoded(source)
+        else:
+            info.name = encoded(source)
+        named: "list[Any]" = []
+        for given in (headers or {}, macros or {}):
+            texts = (c.NamedText * max(1, len(given)))()
+            for text_of, (key, value) in zip(texts, given.items()):
+                text_of.name, text_of.text = encoded(key), encoded(str(value))
+            named.append(texts)
+        places = [encoded(folder) for folder in folders]
+        held = (ctypes.c_char_p * max(1, len(places)))(*places)
+        info.headers, info.macros, info.folders = (ctypes.addressof(each) for each in (*named, held))
+        info.header_count, info.macro_count, info.folder_count = len(headers or {}), len(macros or {}), len(places)
+        bundle = cls.__new__(cls)
+        bundle._take(device, made('bundle_compile', device._handle, byref(info), byref(_options(flags, same_process)),
+                                  None if cache is None else cache._handle))
+        return bundle
+
+    def _take(self, device: Device, handle: int) -> None:
+        self._handle = handle
         self.device = device
         info = c.BundleInfo()
         call('bundle_get_info', self._handle, byref(info))

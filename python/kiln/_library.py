@@ -134,6 +134,14 @@ class BundleOptions(Struct):
     _fields_ = _fields('s flags; p constant_ids constant_values; I constant_count only_spirv same_process reserved')
 
 
+class NamedText(ctypes.Structure):
+    _fields_ = [('name', c_char_p), ('text', c_char_p)]
+
+
+class SourceInfo(Struct):
+    _fields_ = _fields('s name text; p headers macros folders; I header_count macro_count folder_count reserved')
+
+
 class BundleInfo(Struct):
     _fields_ = _fields('s file member target build_log; Q build_time; I origin fit kernels reserved')
 
@@ -156,7 +164,7 @@ STRUCTS: Dict[str, Any] = {
     'kiln_target_info': TargetInfo, 'kiln_request': RequestInfo, 'kiln_finding': FindingInfo, 'kiln_room': RoomInfo,
     'kiln_occupancy': OccupancyInfo, 'kiln_meaning_info': MeaningInfo, 'kiln_device_info': CDeviceInfo,
     'kiln_native_device': NativeDevice, 'kiln_buffer_options': BufferOptions, 'kiln_cache_options': CacheOptions,
-    'kiln_cache_counts': CacheCounts, 'kiln_bundle_options': BundleOptions, 'kiln_bundle_info': BundleInfo,
+    'kiln_cache_counts': CacheCounts, 'kiln_bundle_options': BundleOptions, 'kiln_source': SourceInfo, 'kiln_named_text': NamedText, 'kiln_bundle_info': BundleInfo,
     'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
     'kiln_argument': CArgument, 'kiln_memory_file': MemoryFile}
 
@@ -167,7 +175,7 @@ FUNCTIONS = {
     'check': 'pIIspp', 'findings_count': 'ppp', 'findings_get': 'pIp', 'what_fits': 'pIIspp', 'get_occupancy': 'pIIsQQp',
     'explain_code': 'sp', 'meaning_get': 'pp', 'explain_log': 'sQp', 'device_open': 'sp', 'device_get_info': 'pp',
     'device_get_native': 'pp', 'device_status': 'p', 'buffer_allocate': 'pIQpp', 'cache_open': 'pp',
-    'cache_get_counts': 'pp', 'bundle_load': 'psppp', 'bundle_load_memory': 'ppIppp', 'bundle_link': 'ppIppp',
+    'cache_get_counts': 'pp', 'bundle_load': 'psppp', 'bundle_load_memory': 'ppIppp', 'bundle_link': 'ppIppp', 'bundle_compile': 'ppppp',
     'bundle_get_info': 'pp', 'bundle_kernel_name': 'pIp', 'kernel_create': 'psp', 'kernel_get_info': 'pp',
     'kernel_get_argument': 'pIp', 'kernel_suggest_group_size': 'pEp', 'event_pool_create': 'pIIp', 'event_create': 'pIp',
     'event_wait': 'pQ', 'event_status': 'p', 'event_signal': 'p', 'event_reset': 'p', 'event_get_timestamps': 'pp',

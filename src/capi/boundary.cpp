@@ -7,8 +7,6 @@
 namespace kiln_c {
 namespace {
 
-constexpr std::size_t kLongestText = 65535;  // bytes, without the zero
-
 /// Stands for an error that there was no memory for. Its kind is that of errors, and no slot gives it out.
 const auto kNoMemory = reinterpret_cast<kiln_error>(static_cast<std::uintptr_t>(Kind::error));
 
@@ -74,17 +72,19 @@ Error unknown_bits(const char* call, const char* parameter, std::uint32_t value)
                        std::string("is ") + number + ", which this library does not know");
 }
 
-Result<std::string> text(const char* call, const char* parameter, const char* given) {
+Result<std::string> text(const char* call, const char* parameter, const char* given, std::size_t longest) {
   if (!given) return tl::unexpected(null_parameter(call, parameter));
-  const std::size_t size = strnlen(given, kLongestText + 1);
-  if (size > kLongestText)
+  const std::size_t size = strnlen(given, longest + 1);
+  if (size > longest)
     return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_SIZE, call, parameter,
-                                        "has more than 65535 bytes", {"end it with a zero byte"}));
+                                        "has more than " + std::to_string(longest) + " bytes",
+                                        {"end it with a zero byte"}));
   return std::string(given, size);
 }
 
-Result<std::string> optional_text(const char* call, const char* parameter, const char* given) {
-  return given ? text(call, parameter, given) : Result<std::string>();
+Result<std::string> optional_text(const char* call, const char* parameter, const char* given,
+                                  std::size_t longest) {
+  return given ? text(call, parameter, given, longest) : Result<std::string>();
 }
 
 kiln_result fail(const Error& error, kiln_error* out) {

@@ -96,10 +96,15 @@ void destroy(typename Object::Handle handle) {
   const auto last = take(Object::kKind, handle);
 }
 
-/// A text from outside: not null, and of at most 65,535 bytes.
-[[nodiscard]] Result<std::string> text(const char* call, const char* parameter, const char* given);
+inline constexpr std::size_t kLongestText = 65535;                    // bytes, without the zero
+inline constexpr std::size_t kLongestSource = std::size_t{64} << 20;  // bytes, of OpenCL C
+
+/// A text from outside: not null, and not longer than `longest`.
+[[nodiscard]] Result<std::string> text(const char* call, const char* parameter, const char* given,
+                                       std::size_t longest = kLongestText);
 /// The same where null stands for "".
-[[nodiscard]] Result<std::string> optional_text(const char* call, const char* parameter, const char* given);
+[[nodiscard]] Result<std::string> optional_text(const char* call, const char* parameter, const char* given,
+                                                std::size_t longest = kLongestText);
 
 inline constexpr std::uint32_t kLargestStruct = 4096;  // bytes; no header is near
 

@@ -57,6 +57,44 @@ Result<std::vector<KernelFile>> kernel_files(const char* call, const kiln_memory
   return files;
 }
 
+/// Of arrays that a source has.
+Result<void> readable(const char* call, const char* parameter, const void* given, std::uint32_t count) {
+  constexpr std::uint32_t kMost = 1 << 16;
+  if (count && !given) return tl::unexpected(null_parameter(call, parameter));
+  if (count > kMost) return tl::unexpected(out_of_range(call, parameter, count, kMost));
+  return {};
+}
+
+Result<Source> source_of(const char* call, const kiln_source* given) {
+  Input<kiln_source> input;
+  KILN_TRY(Input<kiln_source>::read(call, "kiln_source", given, input));
+  KILN_TRY(readable(call, "headers", input->headers, input->header_count));
+  KILN_TRY(readable(call, "macros", input->macros, input->macro_count));
+  KILN_TRY(readable(call, "folders", input->folders, input->folder_count));
+  Source source;
+  KILN_TRY(source.name, text(call, "name", input->name));
+  if (input->text) {
+    KILN_TRY(source.text, text(call, "text", input->text, kLongestSource));
+  } else {
+    KILN_TRY(source, read_source(source.name));
+  }
+  for (std::uint32_t i = 0; i < input->header_count; ++i) {
+    KILN_TRY(std::string name, text(call, "headers", input->headers[i].name));
+    KILN_TRY(std::string content, optional_text(call, "headers", input->headers[i].text, kLongestSource));
+    source.headers.push_back({std::move(name), std::move(content)});
+  }
+  for (std::uint32_t i = 0; i < input->macro_count; ++i) {
+    KILN_TRY(std::string name, text(call, "macros", input->macros[i].name));
+    KILN_TRY(std::string value, optional_text(call, "macros", input->macros[i].text));
+    source.macros.push_back({std::move(name), std::move(value)});
+  }
+  for (std::uint32_t i = 0; i < input->folder_count; ++i) {
+    KILN_TRY(const std::string folder, text(call, "folders", input->folders[i]));
+    source.folders.emplace_back(folder);
+  }
+  return source;
+}
+
 }  // namespace
 }  // namespace kiln_c
 
@@ -96,6 +134,19 @@ kiln_result kiln_bundle_link(kiln_device device, const kiln_memory_file* files, 
     KILN_TRY(std::vector<KernelFile> copies, kernel_files(call, files, file_count));
     KILN_TRY(request.bundle->bundle,
              Bundle::link(request.device(), std::move(copies), request.options, request.cache_or_null()));
+    return give(call, std::move(request.bundle), bundle);
+  });
+}
+
+kiln_result kiln_bundle_compile(kiln_device device, const kiln_source* source,
+                                const kiln_bundle_options* options, kiln_cache cache, kiln_bundle* bundle,
+                                kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
+    KILN_TRY(const Source what, source_of(call, source));
+    KILN_TRY(request.bundle->bundle,
+             Bundle::compile(request.device(), what, request.options, request.cache_or_null()));
     return give(call, std::move(request.bundle), bundle);
   });
 }

@@ -353,6 +353,55 @@ TEST_CASE("bundles from memory, and bad ones") {
   CHECK(kiln_bundle(bundle) == nullptr);
 }
 
+TEST_CASE("OpenCL C is compiled with its headers and macros") {
+  Saxpy saxpy;
+  Caught& caught = saxpy.caught;
+  const kiln_named_text headers[] = {{"more.h", "#define MORE 1\n"}};
+  const kiln_named_text macros[] = {{"FACTOR", "2"}, {"EMPTY", nullptr}};
+  kiln_source source = KILN_INIT(kiln_source);
+  source.name = "twice.cl";
+  source.text =
+      "#include \"more.h\"\n"
+      "kernel void twice(global float* y EMPTY) { y[get_global_id(0)] = FACTOR * y[get_global_id(0)] + MORE; "
+      "}\n";
+  source.headers = headers;
+  source.header_count = 1;
+  source.macros = macros;
+  source.macro_count = 2;
+  BundleHandle bundle;
+  const auto compile = [&] {
+    bundle.reset();
+    return kiln_bundle_compile(saxpy.device, &source, nullptr, nullptr, bundle.out(), caught.out());
+  };
+  for (uint32_t* const count : {&source.header_count, &source.macro_count, &source.folder_count}) {
+    const uint32_t before = std::exchange(*count, 1 << 20);
+    CHECK(compile() != KILN_SUCCESS);
+    CHECK(caught.code() == "K0903");
+    *count = before;
+  }
+  source.name = nullptr;
+  bad(compile(), caught, KILN_ERROR_INVALID_NULL_POINTER, "K0903");
+  source.name = "nowhere.cl";
+  const char* const text = std::exchange(source.text, nullptr);
+  bad(compile(), caught, KILN_ERROR_INVALID_ARGUMENT, "K0201");
+  source.text = text;
+  if (compile() != KILN_SUCCESS && caught.code() == "K0405") {
+    MESSAGE("no compiler of OpenCL C here");
+    return;
+  }
+  REQUIRE(caught.text() == "");
+  KernelHandle twice;
+  good(kiln_kernel_create(bundle, "twice", twice.out(), caught.out()), caught);
+  saxpy.info.arguments = &saxpy.arguments[2];
+  saxpy.info.argument_count = 1;
+  saxpy.info.groups.x = kCount / 250;
+  saxpy.info.group_size.x = 250;
+  good(kiln_launch(saxpy.list, twice, &saxpy.info, caught.out()), caught);
+  CHECK(Saxpy::data(saxpy.y)[kCount - 1] == 3);
+  source.text = "kernel void twice() { nonsense }";
+  bad(compile(), caught, KILN_ERROR_MODULE_BUILD_FAILURE, "K0251");
+}
+
 TEST_CASE("how many groups may run at the same time") {
   Saxpy saxpy;
   uint64_t groups = 0;

@@ -394,6 +394,7 @@ TEST_CASE("every function looks at its first handle before anything else") {
     refused(kiln_bundle_load_memory(bad_device, nullptr, 0, nullptr, nullptr, BundleHandle().out(),
                                     caught.out()));
     refused(kiln_bundle_link(bad_device, nullptr, 0, nullptr, nullptr, BundleHandle().out(), caught.out()));
+    refused(kiln_bundle_compile(bad_device, nullptr, nullptr, nullptr, BundleHandle().out(), caught.out()));
     refused(kiln_bundle_get_info(bad_bundle, nullptr, caught.out()));
     refused(kiln_bundle_kernel_name(bad_bundle, 0, &name, caught.out()));
     refused(kiln_kernel_create(bad_bundle, "x", KernelHandle().out(), caught.out()));

@@ -376,6 +376,30 @@ class OnTheDevice(unittest.TestCase):
         with self.assertRaises(ValueError):
             kiln.Cache(mode='maybe')
 
+    def test_opencl_c(self):
+        text = '#include "more.h"\nkernel void twice(global float* y) { y[get_global_id(0)] = FACTOR * y[get_global_id(0)] + MORE; }'
+        given = {'headers': {'more.h': '#define MORE 1'}, 'macros': {'FACTOR': 2}}
+        try:
+            bundle = kiln.Bundle.compile(self.device, text, **given)
+        except kiln.Error as error:
+            if error.code != 'K0405':
+                raise
+            self.skipTest('no compiler of OpenCL C here')
+        bundle.kernel('twice', 'global')(self.y, groups=COUNT, group_size=1)
+        self.assertEqual(set(self.y.view('f')), {3.0})
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, 'twice.cl')
+            path.write_text(text)
+            # Without its macro, and without its header.
+            for wanted in ({'headers': given['headers']}, {'macros': given['macros']}):
+                with self.assertRaises(kiln.Error) as caught:
+                    kiln.Bundle.compile(self.device, path, **wanted)
+                self.assertEqual(caught.exception.code, 'K0251')
+                self.assertIn('twice.cl', caught.exception.text)
+            pathlib.Path(folder, 'more.h').write_text('#define MORE 1\n')
+            self.assertEqual(kiln.Bundle.compile(self.device, path, macros=given['macros']).kernel_names, ('twice',))
+            self.assertEqual(kiln.Bundle.compile(self.device, text, folders=[folder], macros=given['macros']).kernel_names, ('twice',))
+
     def test_log_lines(self):
         lines = []
         kiln.log_to(lambda level, line: lines.append((level, line)))
