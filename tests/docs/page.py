@@ -59,9 +59,10 @@ for tool in ['pkg-config', 'bash']:
         print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
         sys.exit(77)
 
-if any(re.search(r'^\$ cc ', block, re.M) for _, _, block in blocks) and not shutil.which('cc'):
-    print(f'skipped: there is no C compiler, which {os.path.basename(page)} uses')
-    sys.exit(77)
+for tool in ('cc', 'rustc'):
+    if any(re.search(rf'^\$ {tool} ', block, re.M) for _, _, block in blocks) and not shutil.which(tool):
+        print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
+        sys.exit(77)
 
 if any('kiln bake' in block for _, _, block in blocks) and (reason := opencl_c.missing()):
     print(f'skipped: {reason}, which {os.path.basename(page)} needs')
@@ -82,6 +83,8 @@ with tempfile.TemporaryDirectory() as top:
     os.chmod(os.path.join(tools, 'c++'), 0o755)
     env = {**os.environ, 'PATH': f'{tools}:{root}{prefix}/bin:' + os.environ['PATH'],
            'PKG_CONFIG_PATH': os.path.join(library_folder, 'pkgconfig'), 'LD_RUN_PATH': library_folder,
+           # Where rustc is rustup's, it finds itself by the user's own folder.
+           'RUSTUP_HOME': os.environ.get('RUSTUP_HOME', os.path.expanduser('~/.rustup')),
            'HOME': os.path.join(top, 'home')}
     for name in ('LD_LIBRARY_PATH', 'KILN_CPU_DRIVER', 'KILN_KERNEL_PATH', 'KILN_DEVICE', 'KILN_CACHE', 'KILN_CACHE_DIR', 'XDG_CACHE_HOME'):
         env.pop(name, None)
