@@ -204,7 +204,7 @@ const Json* Json::end() const {
   return elements ? elements->data() + elements->size() : nullptr;
 }
 
-const std::vector<Json::Member>& Json::items() const {
+const std::list<Json::Member>& Json::items() const {
   static const Members none;
   const auto* members = std::get_if<Members>(&value_);
   return members ? *members : none;

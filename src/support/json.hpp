@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <list>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -94,7 +95,7 @@ class Json {
   [[nodiscard]] const Json* begin() const;
   [[nodiscard]] const Json* end() const;
   /// Members of an object, each with `name` and `value`; of other values there are none.
-  [[nodiscard]] const std::vector<Member>& items() const;
+  [[nodiscard]] const std::list<Member>& items() const;
   [[nodiscard]] const Json& back() const;
 
   /// Null where there is none.
@@ -118,7 +119,7 @@ class Json {
   [[nodiscard]] const Json& operator[](std::integral auto index) const {
     return element(static_cast<std::size_t>(index));
   }
-  /// Makes the member where there is none, of null an object.
+  /// Makes the member where there is none, of null an object. Members that come later do not move it.
   [[nodiscard]] Json& operator[](std::string_view name);
   [[nodiscard]] Json& operator[](std::integral auto index) {
     return const_cast<Json&>(at(static_cast<std::size_t>(index)));
@@ -133,7 +134,8 @@ class Json {
 
  private:
   using Elements = std::vector<Json>;
-  using Members = std::vector<Member>;
+  using Members =
+      std::list<Member>;  // which stay where they are: `a["x"] = a["y"] = 1` holds one while the other comes
 
   void set(bool value);
   void set(std::int64_t value);

@@ -89,3 +89,14 @@ TEST_CASE("JSON: what is missing or of another type") {
   CHECK_THROWS_AS((void)text["b"], Json::WrongType);
   CHECK_THROWS_AS(text.push_back(1), Json::WrongType);
 }
+
+TEST_CASE("JSON: a member stays where it is when others come") {
+  Json json;
+  Json& first = json["first"];
+  for (int i = 0; i < 100; ++i) json[std::to_string(i)] = json["again"] = i;
+  first = "still there";
+  CHECK(json["first"] == Json("still there"));
+  CHECK(&json["first"] == &first);
+  CHECK(json["99"] == Json(99));
+  CHECK(json.items().front().name == "first");
+}
