@@ -2,9 +2,12 @@
 // Timestamps, device requests, result names, structs and errors: small pure functions.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "kiln/kiln.hpp"
 
@@ -234,4 +237,52 @@ TEST_CASE("KILN_TRY takes what only moves, and leaves what has a name") {
     return value;
   }();
   CHECK(*copy == *named);
+}
+
+TEST_CASE("a log sink that was replaced gets no line any more") {
+  struct Count {
+    std::atomic<bool> gone = false;
+    std::atomic<int> lines = 0, late = 0;
+  };
+  const auto count = [](void* user, LogLevel, std::string_view) {
+    auto& counted = *static_cast<Count*>(user);
+    ++counted.lines;
+    std::this_thread::yield();
+    counted.late += counted.gone;
+  };
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      while (!stop) log(LogLevel::info, "line");
+    });
+  Count counts[50];
+  for (Count& each : counts) {
+    const LogTarget before = replace_log_sink({count, &each});
+    if (before.user) static_cast<Count*>(before.user)->gone = true;
+    while (each.lines < 10) std::this_thread::yield();
+  }
+  CHECK(replace_log_sink({}).user == &counts[49]);
+  stop = true;
+  threads.clear();
+  for (const Count& each : counts) CHECK(each.late == 0);
+  CHECK(bool(!replace_log_sink({}).sink));
+}
+
+TEST_CASE("a log sink may log, and replace itself") {
+  struct Last {
+    std::string text;
+  } last;
+  const auto keep = [](void* user, LogLevel level, std::string_view line) {
+    static_cast<Last*>(user)->text = line;
+    if (level != LogLevel::error) return;
+    log(LogLevel::info, "inner");
+    const LogTarget self = replace_log_sink({});
+    static_cast<Last*>(self.user)->text += " replaced";
+    log(LogLevel::info, "nobody");
+  };
+  set_log_sink(keep, &last);
+  log(LogLevel::error, "outer");
+  CHECK(last.text == "inner replaced");
+  CHECK(bool(!replace_log_sink({}).sink));
 }
