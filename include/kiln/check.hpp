@@ -126,6 +126,27 @@ class LaunchGate {
   std::uint64_t max_items_ = 0;  // of a group; 0 until the gate is open, and so says no
 };
 
+/// What a program may do by itself when a launch does not fit. 0, or nothing: it does not apply, or nothing
+/// fits.
+struct LaunchFit {
+  /// Work-items of the largest group: with the same `__local` bytes for each of them, where these decide.
+  std::uint64_t group_items = 0;
+  std::optional<Extent> required_group_size{};  ///< the kernel takes no other
+  std::optional<std::uint64_t> local_bytes{};   ///< all `__local` arguments together, alignment included
+  std::uint64_t local_bytes_per_item = 0;       ///< as asked for, where `group_items` follows from it
+  // Where the `__local` arguments asked for are square tiles of one edge, and do not fit:
+  std::uint64_t tile_edge = 0;     ///< of the largest that fit, in elements
+  std::uint32_t tiles = 0;         ///< how many there are
+  std::uint64_t tile_element = 0;  ///< bytes of an element
+  std::uint64_t element_size =
+      0;  ///< bytes of elements that fit where the ones asked for, of twice that, do not
+};
+
+/// What would fit of this kernel, whether the launch fits or not. Each value is for itself: give one of them,
+/// not all. The texts of K0101 are made of it. Pure.
+[[nodiscard]] LaunchFit what_fits(const KernelFacts& kernel, const LaunchLimits& limits,
+                                  const LaunchShape& shape, std::span<const LaunchArgument> arguments);
+
 /// The result code that Intel's driver would give for a verdict, and the call that would give it. Pure.
 [[nodiscard]] ze_result_t code_of(LaunchVerdict verdict);
 [[nodiscard]] const char* call_of(LaunchVerdict verdict);

@@ -171,4 +171,15 @@ template <class... Arguments>
   }(detail::pass(arguments)...);
 }
 
+/// What would fit instead of such a launch, as values that an engine can go on with: after a refusal, or
+/// before.
+template <class... Arguments>
+[[nodiscard]] LaunchFit what_fits(const CheckedKernel& kernel, const Launch& what,
+                                  const Arguments&... arguments) {
+  return [&](const auto&... passed) {
+    const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
+    return what_fits(kernel.facts(), kernel.limits(), LaunchShape{what.groups, what.group_size}, all);
+  }(detail::pass(arguments)...);
+}
+
 }  // namespace kiln

@@ -41,97 +41,26 @@ const char* kind_name(ArgumentKind kind) {
   return "?";
 }
 
-/// The same arguments with other sizes for the `__local` ones: does that fit?
-template <class SizeOf>
-bool fits_with(const KernelFacts& kernel, Arguments arguments, std::uint64_t limit, SizeOf size_of) {
-  std::vector<LaunchArgument> changed(arguments.begin(), arguments.end());
-  for (LaunchArgument& argument : changed)
-    if (argument.kind == ArgumentKind::local_pointer) argument.size = size_of(argument.size);
-  return total_slm(kernel, changed) <= limit;
-}
-
-/// The largest n in [0, high] with fits(n), for a monotonic test.
-template <class Fits>
-std::uint64_t largest(std::uint64_t high, Fits fits) {
-  std::uint64_t low = 0;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low + 1) / 2;
-    if (fits(middle))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
-/// The edge of a square tile that an argument of that size holds, or 0.
-std::uint64_t tile_edge(std::uint64_t bytes, std::uint64_t element) {
-  if (element == 0 || bytes % element) return 0;
-  const auto edge = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(bytes / element))));
-  return edge * edge * element == bytes ? edge : 0;
-}
-
-/// When each item has the same whole number of bytes, a smaller group asks for less.
-void suggest_group(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
-                   const LaunchShape& shape, Arguments arguments) {
-  if (kernel.required_group_size[0] != 0) return;
-  const std::uint64_t group = total(shape.group_size);
-  std::uint64_t per_item = 0;
-  for (const LaunchArgument& argument : arguments) {
-    if (argument.kind != ArgumentKind::local_pointer) continue;
-    if (argument.size % group) return;
-    per_item += argument.size / group;
-  }
-  if (per_item == 0) return;
-  const std::uint64_t fit = largest(group, [&](std::uint64_t n) {
-    return fits_with(kernel, arguments, limit, [&](std::uint64_t size) { return size / group * n; });
-  });
-  if (fit == 0) return;
+void suggest_group(Diagnostic& diagnostic, const LaunchFit& fit) {
+  if (fit.local_bytes_per_item == 0 || fit.group_items == 0) return;
+  const std::string bytes = to_string(fit.local_bytes_per_item);
   diagnostic.rows.push_back(
-      {"largest group with " + to_string(per_item) + " B a work-item", "", fit, "work-items"});
-  diagnostic.help.push_back("with the same " + to_string(per_item) +
-                            " bytes a work-item, a group of at most " + to_string(fit) + " work-items fits");
+      {"largest group with " + bytes + " B a work-item", "", fit.group_items, "work-items"});
+  diagnostic.help.push_back("with the same " + bytes + " bytes a work-item, a group of at most " +
+                            to_string(fit.group_items) + " work-items fits");
 }
 
-/// When every `__local` argument is a square tile of one edge, the largest edge that fits.
-void suggest_tile(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
-                  Arguments arguments) {
-  std::uint64_t edge = 0, element = 0, tiles = 0;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].kind != ArgumentKind::local_pointer) continue;
-    const std::uint64_t size = i < kernel.arguments.size() ? kernel.arguments[i].local_alignment : 0;
-    const std::uint64_t this_edge = tile_edge(arguments[i].size, size);
-    if (this_edge == 0 || (tiles && (this_edge != edge || size != element))) return;
-    edge = this_edge, element = size, ++tiles;
-  }
-  if (tiles == 0) return;
-  const std::uint64_t fit = largest(edge, [&](std::uint64_t n) {
-    return fits_with(kernel, arguments, limit, [&](std::uint64_t) { return n * n * element; });
-  });
-  if (fit == 0) return;
-  const std::string count = tiles == 1 ? "a square tile" : to_string(tiles) + " square tiles";
+void suggest_tile(Diagnostic& diagnostic, const LaunchFit& fit, Arguments arguments) {
+  if (fit.tile_edge == 0) return;
+  const std::string count = fit.tiles == 1 ? "a square tile" : to_string(fit.tiles) + " square tiles";
+  const auto tile = std::ranges::find(arguments, ArgumentKind::local_pointer, &LaunchArgument::kind);
+  const auto edge = std::llround(std::sqrt(static_cast<double>(tile->size / fit.tile_element)));
   diagnostic.rows.push_back(
-      {"largest edge of " + count, "", fit, "elements of " + to_string(element) + " B"});
-  diagnostic.help.push_back(count + " of edge " + to_string(fit) + " instead of " + to_string(edge) +
-                            " fit: " + to_string(tiles * fit * fit * element) +
-                            " bytes of `__local` arguments");
-}
-
-/// When elements of half the size fit: `half` for `float`, `float` for `double`. An argument's alignment
-/// stands for the size of its elements.
-void suggest_type(Diagnostic& diagnostic, const KernelFacts& kernel, std::uint64_t limit,
-                  Arguments arguments) {
-  std::uint64_t element = 0;
-  for (std::size_t i = 0; i < arguments.size() && i < kernel.arguments.size(); ++i) {
-    if (arguments[i].kind != ArgumentKind::local_pointer) continue;
-    const std::uint64_t size = kernel.arguments[i].local_alignment;
-    if ((size != 4 && size != 8) || (element && size != element) || arguments[i].size % size) return;
-    element = size;
-  }
-  if (element == 0 || !fits_with(kernel, arguments, limit, [](std::uint64_t size) { return size / 2; }))
-    return;
-  diagnostic.help.push_back("as many elements of " + to_string(element / 2) + " instead of " +
-                            to_string(element) + " bytes fit");
+      {"largest edge of " + count, "", fit.tile_edge, "elements of " + to_string(fit.tile_element) + " B"});
+  diagnostic.help.push_back(
+      count + " of edge " + to_string(fit.tile_edge) + " instead of " + to_string(edge) +
+      " fit: " + to_string(fit.tiles * fit.tile_edge * fit.tile_edge * fit.tile_element) +
+      " bytes of `__local` arguments");
 }
 
 Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, const LaunchShape& shape,
@@ -160,12 +89,14 @@ Diagnostic explain_slm(const KernelFacts& kernel, const LaunchLimits& limits, co
                               to_string(kernel.static_slm - limit) + " bytes smaller");
     return diagnostic;
   }
-  suggest_group(diagnostic, kernel, limit, shape, arguments);
-  suggest_tile(diagnostic, kernel, limit, arguments);
-  suggest_type(diagnostic, kernel, limit, arguments);
-  if (dynamic && kernel.slm_mode == SlmMode::compiler_resolved)
-    diagnostic.help.push_back("give the `__local` arguments at most " +
-                              to_string((limit - kernel.static_slm) / 1024 * 1024) +
+  const LaunchFit fit = what_fits(kernel, limits, shape, arguments);
+  suggest_group(diagnostic, fit);
+  suggest_tile(diagnostic, fit, arguments);
+  if (fit.element_size != 0)
+    diagnostic.help.push_back("as many elements of " + to_string(fit.element_size) + " instead of " +
+                              to_string(fit.element_size * 2) + " bytes fit");
+  if (fit.local_bytes)
+    diagnostic.help.push_back("give the `__local` arguments at most " + to_string(*fit.local_bytes) +
                               " bytes in all, alignment included");
   diagnostic.help.push_back("the SLM of a device is fixed: no driver setting enlarges it");
   return diagnostic;

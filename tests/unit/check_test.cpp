@@ -294,6 +294,21 @@ TEST_CASE("what is suggested is accepted, one more is refused") {
     const Diagnostic diagnostic = explain_launch(verdict, kernel, limits, shape, arguments);
     CHECK(diagnostic.code == "K0101");
     CHECK(row(diagnostic, "asked for in all") == total_slm(kernel, arguments));
+    const LaunchFit fit = what_fits(kernel, limits, shape, arguments);
+    CHECK(row(diagnostic, "largest edge") == fit.tile_edge);
+    if (fit.local_bytes_per_item != 0) CHECK(row(diagnostic, "largest group") == fit.group_items);
+    if (fit.local_bytes) {
+      const std::array<LaunchArgument, 1> one{give(*fit.local_bytes)}, more{give(*fit.local_bytes + 1)};
+      KernelFacts single = kernel;
+      single.arguments = {local(1)};
+      REQUIRE(check_launch(single, limits, shape, one) == LaunchVerdict::fits);
+      REQUIRE(check_launch(single, limits, shape, more) == LaunchVerdict::slm);
+    }
+    if (fit.element_size != 0) {
+      auto halves = arguments;
+      for (LaunchArgument& argument : halves) argument.size /= 2;
+      REQUIRE(check_launch(kernel, limits, shape, halves) == LaunchVerdict::fits);
+    }
 
     if (const std::uint64_t n = row(diagnostic, "largest group")) {
       ++groups;
