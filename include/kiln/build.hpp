@@ -22,6 +22,17 @@ enum class Isolation : std::uint8_t {
   never,
 };
 
+/// How many registers a hardware thread has. With 256 a kernel keeps in registers what it would spill to
+/// memory, and a core holds half as many threads: a compiler cannot know what is better. For what is
+/// compiled; products that have 128 alone (Gen12), and the CPU device, leave it at that.
+enum class Registers : std::uint8_t {
+  as_given,   ///< what the build options say, else the driver's own choice
+  automatic,  ///< as given, and again with 256 where a kernel spills, or lacks scratch memory; what spills
+              ///< less is kept
+  r128,
+  r256,
+};
+
 struct BuildOptions {
   Isolation isolation = Isolation::automatic;
   /// For the compiler's process, which is killed then.

@@ -61,6 +61,10 @@ struct BundleOptions {
   Isolation isolation = Isolation::automatic;
   std::vector<SpecializationConstant> constants{};  ///< for a build from SPIR-V
   bool only_spirv = false;  ///< native code is passed over: no flag changes it any more
+  /// For what is compiled. Flags that say how many win.
+  Registers registers = Registers::as_given;
+  /// Registers::automatic: so many bytes a hardware thread may spill before 256 are tried.
+  std::uint32_t spill_limit = 0;
 };
 
 namespace detail {
@@ -139,12 +143,17 @@ class Bundle {
   [[nodiscard]] const std::string& build_log() const {
     return build_log_;
   }  ///< the driver's, also after success
+  /// What it was built with by BundleOptions::registers; as_given where that had nothing to change.
+  [[nodiscard]] Registers registers() const { return registers_; }
+  /// What Registers::automatic decided, and why, in words; empty where nothing spills. A cache keeps it.
+  [[nodiscard]] const std::string& register_choice() const { return register_choice_; }
   [[nodiscard]] std::chrono::nanoseconds build_time() const { return build_time_; }
   /// Files that were passed over, each with the reason; for logs.
   [[nodiscard]] const std::vector<DiagnosticRow>& passed_over() const { return passed_over_; }
 
  private:
   Bundle(const OpenDevice& device, const BundleOptions& options);
+  void note_registers(const OpenDevice& device, const BundleOptions& options);
   void take(detail::CachedBuild built, std::string file);
 
   struct Entry {
@@ -178,6 +187,8 @@ class Bundle {
   BinaryOrigin origin_ = BinaryOrigin::jit;
   BinaryFit fit_ = BinaryFit::spirv;
   std::string file_, member_, target_, build_log_, flags_;
+  std::string register_choice_;
+  Registers registers_ = Registers::as_given;
   std::chrono::nanoseconds build_time_{};
   std::vector<DiagnosticRow> passed_over_;
 };

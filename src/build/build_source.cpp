@@ -3,6 +3,7 @@
 #include "build/build_source.hpp"
 
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "build/compile_out_of_process.hpp"
@@ -13,6 +14,8 @@
 
 namespace kiln::detail {
 namespace {
+
+constexpr std::uint32_t kIntel = 0x8086;  // PCI
 
 /// With the zero at its end, which compilers want.
 std::span<const std::byte> bytes_of(const SourceText& source) {
@@ -59,21 +62,21 @@ bool takes_none(const ModuleBuild& build) {
 
 class SourceBuilder {
  public:
-  SourceBuilder(const OpenDevice& device, const SourceText& source, const std::string& flags,
-                const BuildOptions& options)
-      : device_(device), source_(source), flags_(flags), options_(options) {}
+  SourceBuilder(const OpenDevice& device, const SourceText& source, const BuildOptions& options)
+      : device_(device), source_(source), options_(options) {}
 
-  MadeModule make() {
+  MadeModule make(const std::string& flags) {
     const Api& api = device_.device.api();
     front_end_ = FrontEndEnd::compiled;
-    if (!guards_itself(device_.device) && !refusers().has(api)) {
-      const ModuleInput input{ModuleFormat::opencl_c, bytes_of(source_), flags_};
+    // The format is Intel's own; who does not know it might take the text for SPIR-V.
+    if (device_.properties.vendor_id == kIntel && !refusers().has(api)) {
+      const ModuleInput input{ModuleFormat::opencl_c, bytes_of(source_), flags};
       MadeModule made{build({&input, 1}), {}, source_.not_kept};
       if (!takes_none(made.build)) return made;
       if (made.build.code() != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE) refusers().add(api);
       log(LogLevel::debug, "OpenCL C goes to libocloc: the driver gave " + result_name(made.build.code()));
     }
-    return by_front_end();
+    return by_front_end(flags);
   }
 
   [[nodiscard]] FrontEndEnd front_end() const { return front_end_; }
@@ -83,24 +86,28 @@ class SourceBuilder {
     return build_module(device_.driver, device_.context.get(), device_.device, inputs, options_);
   }
 
-  MadeModule by_front_end() {
+  MadeModule by_front_end(const std::string& flags) {
     const cache::FrontEndIdentity identity = cache::front_end_identity(device_.device.api());
     const auto module = device_.device.module_properties();
-    const SplitOptions split = split_options(flags_);
+    const SplitOptions split = split_options(flags);
     const FrontEndRequest request{identity.library, source_.text, split.front_end,
                                   front_end_targets(device_.properties, module && module->fp64)};
-    auto apart = compiles_apart(options_) ? front_end_out_of_process(device_.device.api(), request, options_)
-                                          : std::optional<FrontEndOutOfProcess>();
-    if (!apart) apart = FrontEndOutOfProcess{run_front_end(request)};
-    FrontEndResult& result = apart->result;
+    // Built again with other registers, it is the same SPIR-V.
+    if (!spirv_ || spirv_options_ != split.front_end) {
+      spirv_ = compiles_apart(options_) ? front_end_out_of_process(device_.device.api(), request, options_)
+                                        : std::optional<FrontEndOutOfProcess>();
+      if (!spirv_) spirv_ = FrontEndOutOfProcess{run_front_end(request)};
+      spirv_options_ = split.front_end;
+    }
+    const FrontEndOutOfProcess& apart = *spirv_;
+    const FrontEndResult& result = apart.result;
     MadeModule made{{}, {}, source_.not_kept};
     if (made.not_kept.empty()) made.not_kept = cache::other_front_end(identity.fields, result.libraries);
     if (result.end != FrontEndEnd::compiled) {
-      made.build =
-          ModuleBuild(apart->killed ? ZE_RESULT_ERROR_NOT_AVAILABLE : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-                      std::move(result.log));
-      made.build.compiler_died = apart->died;
-      if (result.end == FrontEndEnd::refused || apart->died || apart->killed) return made;
+      made.build = ModuleBuild(
+          apart.killed ? ZE_RESULT_ERROR_NOT_AVAILABLE : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, result.log);
+      made.build.compiler_died = apart.died;
+      if (result.end == FrontEndEnd::refused || apart.died || apart.killed) return made;
       front_end_ = result.end;
       // Another time one may be there.
       made.not_kept = "no compiler for OpenCL C was found";
@@ -116,9 +123,10 @@ class SourceBuilder {
 
   const OpenDevice& device_;
   const SourceText& source_;
-  const std::string& flags_;
   const BuildOptions& options_;
   FrontEndEnd front_end_ = FrontEndEnd::compiled;
+  std::optional<FrontEndOutOfProcess> spirv_;
+  std::string spirv_options_;
 };
 
 }  // namespace
@@ -135,15 +143,14 @@ CacheQuestion source_question(const OpenDevice& device, const SourceText& source
 }
 
 SourceBuild build_source(Cache* cache, const OpenDevice& device, const SourceText& source,
-                         const std::string& flags, const BuildOptions& options) {
-  SourceBuilder builder(device, source, flags, options);
+                         const std::string& flags, const BuildOptions& options,
+                         const RegisterPolicy& registers) {
+  SourceBuilder builder(device, source, options);
   SourceBuild result;
-  if (cache) {
-    result.built =
-        build_cached(*cache, device, source_question(device, source, flags), [&] { return builder.make(); });
-  } else {
-    result.built = without_cache(builder.make());
-  }
+  result.built = build_with_registers(
+      cache, device, registers, flags,
+      [&](const std::string& given) { return source_question(device, source, given); },
+      [&](const std::string& given) { return builder.make(given); });
   result.front_end = builder.front_end();
   return result;
 }

@@ -4,7 +4,8 @@
 
 #include "build/cached_build.hpp"
 #include "build/front_end.hpp"
-#include "build/source_text.hpp"
+#include "build/registers.hpp"
+#include "build/source/text.hpp"
 
 namespace kiln::detail {
 
@@ -21,7 +22,8 @@ struct SourceBuild {
 
 /// The cache is asked before any compiler is opened; null: there is none. `flags` name no files. Thread-safe.
 [[nodiscard]] SourceBuild build_source(Cache* cache, const OpenDevice& device, const SourceText& source,
-                                       const std::string& flags, const BuildOptions& options);
+                                       const std::string& flags, const BuildOptions& options,
+                                       const RegisterPolicy& registers);
 
 /// Under what build_source() asks.
 [[nodiscard]] CacheQuestion source_question(const OpenDevice& device, const SourceText& source,

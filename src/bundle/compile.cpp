@@ -81,11 +81,13 @@ Result<Bundle> Bundle::compile(const OpenDevice& device, const Source& source, c
         Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "Bundle::compile", std::move(text).error()));
   Bundle bundle(device, options);
   const auto start = std::chrono::steady_clock::now();
-  detail::SourceBuild build = detail::build_source(cache, device, *text, options.flags, {options.isolation});
+  detail::SourceBuild build = detail::build_source(cache, device, *text, options.flags, {options.isolation},
+                                                   {options.registers, options.spill_limit});
   bundle.build_time_ = std::chrono::steady_clock::now() - start;
   if (build.built.build.code() != ZE_RESULT_SUCCESS)
     return tl::unexpected(compile_failure(build, name, *text, device, options));
   bundle.take(std::move(build.built), name);
+  bundle.note_registers(device, options);
   return bundle;
 }
 

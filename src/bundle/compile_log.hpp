@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "build/source_text.hpp"
+#include "build/source/text.hpp"
 
 namespace kiln::detail {
 

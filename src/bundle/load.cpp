@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "build/cached_build.hpp"
+#include "build/build_source.hpp"
+#include "build/registers.hpp"
 #include "bundle/build_failure.hpp"
 #include "bundle/candidates.hpp"
 #include "bundle/file_needs.hpp"
@@ -36,11 +37,20 @@ Error feature_failure(const ModuleBuild& build, Diagnostic lacking) {
 /// Build options, the cache and isolation are for what is compiled; native code goes to the driver as it is.
 detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput> inputs, ModuleFacts facts,
                           const BundleOptions& options, Cache* cache) {
-  const bool spirv = inputs.front().format == ModuleFormat::spirv;
-  if (spirv && cache) return detail::build_cached(*cache, device, inputs, facts, {options.isolation});
-  return detail::without_cache(
-      {build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation}),
-       std::move(facts)});
+  const auto with = [&](const std::string& flags) {
+    std::vector<ModuleInput> given(inputs.begin(), inputs.end());
+    for (ModuleInput& each : given) each.flags = flags;
+    return given;
+  };
+  const auto make = [&](const std::string& flags) -> detail::MadeModule {
+    return {
+        build_module(device.driver, device.context.get(), device.device, with(flags), {options.isolation}),
+        facts};
+  };
+  if (inputs.front().format != ModuleFormat::spirv) return detail::without_cache(make(options.flags));
+  return detail::build_with_registers(
+      cache, device, {options.registers, options.spill_limit}, options.flags,
+      [&](const std::string& flags) { return cache_question(device, with(flags)); }, make);
 }
 
 ModuleInput input_of(std::span<const std::byte> code, BinaryFormat format, const BundleOptions& options) {
@@ -68,6 +78,21 @@ void Bundle::take(detail::CachedBuild built, std::string file) {
     origin_ = BinaryOrigin::cache;
   else
     origin_ = built.build.compiled ? BinaryOrigin::jit : BinaryOrigin::native;
+}
+
+void Bundle::note_registers(const OpenDevice& device, const BundleOptions& options) {
+  if (origin_ == BinaryOrigin::native || detail::guards_itself(device.device) ||
+      detail::says_registers(options.flags))
+    return;
+  if (options.registers != Registers::automatic) {
+    registers_ = options.registers;
+    return;
+  }
+  const bool more = build_log_.starts_with(detail::kRegistersChosen);
+  if (more) registers_ = Registers::r256;
+  constexpr std::string_view kBegin = "kiln: ";
+  if (more || build_log_.starts_with(detail::kRegistersKept))
+    register_choice_ = build_log_.substr(kBegin.size(), build_log_.find('\n') - kBegin.size());
 }
 
 Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> files,
@@ -147,6 +172,7 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
     if (const auto newer = detail::newer_than(candidate, device.driver))
       log(LogLevel::warning, candidate.name() + ": " + newer->code + ": " + newer->message);
     bundle.take(std::move(built), candidate.file);
+    bundle.note_registers(device, options);
     bundle.member_ = candidate.member;
     const bool native = bundle.origin_ == BinaryOrigin::native;
     bundle.fit_ = native ? candidate.fit : BinaryFit::spirv;
@@ -200,6 +226,7 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
     if (auto unlinked = detail::refuse_unlinked(built.build.module.get(), facts, input.code, options.flags))
       return tl::unexpected(*std::move(unlinked));
   bundle.take(std::move(built), all.name);
+  bundle.note_registers(device, options);
   return bundle;
 }
 

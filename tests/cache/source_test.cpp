@@ -6,8 +6,8 @@
 #include <map>
 
 #include "build/front_end.hpp"
-#include "build/source_lexer.hpp"
-#include "build/source_text.hpp"
+#include "build/source/lexer.hpp"
+#include "build/source/text.hpp"
 #include "bundle/compile_log.hpp"
 #include "cache/fixture.hpp"
 #include "cache/identity_world.hpp"

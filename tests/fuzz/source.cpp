@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: OpenCL C with headers. Zero bytes divide the source from its headers, "a.h", "b.h" and so on.
-#include "build/source_lexer.hpp"
-#include "build/source_text.hpp"
+#include "build/source/lexer.hpp"
+#include "build/source/text.hpp"
 #include "bundle/compile_log.hpp"
 #include "fuzz/input.hpp"
 

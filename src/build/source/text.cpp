@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Puts headers in place of the directives that ask for them.
-#include "build/source_text.hpp"
+#include "build/source/text.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <map>
 
-#include "build/source_lexer.hpp"
+#include "build/source/lexer.hpp"
 #include "support/descriptor.hpp"
 
 namespace kiln::detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads OpenCL C as far as a preprocessor does before it expands macros.
-#include "build/source_lexer.hpp"
+#include "build/source/lexer.hpp"
 
 #include <algorithm>
 #include <array>
