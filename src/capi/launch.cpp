@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Of the C interface: checked launches.
+#include <optional>
+#include <type_traits>
+
 #include "capi/sync.hpp"
 #include "kiln/cooperative.hpp"
 
@@ -17,11 +20,11 @@ class Arguments {
     if (count > kMostArguments)
       return tl::unexpected(out_of_range(call, "argument_count", count, kMostArguments));
     count_ = count;
-    if (count > few_.size()) {
+    if (count > kFew) {
       many_.resize(count);
       many_addresses_.resize(count);
     }
-    LaunchArgument* const into = many_.empty() ? few_.data() : many_.data();
+    LaunchArgument* const into = many_.empty() ? few() : many_.data();
     void** const addresses = many_.empty() ? few_addresses_.data() : many_addresses_.data();
     for (std::uint32_t i = 0; i < count; ++i) {
       const kiln_argument& each = given[i];
@@ -66,10 +69,12 @@ class Arguments {
     return {};
   }
   [[nodiscard]] std::span<const LaunchArgument> get() const {
-    return {many_.empty() ? few_.data() : many_.data(), count_};
+    return {many_.empty() ? few() : many_.data(), count_};
   }
 
  private:
+  static constexpr std::uint32_t kFew = 32;
+
   static Error wrong(const char* call, std::uint32_t index, ze_result_t code, const std::string& message) {
     return bad_parameter(code, call, ("arguments[" + std::to_string(index) + "]").c_str(), message,
                          {"kiln_value(), kiln_buffer_argument() and the like fill in what belongs there"});
@@ -80,9 +85,15 @@ class Arguments {
     return kiln::detail::refuse_buffer(kernel, sizes);
   }
 
-  // Not set before they are used: a launch has a few of them.
-  std::array<LaunchArgument, 32> few_;
-  std::array<void*, 32> few_addresses_;
+  [[nodiscard]] LaunchArgument* few() { return reinterpret_cast<LaunchArgument*>(few_.data()); }
+  [[nodiscard]] const LaunchArgument* few() const {
+    return reinterpret_cast<const LaunchArgument*>(few_.data());
+  }
+
+  // As bytes, which nobody clears: a launch has a few arguments, and sets those alone.
+  static_assert(std::is_trivially_copyable_v<LaunchArgument>);
+  alignas(LaunchArgument) std::array<std::byte, kFew * sizeof(LaunchArgument)> few_;
+  std::array<void*, kFew> few_addresses_;
   std::vector<LaunchArgument> many_;
   std::vector<void*> many_addresses_;
   std::uint32_t count_ = 0;
@@ -106,12 +117,12 @@ kiln_result kiln_launch(kiln_list list, kiln_kernel kernel, const kiln_launch_in
     const CheckedKernel& checked = object->checked;
     Arguments arguments;
     KILN_TRY(arguments.read(call, checked, input->arguments, input->argument_count));
-    Events events;
+    std::optional<Events> events;  // most launches have none
     Launch what;
     what.groups = extent_of(input->groups);
     what.group_size = extent_of(input->group_size);
     if (input->signal || input->wait_count) {
-      KILN_TRY(what.sync, sync_of(call, input->signal, input->wait, input->wait_count, events));
+      KILN_TRY(what.sync, sync_of(call, input->signal, input->wait, input->wait_count, events.emplace()));
     }
     if (input->flags & KILN_LAUNCH_COOPERATIVE)
       return launch_cooperative_with(commands->list.get(), checked, what, arguments.get());
