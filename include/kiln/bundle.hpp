@@ -71,6 +71,27 @@ namespace detail {
 struct CachedBuild;
 }
 
+/// A kernel with a handle of its own, for a thread of its own. Its bundle must outlive it. Movable; one
+/// thread at a time.
+class OwnKernel {
+ public:
+  OwnKernel() = default;
+
+  [[nodiscard]] const CheckedKernel& get() const& { return checked_; }
+  const CheckedKernel& get() const&& = delete;
+  operator const CheckedKernel&() const& { return checked_; }
+  operator const CheckedKernel&() const&& = delete;
+  const CheckedKernel* operator->() const& { return &checked_; }
+  const CheckedKernel* operator->() const&& = delete;
+
+ private:
+  friend class Bundle;
+  OwnKernel(Kernel owner, CheckedKernel facts) : kernel_(std::move(owner)), checked_(std::move(facts)) {}
+
+  Kernel kernel_;
+  CheckedKernel checked_;
+};
+
 /// Owns a module and its kernels, in that order. The open device must outlive it. Movable; one thread at a
 /// time.
 class Bundle {
@@ -130,6 +151,10 @@ class Bundle {
   /// known of the kernel (K0211 to K0213).
   [[nodiscard]] Result<CheckedKernel*> kernel(const std::string& name);
 
+  /// The same with a handle of its own: arguments and group size are a kernel's state, so that each thread
+  /// that launches it makes one. Thread-safe, as long as no thread calls anything that is not const.
+  [[nodiscard]] Result<OwnKernel> make_kernel(const std::string& name) const;
+
   [[nodiscard]] ModuleRef module() const& { return code_.module.get(); }
   ModuleRef module() const&& = delete;
   [[nodiscard]] const ModuleFacts& facts() const { return facts_; }
@@ -156,12 +181,6 @@ class Bundle {
   void note_registers(const OpenDevice& device, const BundleOptions& options);
   void take(detail::CachedBuild built, std::string file);
 
-  struct Entry {
-    Entry(Kernel owner, CheckedKernel facts) : kernel(std::move(owner)), checked(std::move(facts)) {}
-    Kernel kernel;
-    CheckedKernel checked;
-  };
-
   /// Kernels go before their module, in destruction and in assignment.
   struct Code {
     Code() = default;
@@ -175,7 +194,7 @@ class Bundle {
     ~Code() = default;
 
     Module module;
-    std::vector<std::unique_ptr<Entry>> kernels;
+    std::vector<std::unique_ptr<OwnKernel>> kernels;
   };
 
   Code code_;

@@ -14,50 +14,91 @@ using CommandList = Unique<CommandListRef>;
 class CommandQueueRef;
 using CommandQueue = Unique<CommandQueueRef>;
 
-/// What an append waits for and what it signals.
+/// What an append waits for and what it signals: `{done, {before}}`.
 struct Sync {
   EventRef signal = {};
-  std::span<const EventRef> wait = {};
+  Waits wait = {};
 };
+
+enum class QueuePriority : std::uint8_t { normal, low, high };
 
 struct QueueOptions {
   bool synchronous = false;  ///< each submission returns when it is done
+  QueuePriority priority = QueuePriority::normal;
+  std::uint32_t index = 0;  ///< of the queue in its group, below QueueGroup::queues
 };
 
-/// A command list. Commands start in the order of the appends and may end in any other: what one leaves in
-/// memory the next one sees only behind a barrier or an event (specification, "Execution Barriers"). That
-/// holds for `signal` too. Lists of synchronous queues are in order. The CPU device shows a missing barrier
-/// with KILN_CPU_ORDER=shuffle. One thread at a time; creation is thread-safe. Errors: K0218 no memory for
-/// it, K0224 no such queue group; of appends and submissions K0220, K0221; K0222 for empty handles and null
-/// pointers, K0226 for a fill; else the driver's.
+struct ListOptions {
+  /// Each command starts when the one before it has ended, and sees what that wrote. Error:
+  /// UNSUPPORTED_FEATURE (K0230) without Feature::in_order_lists; some older drivers would ignore the flag.
+  bool in_order = false;
+  /// A hint: copies may run on another engine. Left out where the driver does not know it
+  /// (Feature::copy_offload).
+  bool copy_offload = false;
+};
+
+/// A place in memory of rows: `x` in bytes, `y` in rows, `z` in slices.
+struct RegionPlace {
+  std::uint32_t x = 0, y = 0, z = 0;
+  std::uint32_t pitch = 0;        ///< bytes from one row to the next
+  std::uint32_t slice_pitch = 0;  ///< bytes from one slice to the next; of one slice it does not count
+};
+
+/// A command list. Unless it is in order (ListOptions), commands start in the order of the appends and may
+/// end in any other: what one leaves in memory the next one sees only behind a barrier or an event
+/// (specification, "Execution Barriers"). That holds for `signal` too. Lists of synchronous queues are in
+/// order. The CPU device shows a missing barrier with KILN_CPU_ORDER=shuffle. One thread at a time; creation
+/// is thread-safe. Errors: K0218 no memory for it, K0224 no such queue group or queue; of appends and
+/// submissions K0220, K0221; K0222 for empty handles and null pointers, K0226 for a fill, K0231 for a region;
+/// K0230 for what is newer than the driver; else the driver's.
 class CommandListRef : public Ref<ze_command_list_handle_t> {
  public:
   using Ref::Ref;
-  [[nodiscard]] static Result<CommandList> create(ContextRef, DeviceRef, std::uint32_t queue_group = 0);
+  [[nodiscard]] static Result<CommandList> create(ContextRef, DeviceRef, std::uint32_t queue_group = 0,
+                                                  ListOptions = {});
   /// Commands start as they are appended.
   [[nodiscard]] static Result<CommandList> create_immediate(ContextRef, DeviceRef, QueueOptions = {},
-                                                            std::uint32_t queue_group = 0);
+                                                            std::uint32_t queue_group = 0, ListOptions = {});
   [[nodiscard]] Result<void> close() const;
   [[nodiscard]] Result<void> reset() const;
 
   /// All before it end before anything behind it starts.
-  [[nodiscard]] Result<void> barrier(Sync = {}) const;
-  [[nodiscard]] Result<void> copy(void* to, const void* from, std::size_t bytes, Sync = {}) const;
+  [[nodiscard]] Result<void> barrier(const Sync& = {}) const;
+  [[nodiscard]] Result<void> copy(void* to, const void* from, std::size_t bytes, const Sync& = {}) const;
   /// Copies `from` into `to`. Error: UNSUPPORTED_SIZE (K0206) when it does not fit, before the driver hears
   /// of it.
-  [[nodiscard]] Result<void> copy(const Buffer& to, const Buffer& from, Sync = {}) const;
+  [[nodiscard]] Result<void> copy(const Buffer& to, const Buffer& from, const Sync& = {}) const;
   /// `pattern`, whose size is a power of two, is repeated over `bytes`; the last one may be cut.
   [[nodiscard]] Result<void> fill(void* to, std::span<const std::byte> pattern, std::size_t bytes,
-                                  Sync = {}) const;
+                                  const Sync& = {}) const;
+  /// Copies a box of `size` (bytes of a row, rows, slices) out of memory of rows into another. Error:
+  /// INVALID_SIZE (K0231) for one that is empty, or does not fit the pitches. Level Zero fills no regions.
+  [[nodiscard]] Result<void> copy_region(void* to, const RegionPlace& to_place, const void* from,
+                                         const RegionPlace& from_place, Extent size, const Sync& = {}) const;
+  /// Hints for shared memory: that the device of the list reads it next, and how it will be used.
+  [[nodiscard]] Result<void> prefetch(const void* data, std::size_t bytes) const;
+  [[nodiscard]] Result<void> advise(DeviceRef, const void* data, std::size_t bytes, ze_memory_advice_t) const;
+  /// The device writes its clock there: ticks, of which DeviceProperties has the number a second and the
+  /// bits.
+  [[nodiscard]] Result<void> write_timestamp(std::uint64_t* to, const Sync& = {}) const;
+  /// The lists, which are closed, run as one command of this immediate list. Error: K0230 without
+  /// Feature::append_lists.
+  [[nodiscard]] Result<void> append(std::span<const CommandListRef> lists, const Sync& = {}) const;
+  [[nodiscard]] Result<void> append(CommandListRef list, const Sync& sync = {}) const {
+    return append(std::span(&list, 1), sync);
+  }
+  /// The host calls `function(user)`, on some thread, when the device gets there. It must be short, must not
+  /// throw, and must not call Level Zero or Kiln. Error: K0230 without Feature::host_functions.
+  [[nodiscard]] Result<void> host_function(void (*function)(void* user), void* user, const Sync& = {}) const;
   /// Not behind what is still running: a barrier's `signal` is.
   [[nodiscard]] Result<void> signal(EventRef) const;
-  [[nodiscard]] Result<void> wait(std::span<const EventRef>) const;
+  [[nodiscard]] Result<void> wait(const Waits&) const;
   [[nodiscard]] Result<void> reset_event(EventRef) const;
   /// The raw launch: arguments and group size are the kernel's current ones, and nothing is checked.
   /// `launch()` in kiln/launch.hpp checks.
-  [[nodiscard]] Result<void> launch_unchecked(KernelRef, Extent groups, Sync = {}) const;
-  /// Waits for an immediate list. Error NOT_READY when the time is over first; UNSUPPORTED_FEATURE before
-  /// Level Zero 1.6: wait on an event there.
+  [[nodiscard]] Result<void> launch_unchecked(KernelRef, Extent groups, const Sync& = {}) const;
+  /// Waits for an immediate list. Error NOT_READY when the time is over first; K0230 without
+  /// Feature::list_synchronize: wait on an event there.
   [[nodiscard]] Result<void> synchronize(Timeout = kForever) const;
 
   static void destroy(CommandListRef);

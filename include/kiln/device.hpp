@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kiln/api.hpp"
+#include "kiln/feature.hpp"
 #include "kiln/handle.hpp"
 
 namespace kiln {
@@ -33,6 +35,25 @@ struct DeviceProperties {
   [[nodiscard]] std::uint64_t threads() const {
     return std::uint64_t{slices} * sub_slices_per_slice * eus_per_sub_slice * threads_per_eu;
   }
+};
+
+struct PciAddress {
+  std::uint32_t domain = 0, bus = 0, device = 0, function = 0;
+  friend bool operator==(const PciAddress&, const PciAddress&) = default;
+};
+
+/// What tells a device from another, also in other interfaces to it.
+struct DeviceIdentity {
+  std::array<std::uint8_t, 16> uuid{};  ///< Vulkan: VkPhysicalDeviceIDProperties::deviceUUID
+  std::optional<PciAddress> pci;        ///< Vulkan: VkPhysicalDevicePCIBusInfoPropertiesEXT
+  std::optional<std::array<std::uint8_t, 8>>
+      luid;                         ///< Vulkan: deviceLUID, where the system has them (Windows)
+  std::uint32_t luid_nodes = 0;     ///< Vulkan: deviceNodeMask
+  bool integrated = false;          ///< shares the memory of the host
+  bool sub_device = false;          ///< a tile of a device: DeviceRef::sub_devices()
+  std::uint32_t sub_device_id = 0;  ///< of a sub-device
+  bool error_correction = false;    ///< of memory
+  bool on_demand_paging = false;
 };
 
 struct ComputeProperties {
@@ -86,6 +107,11 @@ class DeviceRef : public Ref<ze_device_handle_t> {
   [[nodiscard]] Result<ModuleProperties> module_properties() const;
   [[nodiscard]] Result<std::vector<CacheProperties>> cache_properties() const;
   [[nodiscard]] Result<std::vector<QueueGroup>> queue_groups() const;
+  [[nodiscard]] Result<DeviceIdentity> identity() const;
+  /// The tiles of a device of several; none of one. They take what a device takes.
+  [[nodiscard]] Result<std::vector<DeviceRef>> sub_devices() const;
+  /// Whether kernels of this device reach the memory of that one.
+  [[nodiscard]] Result<bool> can_access(DeviceRef peer) const;
   /// The first queue group that can compute. Error: UNSUPPORTED_FEATURE when there is none.
   [[nodiscard]] Result<std::uint32_t> compute_queue_group() const;
   /// Success, or DEVICE_LOST. Believe it before an out-of-memory from an immediate list.
@@ -103,6 +129,21 @@ class DriverRef : public Ref<ze_driver_handle_t> {
   [[nodiscard]] Result<ze_api_version_t> api_version() const;
   [[nodiscard]] Result<std::vector<std::string>> extensions() const;
   [[nodiscard]] Result<std::vector<DeviceRef>> devices() const;
+  /// Whether driver and loader have it.
+  [[nodiscard]] bool has(Feature feature) const;
+
+  /// An entry point that Kiln does not wrap, by its name: of the loader or library that this driver was
+  /// opened by, or an extension of the driver. It takes the handles of this driver alone. Error:
+  /// UNSUPPORTED_FEATURE (K0232) where there is none.
+  [[nodiscard]] Result<void*> entry_point(const char* name) const;
+  /// `driver.entry_point<decltype(&zeImageCreate)>("zeImageCreate")`
+  template <class Function>
+  [[nodiscard]] Result<Function> entry_point(const char* name) const {
+    static_assert(std::is_pointer_v<Function> && std::is_function_v<std::remove_pointer_t<Function>>);
+    const auto address = entry_point(name);
+    if (!address) return tl::unexpected(address.error());
+    return reinterpret_cast<Function>(*address);
+  }
   /// The calling thread's last text, empty where the driver has none. It stays after success: compare before
   /// and after a call. Source: specification 1.6; Intel's driver since 23.30.
   [[nodiscard]] std::string last_error_description() const;

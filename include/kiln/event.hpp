@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Events with timestamps, event pools and fences.
+// Events with timestamps, event pools and fences, and lists of events to wait for.
 #pragma once
 
 #include <chrono>
+#include <concepts>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include "kiln/context.hpp"
 
@@ -25,10 +29,37 @@ struct KernelTimestamps {
   std::uint64_t context_start = 0, context_end = 0;  ///< ticks, this context alone
 };
 
+/// How far what was written before a signal is seen behind it, or what a wait makes visible. Less is cheaper:
+/// `host` flushes the caches of the device. Each holds those before it. Source: specification,
+/// ze_event_scope_flag_t.
+enum class EventScope : std::uint8_t {
+  none,        ///< order alone: commands of one list, or lists of one queue
+  sub_device,  ///< other queues of the sub-device
+  device,      ///< other queues of the device
+  host,        ///< other devices and the host too
+};
+
+struct EventOptions {
+  EventScope signal = EventScope::host, wait = EventScope::host;
+};
+
+struct CounterEventOptions {
+  /// The host may ask and wait; what the device wrote it sees with `signal` host alone.
+  bool host_visible = true;
+  bool timestamps = false;
+  EventScope signal = EventScope::host, wait = EventScope::device;
+};
+
 /// An event. Thread-safe for queries and waits; reset only when nobody waits.
 class EventRef : public Ref<ze_event_handle_t> {
  public:
   using Ref::Ref;
+  /// An event without a pool, which is never reset: each append that signals it makes it stand for that
+  /// command alone; before the first it is signalled. For lists in order only (ListOptions::in_order), to
+  /// signal it; any may wait. Neither signal() nor reset() nor reset_event(). Error: UNSUPPORTED_FEATURE
+  /// (K0230) without Feature::counter_based_events.
+  [[nodiscard]] static Result<Event> create_counter_based(ContextRef, DeviceRef, CounterEventOptions = {});
+
   /// Error NOT_READY when the time is over first.
   [[nodiscard]] Result<void> wait(Timeout timeout = kForever) const;
   [[nodiscard]] Result<bool> is_signalled() const;
@@ -41,6 +72,45 @@ class EventRef : public Ref<ze_event_handle_t> {
   static void destroy(EventRef);
 };
 KILN_HANDLE_CHECKS(EventRef);
+
+/// The events that a command waits for: `{}`, `{event}`, up to four by name, or any number in an array,
+/// vector or span, which must live until the call returns. Those by name are kept inside, so that a Waits may
+/// be stored; their owners must live.
+class Waits {
+ public:
+  static constexpr std::size_t kMostByName = 4;
+
+  constexpr Waits() {}
+  template <class... Events>
+  requires(sizeof...(Events) >= 1 && sizeof...(Events) <= kMostByName &&
+           (std::convertible_to<Events, EventRef> && ...))  //
+      Waits(Events&&... events)
+      : count_(sizeof...(Events)), few_{EventRef(std::forward<Events>(events))...} {}
+  template <class Range>
+  requires(!std::same_as<Range, Waits> && !std::convertible_to<const Range&, EventRef> &&
+           std::convertible_to<const Range&, std::span<const EventRef>>)  //
+      Waits(const Range& range)
+      : Waits(std::span<const EventRef>(range).data(), std::span<const EventRef>(range).size()) {}
+  Waits(const EventRef* events, std::size_t count) : many_(events), count_(count) {
+    if (!events && count > 0) *this = Waits(EventRef());  // refused as an empty handle is
+  }
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] const EventRef* data() const { return many_ ? many_ : few_; }
+  [[nodiscard]] const EventRef* begin() const { return data(); }
+  [[nodiscard]] const EventRef* end() const { return data() + count_; }
+
+ private:
+  const EventRef* many_ = nullptr;  // null: those in few_
+  std::size_t count_ = 0;
+  struct Nothing {};
+  union {  // a launch that waits for none writes none
+    Nothing nothing_ = {};
+    EventRef few_[kMostByName];
+  };
+};
+static_assert(std::is_trivially_copyable_v<Waits>);
 
 struct EventPoolOptions {
   bool host_visible = true;
@@ -55,7 +125,7 @@ class EventPoolRef : public Ref<ze_event_pool_handle_t> {
   using Ref::Ref;
   [[nodiscard]] static Result<EventPool> create(ContextRef context, std::uint32_t count,
                                                 EventPoolOptions = {});
-  [[nodiscard]] Result<Event> event(std::uint32_t index) const;
+  [[nodiscard]] Result<Event> event(std::uint32_t index, EventOptions = {}) const;
 
   static void destroy(EventPoolRef);
 };

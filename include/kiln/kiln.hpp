@@ -27,6 +27,7 @@
 #include "kiln/context.hpp"
 #include "kiln/device.hpp"
 #include "kiln/event.hpp"
+#include "kiln/feature.hpp"
 #include "kiln/handle.hpp"
 #include "kiln/memory.hpp"
 #include "kiln/module.hpp"

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kiln/context.hpp"
 
@@ -48,5 +49,41 @@ struct OpenDevice {
 
 /// The same for a device that is already known: one that an engine chose, or another than the first.
 [[nodiscard]] Result<OpenDevice> open_device(const SelectedDevice& selected, DeviceKind kind);
+
+/// An OpenDevice in a context that somebody else owns: an engine's own, or one that several devices share.
+/// The context is never destroyed here and must outlive this. Movable; converts to what Kiln's functions
+/// take.
+class LentDevice {
+ public:
+  LentDevice() = default;
+  LentDevice(LentDevice&&) noexcept = default;
+  LentDevice& operator=(LentDevice&& other) noexcept {
+    if (this == &other) return *this;
+    give_back();
+    device_ = std::move(other.device_);
+    return *this;
+  }
+  ~LentDevice() { give_back(); }
+
+  [[nodiscard]] const OpenDevice& get() const& { return device_; }
+  const OpenDevice& get() const&& = delete;
+  operator const OpenDevice&() const& { return device_; }
+  operator const OpenDevice&() const&& = delete;
+  const OpenDevice* operator->() const& { return &device_; }
+  const OpenDevice* operator->() const&& = delete;
+
+ private:
+  friend Result<LentDevice> lend_device(const SelectedDevice&, ContextRef, DeviceKind);
+  explicit LentDevice(OpenDevice&& device) : device_(std::move(device)) {}
+  void give_back() { static_cast<void>(device_.context.release()); }
+
+  OpenDevice device_;
+};
+
+/// Raw handles go in: `lend_device({driver, device}, context, DeviceKind::gpu)`; those of a driver beside
+/// default_api() with its table (Ref). The context must be one of that driver, with that device. Errors:
+/// K0222, K0228, or the driver's.
+[[nodiscard]] Result<LentDevice> lend_device(const SelectedDevice& selected, ContextRef context,
+                                             DeviceKind kind);
 
 }  // namespace kiln

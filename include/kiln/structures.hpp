@@ -41,6 +41,10 @@ KILN_STRUCTURE(ze_kernel_properties_t, ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES)
 KILN_STRUCTURE(abi::DeviceIpVersion, abi::kDeviceIpVersion)
 KILN_STRUCTURE(abi::DeviceUsableMemory, abi::kDeviceUsableMemory)
 KILN_STRUCTURE(abi::KernelMaxGroupSize, abi::kKernelMaxGroupSize)
+KILN_STRUCTURE(ze_pci_ext_properties_t, ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES)
+KILN_STRUCTURE(ze_device_luid_ext_properties_t, ZE_STRUCTURE_TYPE_DEVICE_LUID_EXT_PROPERTIES)
+KILN_STRUCTURE(abi::CounterBasedEvent, abi::kCounterBasedEvent)
+KILN_STRUCTURE(abi::IntelCounterBasedEvent, abi::kIntelCounterBasedEvent)
 KILN_STRUCTURE(ze_relaxed_allocation_limits_exp_desc_t, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC)
 
 // Nanoseconds before 1.2, ticks a second since: the newer meaning is always asked for.

@@ -48,8 +48,15 @@ const char* to_string(BinaryFit fit) {
 }
 
 Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
-  for (const auto& entry : code_.kernels)
-    if (entry->checked.facts().name == name) return &entry->checked;
+  for (const auto& kernel : code_.kernels)
+    if (kernel->checked_.facts().name == name) return &kernel->checked_;
+  KILN_TRY(auto kernel, make_kernel(name));
+  code_.kernels.push_back(std::make_unique<OwnKernel>(std::move(kernel)));
+  return &code_.kernels.back()->checked_;
+}
+
+Result<OwnKernel> Bundle::make_kernel(const std::string& name) const {
+  if (!code_.module) return tl::unexpected(detail::empty_handle("zeKernelCreate"));
   const KernelFacts* known = facts_.find(name);
   KernelFacts facts;
   if (known) {
@@ -81,8 +88,7 @@ Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   auto checked = CheckedKernel::create(kernel->get(), std::move(facts), compute_, home);
   KILN_TRY(checked);
   if (!known || known->simd_size == 0) KILN_TRY(fits_all_threads(checked->facts(), memory_));
-  code_.kernels.push_back(std::make_unique<Entry>(*std::move(kernel), *std::move(checked)));
-  return &code_.kernels.back()->checked;
+  return OwnKernel(*std::move(kernel), *std::move(checked));
 }
 
 }  // namespace kiln

@@ -79,7 +79,7 @@ Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& k
   auto result =
       KILN_CALL(zeCommandListAppendLaunchCooperativeKernel, list, kernel.kernel(), &count,
                 detail::Optional{launch.sync.signal}, static_cast<std::uint32_t>(launch.sync.wait.size()),
-                detail::Handles(launch.sync.wait));
+                detail::Handles(std::span(launch.sync.wait.data(), launch.sync.wait.size())));
   if (result || result.error().diagnostic()) return result;
   return tl::unexpected(detail::explain_refused({result.error().code(), kCall}, kernel,
                                                 {launch.groups, launch.group_size}, arguments));

@@ -104,7 +104,7 @@ template <class ValueOf>
 [[gnu::noinline]] detail::Sent send_behind_events(CommandListRef list, KernelRef kernel, const Launch& launch,
                                                   std::span<const LaunchArgument> arguments,
                                                   ValueOf value_of) {
-  const detail::Handles events(launch.sync.wait);
+  const detail::Handles events(std::span(launch.sync.wait.data(), launch.sync.wait.size()));
   if (events.has_empty()) return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
   if (!events.is_of(kernel.api())) return {ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend};
   return send(list, kernel, launch, arguments, value_of, events.data());
@@ -148,7 +148,7 @@ Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::ui
 // Cold as well: the driver said no, though the check said yes.
 Error detail::explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
                              const Launch& launch, std::span<const LaunchArgument> arguments) {
-  const Handles events(launch.sync.wait);
+  const Handles events(std::span(launch.sync.wait.data(), launch.sync.wait.size()));
   if (!list || events.has_empty()) return empty_handle(sent.call);
   if (!are_of_one_driver(kernel.kernel(), list, launch.sync.signal) || !events.is_of(list.api()))
     return foreign_handle(sent.call);

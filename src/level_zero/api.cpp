@@ -45,7 +45,7 @@ bool tearing_down = false;
 
 namespace {
 
-constexpr const char* kLoader = "libze_loader.so.1";
+using detail::kLoader;
 
 /// A table that was given out: it stays as it is until the process ends.
 struct Table {

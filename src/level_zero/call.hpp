@@ -66,7 +66,8 @@ template <class R>
 Handles(std::span<const R>) -> Handles<typename R::Handle>;
 
 template <class T>
-concept RawHandle = std::is_pointer_v<T> && !std::is_void_v<std::remove_pointer_t<T>> && !requires {
+concept RawHandle = std::is_pointer_v<T> && !std::is_void_v<std::remove_pointer_t<T>> &&
+                    !std::is_function_v<std::remove_pointer_t<T>> && !requires {
   sizeof(std::remove_pointer_t<T>);
 };
 

@@ -5,6 +5,7 @@
 #include "kiln/refusal.hpp"
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/newer.hpp"
 #include "level_zero/survey.hpp"
 
 namespace kiln {
@@ -20,6 +21,32 @@ Result<bool> signalled(Result<void> query) {
 /// not; so do pools of 2^25 and more on pvc, whose offsets wrap round.
 constexpr std::uint32_t kMostEvents = 1u << 24;
 
+ze_event_scope_flags_t flag_of(EventScope scope) {
+  switch (scope) {
+    case EventScope::none:
+      break;
+    case EventScope::sub_device:
+      return ZE_EVENT_SCOPE_FLAG_SUBDEVICE;
+    case EventScope::device:
+      return ZE_EVENT_SCOPE_FLAG_DEVICE;
+    case EventScope::host:
+      return ZE_EVENT_SCOPE_FLAG_HOST;
+  }
+  return 0;
+}
+
+/// The core's description and Intel's have the same members and flags.
+template <class Description>
+Description counter_based(const CounterEventOptions& options) {
+  auto description = make<Description>();
+  description.flags = abi::kCounterImmediate | abi::kCounterNonImmediate;
+  if (options.host_visible) description.flags |= abi::kCounterHostVisible;
+  if (options.timestamps) description.flags |= abi::kCounterTimestamps;
+  description.signal = flag_of(options.signal);
+  description.wait = flag_of(options.wait);
+  return description;
+}
+
 Error bad_count(std::uint32_t count) {
   return Error(
       count == 0 ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeEventPoolCreate",
@@ -30,6 +57,21 @@ Error bad_count(std::uint32_t count) {
 }
 
 }  // namespace
+
+Result<Event> EventRef::create_counter_based(ContextRef context, DeviceRef device,
+                                             CounterEventOptions options) {
+  Handle handle = nullptr;
+  if (context.api().zeEventCounterBasedCreate) {
+    const auto description = counter_based<abi::CounterBasedEvent>(options);
+    KILN_TRY(KILN_CALL_NEWER(counter_based_events, zeEventCounterBasedCreate, context, device, &description,
+                             &handle));
+  } else {
+    const auto description = counter_based<abi::IntelCounterBasedEvent>(options);
+    KILN_TRY(KILN_CALL_NEWER(counter_based_events, zexCounterBasedEventCreate2, context, device, &description,
+                             &handle));
+  }
+  return Event::adopt(handle, context.api());
+}
 
 Result<void> EventRef::wait(Timeout timeout) const {
   return KILN_CALL(zeEventHostSynchronize, *this, detail::timeout_of(timeout));
@@ -68,10 +110,11 @@ Result<EventPool> EventPoolRef::create(ContextRef context, std::uint32_t count, 
   return EventPool::adopt(handle, context.api());
 }
 
-Result<Event> EventPoolRef::event(std::uint32_t index) const {
+Result<Event> EventPoolRef::event(std::uint32_t index, EventOptions options) const {
   auto description = make<ze_event_desc_t>();
   description.index = index;
-  description.signal = description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+  description.signal = flag_of(options.signal);
+  description.wait = flag_of(options.wait);
   ze_event_handle_t handle = nullptr;
   KILN_TRY(KILN_CALL(zeEventCreate, *this, &description, &handle));
   return Event::adopt(handle, api());

@@ -102,7 +102,7 @@ Loaded& loaded() {
 Result<SelectedDevice> select_gpu() {
   // The loader would find the driver as it is, and that has no GPU.
   const bool is_intels = environment("ZE_ENABLE_ALT_DRIVERS").empty();
-  if (loaded().changed_environment && is_intels && !detail::is_loaded_from("libze_loader.so.1"))
+  if (loaded().changed_environment && is_intels && !detail::is_loaded_from(detail::kLoader))
     return tl::unexpected(detail::explain_taken_driver("gpu", "capture:" + loaded().capture));
   const auto api = load_loader();
   KILN_TRY(api);
@@ -214,6 +214,18 @@ Result<OpenDevice> open_device(const SelectedDevice& selected, DeviceKind kind) 
   KILN_TRY(compute);
   return OpenDevice{selected.driver,        selected.device,     *std::move(context),
                     *std::move(properties), *std::move(compute), kind};
+}
+
+Result<LentDevice> lend_device(const SelectedDevice& selected, ContextRef context, DeviceKind kind) {
+  constexpr const char* kCall = "lend_device";
+  if (!selected.driver || !selected.device || !context) return tl::unexpected(detail::empty_handle(kCall));
+  const Api& api = context.api();
+  if (&selected.driver.api() != &api || &selected.device.api() != &api)
+    return tl::unexpected(detail::foreign_handle(kCall));
+  KILN_TRY(auto properties, selected.device.properties());
+  KILN_TRY(auto compute, selected.device.compute_properties());
+  return LentDevice(OpenDevice{selected.driver, selected.device, Context::adopt(context.raw(), api),
+                               std::move(properties), std::move(compute), kind});
 }
 
 Result<OpenDevice> open_device(const DeviceRequest& request) {

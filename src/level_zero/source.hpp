@@ -9,6 +9,9 @@
 
 namespace kiln::detail {
 
+/// The library of load_loader().
+inline constexpr const char* kLoader = "libze_loader.so.1";
+
 struct Source {
   std::string library;           ///< the loader or a driver; empty for a table of the caller's
   EnvironmentSnapshot snapshot;  ///< just before this process first loaded it

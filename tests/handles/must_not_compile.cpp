@@ -14,6 +14,8 @@ inline void mistake(Context& context, CommandListRef list, const CheckedKernel& 
                     ze_context_handle_t handle) {
   [[maybe_unused]] const ContextRef good = context.get();
   (void)launch(list, kernel, {}, 1, LocalMemory{16});
+  const Event event;
+  (void)list.wait({event, event.get()});
 #if KILN_MISTAKES
   [[maybe_unused]] const ContextRef ref1 =
       Context::adopt(handle).get();                                 // MISTAKE: a ref that outlives its owner
@@ -32,10 +34,14 @@ inline void mistake(Context& context, CommandListRef list, const CheckedKernel& 
   [[maybe_unused]] const HostBuffer host7(
       *context->allocate_device(DeviceRef(), 64));  // MISTAKE: the same by conversion
   (void)HostBuffer::adopt(context.get(), nullptr, 64,
-                          MemoryKind::device);  // MISTAKE: the same by adoption
-  (void)launch(list, kernel, {}, context);      // MISTAKE: an owner as a kernel argument
-  (void)launch(list, kernel, {}, list);         // MISTAKE: a handle that no kernel takes
-  (void)launch(list, kernel, {}, handle);       // MISTAKE: the same, raw
+                          MemoryKind::device);           // MISTAKE: the same by adoption
+  (void)launch(list, kernel, {}, context);               // MISTAKE: an owner as a kernel argument
+  (void)launch(list, kernel, {}, list);                  // MISTAKE: a handle that no kernel takes
+  (void)launch(list, kernel, {}, handle);                // MISTAKE: the same, raw
+  (void)list.wait({Event()});                            // MISTAKE: a wait for an event that is gone at once
+  (void)list.wait({event, event, event, event, event});  // MISTAKE: more by name than are kept inside
+  [[maybe_unused]] const CheckedKernel& kernel8 = OwnKernel();  // MISTAKE: a kernel that outlives its owner
+  [[maybe_unused]] const OpenDevice& device9 = LentDevice().get();  // MISTAKE: the same of a device
 #endif
   (void)handle;
 }

@@ -61,6 +61,8 @@ KILN_CREATES(zeCommandQueueCreate, ze_command_queue_handle_t, AnyArgument, AnyAr
 KILN_CREATES(zeFenceCreate, ze_fence_handle_t, AnyArgument, AnyArgument)
 KILN_CREATES(zeEventPoolCreate, ze_event_pool_handle_t, AnyArgument, AnyArgument, AnyArgument, AnyArgument)
 KILN_CREATES(zeEventCreate, ze_event_handle_t, AnyArgument, AnyArgument)
+KILN_CREATES(zeEventCounterBasedCreate, ze_event_handle_t, AnyArgument, AnyArgument, AnyArgument)
+KILN_CREATES(zexCounterBasedEventCreate2, ze_event_handle_t, AnyArgument, AnyArgument, AnyArgument)
 KILN_CREATES(zeCommandListCreate, ze_command_list_handle_t, AnyArgument, AnyArgument, AnyArgument)
 KILN_CREATES(zeCommandListCreateImmediate, ze_command_list_handle_t, AnyArgument, AnyArgument, AnyArgument)
 KILN_CREATES(zeKernelCreate, ze_kernel_handle_t, AnyArgument, AnyArgument)
@@ -125,6 +127,10 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGet>, AnyArgument, std::u
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetProperties>, AnyArgument,
                    ze_driver_properties_t* out) {
   out->driverVersion = stub.driver_version;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetApiVersion>, AnyArgument, ze_api_version_t* out) {
+  *out = static_cast<ze_api_version_t>(stub.api_version);
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t answer(StubDriver&, Tag<Call::zeDriverGetExtensionFunctionAddress>, AnyArgument, AnyArgument,
@@ -298,10 +304,12 @@ struct Link {  // as all structs begin
 };
 
 bool is_known_extension(ze_structure_type_t type) {
-  static const ze_structure_type_t kKnown[] = {
-      StructureType<abi::DeviceIpVersion>::value, StructureType<abi::DeviceUsableMemory>::value,
-      StructureType<abi::KernelMaxGroupSize>::value, StructureType<ze_module_program_exp_desc_t>::value,
-      StructureType<ze_relaxed_allocation_limits_exp_desc_t>::value};
+  static const ze_structure_type_t kKnown[] = {StructureType<abi::DeviceIpVersion>::value,
+                                               StructureType<abi::DeviceUsableMemory>::value,
+                                               StructureType<abi::KernelMaxGroupSize>::value,
+                                               StructureType<ze_module_program_exp_desc_t>::value,
+                                               StructureType<ze_device_luid_ext_properties_t>::value,
+                                               StructureType<ze_relaxed_allocation_limits_exp_desc_t>::value};
   return std::ranges::find(kKnown, type) != std::end(kKnown);
 }
 

@@ -122,6 +122,7 @@ class StubDriver {
   ze_kernel_properties_t kernel{};
   std::uint32_t max_group_size = 0;  // of a kernel, 0: the driver does not know the chained struct
   std::uint32_t driver_version = 0;
+  std::uint32_t api_version = ZE_MAKE_VERSION(1, 3);
   std::uint64_t total_memory = std::uint64_t{8} << 30, free_memory = 0;  // bytes; 0: not told
   ze_result_t device_status = ZE_RESULT_SUCCESS;
   std::vector<ze_command_queue_group_properties_t> queue_groups;

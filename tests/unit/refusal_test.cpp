@@ -288,6 +288,61 @@ TEST_CASE("K0227: a compiler that crashed") {
                                          "printed:\nunhandled instruction"));
 }
 
+TEST_CASE_FIXTURE(Fixture, "K0224, K0230 to K0232: queues, features, regions, functions that are not there") {
+  check_diagnostic("K0224", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   CommandQueueRef::create(context(), device.device, {.index = 1}), "queue");
+
+  constexpr auto kUnsupported = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  const ListOptions in_order{.in_order = true, .copy_offload = true};
+  check_diagnostic("K0230", kUnsupported, CommandListRef::create(context(), device.device, 0, in_order));
+  CHECK(stub.calls(Call::zeCommandListCreate) == 0);
+  stub.fail(Call::zeCommandListHostSynchronize, ZE_RESULT_ERROR_UNINITIALIZED);  // as a newer loader does
+  check_diagnostic("K0230", kUnsupported, list.synchronize(), "loader");
+  stub.fail(Call::zeEventCounterBasedCreate, kUnsupported);
+  check_diagnostic("K0230", kUnsupported, EventRef::create_counter_based(context(), device.device), "driver");
+
+  stub.api_version = ZE_MAKE_VERSION(1, 7);
+  CHECK(CommandListRef::create(context(), device.device, 0, in_order));
+  CHECK(stub.last<ze_command_list_desc_t>().flags == 0x8);  // the hint is left out
+  stub.api_version = ZE_MAKE_VERSION(1, 14);
+  CHECK(CommandListRef::create(context(), device.device, 0, in_order));
+  CHECK(stub.last<ze_command_list_desc_t>().flags == 0x28);
+  CHECK(CommandListRef::create_immediate(context(), device.device, {.priority = QueuePriority::high}, 0,
+                                         in_order));
+  CHECK(stub.last<ze_command_queue_desc_t>().flags == 0x6);
+  CHECK(stub.last<ze_command_queue_desc_t>().priority == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
+  stub.fail(Call::zeCommandListCreate,
+            ZE_RESULT_ERROR_INVALID_ENUMERATION);  // a loader that checks, and is older
+  CHECK(CommandListRef::create(context(), device.device, 0, in_order).error().diagnostic()->code == "K0230");
+
+  std::byte bytes[64]{};
+  const RegionPlace place{.x = 8, .pitch = 16, .slice_pitch = 32};
+  check_diagnostic("K0231", ZE_RESULT_ERROR_INVALID_SIZE,
+                   list.copy_region(bytes, place, bytes, place, {9, 2}));
+  CHECK(stub.calls(Call::zeCommandListAppendMemoryCopyRegion) == 0);
+  CHECK(list.copy_region(bytes, place, bytes, place, {8, 2, 2}));
+
+  check_diagnostic("K0232", kUnsupported, device.driver.entry_point("zeNoSuchThing"));
+  stub.loader_wraps = true;
+  check_diagnostic("K0232", kUnsupported, device.driver.entry_point("zeNoSuchThing"), "wrapped");
+}
+
+TEST_CASE("K0230: an engine's own table without what is newer") {
+  const StubDriver stub(StubDriver::Optional::absent);
+  const ContextRef context = reinterpret_cast<ze_context_handle_t>(16);
+  const CommandListRef list = reinterpret_cast<ze_command_list_handle_t>(32);
+  CHECK(EventRef::create_counter_based(context, stub.device).error().diagnostic()->code == "K0230");
+  CHECK(list.synchronize().error().diagnostic()->code == "K0230");
+  CHECK(list.append(list).error().diagnostic()->code == "K0230");
+  CHECK(list.host_function([](void*) {}, nullptr).error().diagnostic()->code == "K0230");
+  CHECK(stub.all_calls() == 0);
+  const DriverRef driver = stub.driver;
+  for (const Feature feature :
+       {Feature::in_order_lists, Feature::copy_offload, Feature::list_synchronize,
+        Feature::counter_based_events, Feature::append_lists, Feature::host_functions})
+    CHECK_FALSE(driver.has(feature));
+}
+
 TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228: what never reaches the driver") {
   const std::byte bytes[64]{};
   void* to = const_cast<std::byte*>(bytes);
