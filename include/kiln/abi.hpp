@@ -72,7 +72,8 @@ using IntelGetDriverVersionString = ze_result_t(ZE_APICALL*)(ze_driver_handle_t,
 using DriverGetLastErrorDescription = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, const char**);      // 1.6
 using CommandListHostSynchronize = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, std::uint64_t);  // 1.6
 using CommandListGetDeviceHandle = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t,
-                                                            ze_device_handle_t*);  // 1.9
+                                                            ze_device_handle_t*);            // 1.9
+using MemPutIpcHandle = ze_result_t(ZE_APICALL*)(ze_context_handle_t, ze_ipc_mem_handle_t);  // 1.6
 using EventCounterBasedCreate = ze_result_t(ZE_APICALL*)(ze_context_handle_t, ze_device_handle_t,
                                                          const CounterBasedEvent*,
                                                          ze_event_handle_t*);  // 1.15

@@ -26,15 +26,21 @@
   REQUIRED(Device, GetCacheProperties)                                                               \
   REQUIRED(Device, GetCommandQueueGroupProperties)                                                   \
   REQUIRED(Device, GetStatus)                                                                        \
+  REQUIRED(Device, GetExternalMemoryProperties)                                                      \
   REQUIRED(Device, GetSubDevices)                                                                    \
   REQUIRED(Device, CanAccessPeer)                                                                    \
   REQUIRED(Context, Create)                                                                          \
   REQUIRED(Context, Destroy)                                                                         \
+  REQUIRED(Context, MakeMemoryResident)                                                              \
+  REQUIRED(Context, EvictMemory)                                                                     \
   REQUIRED(Mem, AllocDevice)                                                                         \
   REQUIRED(Mem, AllocHost)                                                                           \
   REQUIRED(Mem, AllocShared)                                                                         \
   REQUIRED(Mem, Free)                                                                                \
   REQUIRED(Mem, GetAllocProperties)                                                                  \
+  REQUIRED(Mem, GetIpcHandle)                                                                        \
+  REQUIRED(Mem, OpenIpcHandle)                                                                       \
+  REQUIRED(Mem, CloseIpcHandle)                                                                      \
   REQUIRED(CommandQueue, Create)                                                                     \
   REQUIRED(CommandQueue, Destroy)                                                                    \
   REQUIRED(CommandQueue, ExecuteCommandLists)                                                        \
@@ -75,6 +81,7 @@
   REQUIRED(Module, GetNativeBinary)                                                                  \
   REQUIRED(Module, GetKernelNames)                                                                   \
   REQUIRED(Module, GetGlobalPointer)                                                                 \
+  REQUIRED(Module, GetFunctionPointer)                                                               \
   REQUIRED(ModuleBuildLog, Destroy)                                                                  \
   REQUIRED(ModuleBuildLog, GetString)                                                                \
   REQUIRED(Kernel, Create)                                                                           \
@@ -87,6 +94,7 @@
   REQUIRED(Kernel, GetProperties)                                                                    \
   REQUIRED(Kernel, GetName)                                                                          \
   OPTIONAL(zeDevicePciGetPropertiesExt, decltype(&::zeDevicePciGetPropertiesExt))                    \
+  OPTIONAL(zeMemPutIpcHandle, abi::MemPutIpcHandle)                                                  \
   OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription)                      \
   OPTIONAL(zeCommandListHostSynchronize, abi::CommandListHostSynchronize)                            \
   OPTIONAL(zeCommandListGetDeviceHandle, abi::CommandListGetDeviceHandle)                            \

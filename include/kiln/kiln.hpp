@@ -32,6 +32,7 @@
 #include "kiln/memory.hpp"
 #include "kiln/module.hpp"
 #include "kiln/open.hpp"
+#include "kiln/sharing.hpp"
 #include "kiln/structures.hpp"
 // Launches
 #include "kiln/cooperative.hpp"

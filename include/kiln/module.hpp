@@ -51,6 +51,12 @@ class KernelRef : public Ref<ze_kernel_handle_t> {
 };
 KILN_HANDLE_CHECKS(KernelRef);
 
+/// A variable of a module at program scope, in memory of the device: lists copy to it and from it.
+struct GlobalVariable {
+  void* data = nullptr;
+  std::size_t size = 0;  ///< bytes
+};
+
 enum class ModuleFormat : std::uint8_t {
   spirv,
   native,
@@ -80,6 +86,12 @@ class ModuleRef : public Ref<ze_module_handle_t> {
   [[nodiscard]] Result<Kernel> kernel(const char* name) const;
   [[nodiscard]] Result<std::vector<std::string>> kernel_names() const;
   [[nodiscard]] Result<std::vector<std::byte>> native_binary() const;
+  /// Error: K0233, with the driver's code, for a name that the module does not export: OpenCL C's variables
+  /// are kept by the compiler where the program says so (`-ze-take-global-address`).
+  [[nodiscard]] Result<GlobalVariable> global(const char* name) const;
+  /// The address of a function on the device, for kernels that call through pointers. Error:
+  /// INVALID_FUNCTION_NAME (K0233); the build needs `-ze-take-global-address` or `-library-compilation`.
+  [[nodiscard]] Result<void*> function(const char* name) const;
 
   static void destroy(ModuleRef);
 };

@@ -85,6 +85,21 @@ class Constants {
   ze_module_constants_t list_{};
 };
 
+/// Says so where the module has no such name, and leaves other failures alone.
+Error unknown_name(Error error, const char* kind, const char* name) {
+  // Driver 22.43 gives INVALID_ARGUMENT for a variable that is not there.
+  if (error.code() != ZE_RESULT_ERROR_INVALID_GLOBAL_NAME &&
+      error.code() != ZE_RESULT_ERROR_INVALID_FUNCTION_NAME &&
+      error.code() != ZE_RESULT_ERROR_INVALID_ARGUMENT)
+    return error;
+  if (error.diagnostic()) return error;
+  Diagnostic diagnostic{"K0233", std::string("the module has no ") + kind + " `" + name + "`", {}, {}};
+  diagnostic.answer = {AnsweredBy::driver};
+  diagnostic.help = {"see which names the file has: `kiln inspect`",
+                     "build with -ze-take-global-address, so that the compiler keeps what no kernel names"};
+  return Error(error.code(), error.call(), std::move(diagnostic));
+}
+
 bool links_programs(DriverRef driver) {
   const auto extensions = driver.extensions();
   return extensions && std::ranges::find(*extensions, ZE_MODULE_PROGRAM_EXP_NAME) != extensions->end();
@@ -179,6 +194,22 @@ Result<std::vector<std::byte>> ModuleRef::native_binary() const {
   KILN_TRY(KILN_CALL(zeModuleGetNativeBinary, *this, &size, reinterpret_cast<std::uint8_t*>(binary.data())));
   binary.resize(size);
   return binary;
+}
+
+Result<GlobalVariable> ModuleRef::global(const char* name) const {
+  if (!name) return tl::unexpected(detail::null_pointer("zeModuleGetGlobalPointer", "name"));
+  GlobalVariable variable;
+  if (auto found = KILN_CALL(zeModuleGetGlobalPointer, *this, name, &variable.size, &variable.data); !found)
+    return tl::unexpected(unknown_name(std::move(found).error(), "variable", name));
+  return variable;
+}
+
+Result<void*> ModuleRef::function(const char* name) const {
+  if (!name) return tl::unexpected(detail::null_pointer("zeModuleGetFunctionPointer", "name"));
+  void* address = nullptr;
+  if (auto found = KILN_CALL(zeModuleGetFunctionPointer, *this, name, &address); !found)
+    return tl::unexpected(unknown_name(std::move(found).error(), "function", name));
+  return address;
 }
 
 void ModuleRef::destroy(ModuleRef ref) { KILN_DESTROY(zeModuleDestroy, ref); }

@@ -51,6 +51,29 @@ TEST_CASE("a bundle on a context that somebody else owns") {
             ->code == "K0222");
 }
 
+TEST_CASE("several devices share a context, each with a bundle of its own") {
+  const auto devices = need(device().driver.devices());
+  const HostBuffer word = need(context().allocate_host(8));  // which all of them reach
+  std::vector<LentDevice> lent;
+  std::vector<Bundle> bundles;
+  for (const DeviceRef each : devices) {
+    lent.push_back(need(lend_device({device().driver, each}, context(), device().kind)));
+    bundles.push_back(need(Bundle::load(lent.back(), {sample_kernel("saxpy.spv")})));
+    CHECK(need(each.can_access(devices.front())));
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const OwnKernel kernel = need(bundles[i].make_kernel("saxpy"));
+    const auto values = word.span<float>();
+    values[0] = 3;
+    values[1] = static_cast<float>(i);
+    const CommandList list = need(
+        CommandListRef::create_immediate(context(), devices[i], {}, need(devices[i].compute_queue_group())));
+    need(launch(list, kernel, {{1}, {16}}, 2.0f, &values[0], &values[1], 1u));
+    finish(list.get());
+    if (executes()) CHECK(values[1] == 6 + static_cast<float>(i));
+  }
+}
+
 TEST_CASE("each thread makes its own kernel of one bundle") {
   const Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
   constexpr std::uint32_t kThreads = 8;

@@ -309,6 +309,7 @@ bool is_known_extension(ze_structure_type_t type) {
                                                StructureType<abi::KernelMaxGroupSize>::value,
                                                StructureType<ze_module_program_exp_desc_t>::value,
                                                StructureType<ze_device_luid_ext_properties_t>::value,
+                                               StructureType<ze_external_memory_export_fd_t>::value,
                                                StructureType<ze_relaxed_allocation_limits_exp_desc_t>::value};
   return std::ranges::find(kKnown, type) != std::end(kKnown);
 }

@@ -6,6 +6,7 @@
 
 #include "kiln/bundle.hpp"
 #include "kiln/cooperative.hpp"
+#include "kiln/sharing.hpp"
 #include "support/stub_driver.hpp"
 #include "unit/golden.hpp"
 #include "unit/test_file.hpp"
@@ -325,6 +326,23 @@ TEST_CASE_FIXTURE(Fixture, "K0224, K0230 to K0232: queues, features, regions, fu
   check_diagnostic("K0232", kUnsupported, device.driver.entry_point("zeNoSuchThing"));
   stub.loader_wraps = true;
   check_diagnostic("K0232", kUnsupported, device.driver.entry_point("zeNoSuchThing"), "wrapped");
+}
+
+TEST_CASE_FIXTURE(Fixture, "K0233 to K0235: names of a module, and memory that is shared") {
+  const ModuleRef module = stub.new_handle<ze_module_handle_t>();
+  stub.fail(Call::zeModuleGetGlobalPointer, ZE_RESULT_ERROR_INVALID_GLOBAL_NAME);
+  check_diagnostic("K0233", ZE_RESULT_ERROR_INVALID_GLOBAL_NAME, module.global("sum"));
+  stub.fail(Call::zeModuleGetFunctionPointer, ZE_RESULT_ERROR_INVALID_FUNCTION_NAME);
+  check_diagnostic("K0233", ZE_RESULT_ERROR_INVALID_FUNCTION_NAME, module.function("twice"), "function");
+  check_diagnostic("K0234", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                   allocate_exportable(context(), device.device, 64, ExternalKind::opaque_fd));
+  check_diagnostic("K0234", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                   import_fd(context(), device.device, 3, 64, ExternalKind::dma_buf), "import");
+  CHECK(stub.calls(Call::zeMemAllocDevice) == 0);
+  const auto buffer = context().allocate_device(device.device, 64);
+  REQUIRE(buffer);
+  check_diagnostic("K0235", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   export_fd(context(), *buffer, ExternalKind::dma_buf));
 }
 
 TEST_CASE("K0230: an engine's own table without what is newer") {

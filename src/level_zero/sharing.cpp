@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Memory that leaves a device or comes to it: file descriptors, IPC handles, residency.
+#include "kiln/sharing.hpp"
+
+#include "kiln/structures.hpp"
+#include "level_zero/call.hpp"
+
+namespace kiln {
+namespace {
+
+ze_external_memory_type_flags_t external_flag(ExternalKind kind) {
+  return kind == ExternalKind::opaque_fd ? ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD
+                                         : ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+}
+
+/// Drivers leave alone an extension that they do not know, and would give other memory in silence.
+Error no_sharing(const char* verb, ExternalKind kind, const ExternalMemory& known) {
+  const auto list = [](bool opaque_fd, bool dma_buf) {
+    if (!opaque_fd && !dma_buf) return "nothing";
+    return opaque_fd && dma_buf ? "opaque_fd, dma_buf" : opaque_fd ? "opaque_fd" : "dma_buf";
+  };
+  return Error(
+      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "zeMemAllocDevice",
+      {"K0234",
+       std::string("the device ") + verb + " no memory as " + to_string(kind),
+       {{"exports", list(known.exports_opaque_fd, known.exports_dma_buf)},
+        {"imports", list(known.imports_opaque_fd, known.imports_dma_buf)}},
+       {"ask external_memory() and take a kind that both sides have, or copy through memory of the host"}});
+}
+
+/// The allocation with an extension on its description.
+template <class Extension>
+Result<Buffer> allocate_with(ContextRef context, DeviceRef device, std::size_t size, std::size_t alignment,
+                             Extension& extension) {
+  auto description = make<ze_device_mem_alloc_desc_t>();
+  chain(description, extension);
+  void* data = nullptr;
+  KILN_TRY(KILN_CALL(zeMemAllocDevice, context, &description, size, alignment, device, &data));
+  return Buffer::adopt(context, data, size, MemoryKind::device);
+}
+
+}  // namespace
+
+const char* to_string(ExternalKind kind) { return kind == ExternalKind::opaque_fd ? "opaque_fd" : "dma_buf"; }
+
+Result<ExternalMemory> external_memory(DeviceRef device) {
+  auto properties = make<ze_device_external_memory_properties_t>();
+  KILN_TRY(KILN_CALL(zeDeviceGetExternalMemoryProperties, device, &properties));
+  const auto exports = properties.memoryAllocationExportTypes,
+             imports = properties.memoryAllocationImportTypes;
+  const auto opaque_fd = external_flag(ExternalKind::opaque_fd),
+             dma_buf = external_flag(ExternalKind::dma_buf);
+  return ExternalMemory{(exports & opaque_fd) != 0, (exports & dma_buf) != 0, (imports & opaque_fd) != 0,
+                        (imports & dma_buf) != 0};
+}
+
+Result<Buffer> allocate_exportable(ContextRef context, DeviceRef device, std::size_t size, ExternalKind kind,
+                                   AllocationOptions options) {
+  KILN_TRY(const auto known, external_memory(device));
+  if (!known.exports(kind)) return tl::unexpected(no_sharing("exports", kind, known));
+  auto exported = make<ze_external_memory_export_desc_t>();
+  exported.flags = external_flag(kind);
+  return allocate_with(context, device, size, options.alignment, exported);
+}
+
+Result<int> export_fd(ContextRef context, const Buffer& buffer, ExternalKind kind) {
+  constexpr const char* kGet = "zeMemGetAllocProperties";
+  if (!buffer) return tl::unexpected(detail::null_pointer(kGet, "buffer"));
+  auto properties = make<ze_memory_allocation_properties_t>();
+  auto exported = make<ze_external_memory_export_fd_t>();
+  exported.flags = external_flag(kind);
+  exported.fd = -1;
+  chain(properties, exported);
+  KILN_TRY(KILN_CALL(zeMemGetAllocProperties, context, buffer.data(), &properties, nullptr));
+  if (exported.fd >= 0) return exported.fd;
+  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kGet,
+                              {"K0235",
+                               "the driver gives no file descriptor for this memory",
+                               {{"asked for", to_string(kind)}},
+                               {"allocate it with allocate_exportable() and the same kind"}}));
+}
+
+Result<Buffer> import_fd(ContextRef context, DeviceRef device, int fd, std::size_t size, ExternalKind kind) {
+  KILN_TRY(const auto known, external_memory(device));
+  if (!known.imports(kind)) return tl::unexpected(no_sharing("imports", kind, known));
+  auto imported = make<ze_external_memory_import_fd_t>();
+  imported.flags = external_flag(kind);
+  imported.fd = fd;
+  return allocate_with(context, device, size, 0, imported);
+}
+
+void IpcMemory::reset() {
+  if (void* data = std::exchange(data_, nullptr)) KILN_DESTROY(zeMemCloseIpcHandle, context_, data);
+}
+
+Result<ze_ipc_mem_handle_t> ipc_handle(ContextRef context, const Buffer& buffer) {
+  if (!buffer) return tl::unexpected(detail::null_pointer("zeMemGetIpcHandle", "buffer"));
+  ze_ipc_mem_handle_t handle{};
+  KILN_TRY(KILN_CALL(zeMemGetIpcHandle, context, buffer.data(), &handle));
+  return handle;
+}
+
+Result<void> put_ipc(ContextRef context, const ze_ipc_mem_handle_t& handle) {
+  if (!context) return tl::unexpected(detail::empty_handle("zeMemPutIpcHandle"));
+  if (!context.api().zeMemPutIpcHandle) return {};
+  return KILN_CALL(zeMemPutIpcHandle, context, handle);
+}
+
+Result<IpcMemory> open_ipc(ContextRef context, DeviceRef device, const ze_ipc_mem_handle_t& handle) {
+  IpcMemory memory;
+  KILN_TRY(KILN_CALL(zeMemOpenIpcHandle, context, device, handle, ze_ipc_memory_flags_t{0}, &memory.data_));
+  memory.context_ = context;
+  return memory;
+}
+
+Result<void> make_resident(ContextRef context, DeviceRef device, const void* data, std::size_t size) {
+  if (!data) return tl::unexpected(detail::null_pointer("zeContextMakeMemoryResident", "memory"));
+  return KILN_CALL(zeContextMakeMemoryResident, context, device, const_cast<void*>(data), size);
+}
+
+Result<void> evict(ContextRef context, DeviceRef device, const void* data, std::size_t size) {
+  if (!data) return tl::unexpected(detail::null_pointer("zeContextEvictMemory", "memory"));
+  return KILN_CALL(zeContextEvictMemory, context, device, const_cast<void*>(data), size);
+}
+
+}  // namespace kiln
