@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Of the C interface: does a kernel fit a product, what would fit, and how many groups of it run at a time.
 #include "capi/facts.hpp"
+#include "check/largest.hpp"
 #include "kiln/needs.hpp"
 
 namespace kiln_c {
 namespace {
+
+using kiln::detail::largest;
 
 /// What a request says of a kernel. Null: nothing.
 Result<KernelRequest> request_of(const char* call, const KernelFacts& kernel, const kiln_request* given) {
@@ -34,20 +37,6 @@ std::uint64_t slm_with(const KernelFacts& kernel, BytesOf bytes_of) {
   return total_slm(kernel, arguments);
 }
 
-/// The largest n up to `high` that fits, where less fits if more does; 0: none.
-template <class Fits>
-std::uint64_t most_that_fits(std::uint64_t high, Fits fits) {
-  std::uint64_t low = 0;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low + 1) / 2;
-    if (fits(middle))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
 kiln_room room_of(const KernelFacts& kernel, const TargetLimits& limits, const KernelRequest& request) {
   kiln_room room = KILN_INIT(kiln_room);
   const auto asked = [&](std::size_t i) {
@@ -60,7 +49,7 @@ kiln_room room_of(const KernelFacts& kernel, const TargetLimits& limits, const K
   const auto first = std::ranges::find(kernel.arguments, ArgumentKind::local_pointer, &ArgumentFacts::kind);
   if (first != kernel.arguments.end()) {
     const auto place = static_cast<std::size_t>(first - kernel.arguments.begin());
-    room.local_bytes = most_that_fits(limits.slm_per_group, [&](std::uint64_t bytes) {
+    room.local_bytes = largest(limits.slm_per_group, [&](std::uint64_t bytes) {
       return slm_with(kernel, [&](std::size_t i) { return i == place ? bytes : 0; }) <= limits.slm_per_group;
     });
   }
@@ -71,7 +60,7 @@ kiln_room room_of(const KernelFacts& kernel, const TargetLimits& limits, const K
     return bytes / group * n + (bytes % group * n + group - 1) / group;
   };
   room.largest_group = static_cast<std::uint32_t>(
-      most_that_fits(std::min<std::uint64_t>(group, room.max_group_size), [&](std::uint64_t n) {
+      largest(std::min<std::uint64_t>(group, room.max_group_size), [&](std::uint64_t n) {
         return slm_with(kernel, [&](std::size_t i) { return scaled(asked(i), n); }) <= limits.slm_per_group;
       }));
   return room;

@@ -2,10 +2,13 @@
 // What would fit instead of a launch that does not, as values.
 #include <cmath>
 
+#include "check/largest.hpp"
 #include "kiln/check.hpp"
 
 namespace kiln {
 namespace {
+
+using detail::largest;
 
 using Launched = std::span<const LaunchArgument>;
 
@@ -16,20 +19,6 @@ bool fits_with(const KernelFacts& kernel, Launched arguments, std::uint64_t limi
   for (LaunchArgument& argument : changed)
     if (argument.kind == ArgumentKind::local_pointer) argument.size = size_of(argument.size);
   return total_slm(kernel, changed) <= limit;
-}
-
-/// The largest n in [0, high] with fits(n), for a monotonic test.
-template <class Fits>
-std::uint64_t largest(std::uint64_t high, Fits fits) {
-  std::uint64_t low = 0;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low + 1) / 2;
-    if (fits(middle))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
 }
 
 /// The edge of a square tile that an argument of that size holds, or 0.
