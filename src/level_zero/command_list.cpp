@@ -135,7 +135,7 @@ Error bad_fill(std::size_t pattern, std::size_t bytes) {
 bool fits(const RegionPlace& place, const Extent& size) {
   const std::uint64_t width = std::uint64_t{place.x} + size.x, height = std::uint64_t{place.y} + size.y;
   return total(size) != 0 && width <= place.pitch &&
-         (size.z == 1 && place.z == 0 ? true : height * place.pitch <= place.slice_pitch);
+         ((size.z == 1 && place.z == 0) || height <= place.slice_pitch / place.pitch);
 }
 
 Error bad_region(const char* which, const RegionPlace& place, const Extent& size) {

@@ -320,6 +320,9 @@ TEST_CASE_FIXTURE(Fixture, "K0224, K0230 to K0232: queues, features, regions, fu
   const RegionPlace place{.x = 8, .pitch = 16, .slice_pitch = 32};
   check_diagnostic("K0231", ZE_RESULT_ERROR_INVALID_SIZE,
                    list.copy_region(bytes, place, bytes, place, {9, 2}));
+  // Rows times pitch is a little above 2^64.
+  const RegionPlace huge{.y = 0xffffffff, .pitch = 0x80000001, .slice_pitch = 0xffffffff};
+  CHECK(!list.copy_region(bytes, huge, bytes, huge, {1, 0xffffffff, 2}));
   CHECK(stub.calls(Call::zeCommandListAppendMemoryCopyRegion) == 0);
   CHECK(list.copy_region(bytes, place, bytes, place, {8, 2, 2}));
 
