@@ -118,9 +118,8 @@ CachedBuild build_with_registers(Cache* cache, const OpenDevice& device, const R
                                  const std::string& flags,
                                  const std::function<CacheQuestion(const std::string& flags)>& question,
                                  const MakeWithFlags& make) {
-  const bool decides =
-      policy.registers == Registers::automatic && !says_registers(flags) && !guards_itself(device.device);
   const bool own = guards_itself(device.device);  // it has no such registers
+  const bool decides = policy.registers == Registers::automatic && !own && !says_registers(flags);
   const std::string given = own ? flags : with_registers(flags, policy.registers);
   const auto make_it = [&] {
     return decides ? choose(make, flags, device, policy.spill_limit) : make(given);
