@@ -234,6 +234,7 @@ int main(int argc, char** argv) {
   if (way == "few-threads" && driver) return few_threads(driver);
   if (way == "endless" && driver) return endless(driver);
   if (way == "tell-of-waits" && driver) return tell_of_waits(driver);
+  if (way == "silent-while-running" && driver) return silent_while_running(driver);
   if (way == "stop-endless" && driver) return stop_endless(driver);
   if (way == "three-gpus" && driver) return three_gpus(driver);
   if (way == "masked-devices" && driver) return masked_devices(driver);
@@ -243,7 +244,7 @@ int main(int argc, char** argv) {
       "usage: "
       "straight|loader|unknown-profile|deep-native|narrow-native|other-build|safe-settings|shuffle|shuffle-"
       "seeds|setuid|"
-      "processes|overrun|few-threads|endless|tell-of-waits|stop-endless|"
+      "processes|overrun|few-threads|endless|tell-of-waits|silent-while-running|stop-endless|"
       "three-gpus|masked-devices|nonsense, with KILN_CPU_DRIVER naming the driver's library";
   if (way == "shuffle-seeds" && driver) return compare_seeds(driver);
   if ((way == "straight" || way == "shuffle") && driver) missing = load_straight(driver);

@@ -2,6 +2,7 @@
 // Checks that need processes or settings of their own.
 #include "processes.hpp"
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -353,6 +354,38 @@ int tell_of_waits(const char* driver) {
     NEED(api.CommandListDestroy(lists[i]) == ZE_RESULT_SUCCESS);
   }
   return 0;
+}
+
+int silent_while_running(const char* driver) {
+  NEED(load_straight(driver).empty());
+  Device d;
+  NEED(d.open());
+  const auto kernel = load_kernel(d, "slow");
+  std::uint32_t* data = allocate_words(d, 64);
+  NEED(kernel && data && set_arguments(kernel, data, UINT32_MAX));
+  auto pool_desc = make<ze_event_pool_desc_t>(ZE_STRUCTURE_TYPE_EVENT_POOL_DESC);
+  pool_desc.count = 1;
+  ze_event_pool_handle_t pool = nullptr;
+  NEED(api.EventPoolCreate(d.context, &pool_desc, 1, &d.device, &pool) == ZE_RESULT_SUCCESS);
+  const auto desc = make<ze_event_desc_t>(ZE_STRUCTURE_TYPE_EVENT_DESC);
+  ze_event_handle_t awaited = nullptr;
+  NEED(api.EventCreate(pool, &desc, &awaited) == ZE_RESULT_SUCCESS);
+  const auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  ze_command_list_handle_t busy = nullptr, waiting = nullptr;
+  NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &busy) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &waiting) == ZE_RESULT_SUCCESS);
+
+  int ends[2];
+  NEED(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+  const ze_group_count_t groups{64, 1, 1};
+  NEED(api.CommandListAppendLaunchKernel(busy, kernel, &groups, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListAppendBarrier(waiting, nullptr, 1, &awaited) == ZE_RESULT_SUCCESS);
+  pollfd told{ends[0], POLLIN, 0};
+  NEED(poll(&told, 1, 12'000) == 0);
+  NEED(api.EventHostSignal(awaited) == ZE_RESULT_SUCCESS);
+  NEED(api.CommandListDestroy(waiting) == ZE_RESULT_SUCCESS);
+  std::fflush(nullptr);
+  _exit(0);  // with the kernel still running
 }
 
 int stop_endless(const char* driver) {

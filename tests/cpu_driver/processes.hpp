@@ -18,6 +18,9 @@ int endless(const char* driver);
 /// Commands that wait long for an event are told, with what became of the event.
 int tell_of_waits(const char* driver);
 
+/// Not while a kernel runs, which may be what they wait for.
+int silent_while_running(const char* driver);
+
 /// With KILN_CPU_TIMEOUT such a kernel is stopped: its list can be destroyed, and the device goes on.
 int stop_endless(const char* driver);
 
