@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Rebuilds the committed SPIR-V from kernels/ and checks it against the manifest, the compiler and spirv-val.
+# Rebuilds the committed SPIR-V of kernels/ and of the example engine, and checks it against the manifest, the compiler
+# and spirv-val.
 #
-#   build.py rebuild [OCLOC]    compiles kernels/*.cl with ocloc, writes *.spv and manifest.json beside this file
+#   build.py rebuild [OCLOC]    compiles kernels/*.cl to *.spv here, those of examples/engine beside them, and writes
+#                               manifest.json
 #   build.py manifest           do the sources and the SPIR-V have the hashes that the manifest names?
 #   build.py compare [OCLOC]    does the manifest's ocloc make the same bytes again? Skips (77) without that release
 #   build.py validate           does spirv-val accept each file? Skips (77) without spirv-val
@@ -14,7 +16,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-KERNELS = HERE.parent / 'kernels'
+ROOT = HERE.parent
+KERNELS = ROOT / 'kernels'
+ENGINE = ROOT / 'examples' / 'engine'
 MANIFEST = HERE / 'manifest.json'
 OPTIONS = '-cl-std=CL1.2 -g'
 
@@ -34,7 +38,15 @@ def sha256(path):
 
 
 def sources():
-    return sorted(KERNELS.glob('*.cl'))
+    return sorted(KERNELS.glob('*.cl')) + sorted(ENGINE.glob('*.cl'))
+
+
+def spirv_files():
+    return sorted(HERE.glob('*.spv')) + sorted(ENGINE.glob('*.spv'))
+
+
+def spirv_of(source):
+    return (HERE if source.parent == KERNELS else source.parent) / (source.stem + '.spv')
 
 
 def compiled(ocloc, source, options):
@@ -52,10 +64,10 @@ def rebuild(arguments):
         sys.exit('spirv: ocloc is not installed (Debian 12: intel-opencl-icd, newer: intel-ocloc)')
     files = []
     for source in sources():
-        spirv = HERE / (source.stem + '.spv')
+        spirv = spirv_of(source)
         spirv.write_bytes(compiled(ocloc, source, OPTIONS))
-        files.append({'source': f'kernels/{source.name}', 'source_sha256': sha256(source),
-                      'spirv': f'spirv/{spirv.name}', 'spirv_sha256': sha256(spirv)})
+        files.append({'source': str(source.relative_to(ROOT)), 'source_sha256': sha256(source),
+                      'spirv': str(spirv.relative_to(ROOT)), 'spirv_sha256': sha256(spirv)})
         print(f'{spirv.name}: {spirv.stat().st_size} bytes')
     manifest = {'ocloc': compiler.version(ocloc), 'options': OPTIONS, 'files': files}
     MANIFEST.write_text(json.dumps(manifest, indent=2) + '\n')
@@ -66,15 +78,15 @@ def check_manifest(_):
     errors = []
     for entry in files:
         for kind in ('source', 'spirv'):
-            path = HERE.parent / entry[kind]
+            path = ROOT / entry[kind]
             if not path.is_file():
                 errors.append(f'{entry[kind]}: named in the manifest, missing')
             elif sha256(path) != entry[kind + '_sha256']:
                 errors.append(f'{entry[kind]}: changed since the SPIR-V was built')
-    for kind, present in (('source', sources()), ('spirv', HERE.glob('*.spv'))):
+    for kind, present in (('source', sources()), ('spirv', spirv_files())):
         named = {entry[kind] for entry in files}
         errors += [f'{name}: not in the manifest' for path in present
-                   if (name := str(path.relative_to(HERE.parent))) not in named]
+                   if (name := str(path.relative_to(ROOT))) not in named]
     if errors:
         sys.exit('\n'.join(errors + ['rebuild with: ninja -C BUILD spirv-rebuild']))
     print(f'{len(files)} SPIR-V files match their sources')
@@ -89,8 +101,8 @@ def compare(arguments):
     if release != manifest['ocloc']:
         skip(f'the SPIR-V was built by ocloc {manifest["ocloc"]}, this one is {release}')
     different = [entry['spirv'] for entry in manifest['files']
-                 if compiled(ocloc, HERE.parent / entry['source'], manifest['options'])
-                 != (HERE.parent / entry['spirv']).read_bytes()]
+                 if compiled(ocloc, ROOT / entry['source'], manifest['options'])
+                 != (ROOT / entry['spirv']).read_bytes()]
     if different:
         sys.exit(f'ocloc {release} makes other bytes of: {", ".join(different)}')
     print(f'ocloc {release} makes the same bytes')
@@ -102,7 +114,7 @@ def validate(_):
         skip('spirv-val is not installed')
     # Without a target environment: Intel's compiler marks modules with static local arrays as SPIR-V 1.4, which
     # spirv-val's OpenCL 1.2 environment rejects.
-    failed = [path.name for path in sorted(HERE.glob('*.spv')) if subprocess.run([validator, str(path)]).returncode]
+    failed = [path.name for path in spirv_files() if subprocess.run([validator, str(path)]).returncode]
     if failed:
         sys.exit(f'spirv-val rejects: {", ".join(failed)}')
 
@@ -110,7 +122,7 @@ def validate(_):
 def check_lines(_):
     errors = []
     for entry in json.loads(MANIFEST.read_text())['files']:
-        source, spirv = (HERE.parent / entry[kind] for kind in ('source', 'spirv'))
+        source, spirv = (ROOT / entry[kind] for kind in ('source', 'spirv'))
         named, used = debug.named_source(spirv.read_bytes()), debug.lines_of(spirv.read_bytes())
         if named != debug.named(source.name, source.read_bytes()):
             errors.append(f'{spirv.name}: names another source: {named}')
