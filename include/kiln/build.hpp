@@ -37,6 +37,7 @@ struct BuildOptions {
   Isolation isolation = Isolation::automatic;
   /// For the compiler's process, which is killed then.
   std::chrono::milliseconds time_limit = std::chrono::minutes(10);
+  std::string name{};  ///< of what is built, for who watches (CompilationNews)
 };
 
 /// Makes a module of one native binary (zebin, or a fat binary of ocloc), of one OpenCL C text where the
@@ -50,7 +51,7 @@ struct BuildOptions {
 /// from the driver, and compiled as SPIR-V is when the native code is for another device. When the compiler
 /// ends its process: MODULE_BUILD_FAILURE and `compiler_died`. Also INVALID_NULL_HANDLE, INVALID_SIZE,
 /// INVALID_ARGUMENT (native code among several inputs), UNSUPPORTED_FEATURE (a driver that does not link), or
-/// the driver's own.
+/// the driver's own. Who watches compilations (kiln/observe.hpp) may cancel one: NOT_READY and `cancelled`.
 ///
 /// The compiler's process is `kiln-compile`, installed with the library; KILN_COMPILER names another, and
 /// KILN_COMPILER=off means Isolation::never, as does a table of the caller's own (load_table()), which no

@@ -178,6 +178,10 @@ class Bundle {
 
  private:
   Bundle(const OpenDevice& device, const BundleOptions& options);
+  static Result<Bundle> load_files(const OpenDevice&, std::vector<KernelFile>, const BundleOptions&, Cache*);
+  static Result<Bundle> link_files(const OpenDevice&, std::vector<KernelFile>, const BundleOptions&, Cache*);
+  static Result<Bundle> compile_source(const OpenDevice&, const Source&, const BundleOptions&, Cache*);
+  [[nodiscard]] Result<OwnKernel> make_own(const std::string& name) const;
   void note_registers(const OpenDevice& device, const BundleOptions& options);
   void take(detail::CachedBuild built, std::string file);
 

@@ -31,6 +31,7 @@
 #include "kiln/handle.hpp"
 #include "kiln/memory.hpp"
 #include "kiln/module.hpp"
+#include "kiln/observe.hpp"
 #include "kiln/open.hpp"
 #include "kiln/sharing.hpp"
 #include "kiln/structures.hpp"

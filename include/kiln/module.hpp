@@ -119,6 +119,7 @@ struct ModuleBuild {
   std::string other_compiler;
   bool compiled = false;       ///< from SPIR-V, be it that inside a native binary for another device
   bool compiler_died = false;  ///< the compiler's process ended over these inputs; it would do so again
+  bool cancelled = false;      ///< who watches compilations ended this one: NOT_READY
 
  private:
   ze_result_t refusal_ = ZE_RESULT_ERROR_UNINITIALIZED;

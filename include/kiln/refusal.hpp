@@ -49,6 +49,9 @@ struct Refusal {
 /// Creation of a command list or a queue: K0218.
 [[nodiscard]] std::optional<Diagnostic> explain_queue(const Refusal& refusal);
 
+/// Work that was stopped before its end, as a program wished: K0423. `what` as in "the compilation of `x`".
+[[nodiscard]] Diagnostic explain_stopped(const std::string& what);
+
 /// A launch that the check let pass: K0219, or K0220. Here `driver_text` may be old: it is shown only when it
 /// names this launch's SLM.
 [[nodiscard]] Diagnostic explain_launch(const Refusal& refusal, const KernelFacts& kernel,

@@ -11,6 +11,7 @@
 #include "build/native_input.hpp"
 #include "kiln/check.hpp"
 #include "level_zero/create_module.hpp"
+#include "level_zero/observe.hpp"
 #include "level_zero/survey.hpp"
 #include "support/compiler_end.hpp"
 
@@ -79,7 +80,22 @@ class Builder {
   }
 
   [[nodiscard]] ModuleBuild compile(std::span<const ModuleInput> inputs) const {
-    auto apart = apart_ ? detail::compile_out_of_process(driver_, device_, inputs, options_)
+    detail::WatchedCompilation watched(CompilationStep::code, options_.name);
+    if (watched.is_cancelled()) return cancelled(watched);
+    ModuleBuild build = compile(inputs, watched.stop());
+    if (watched.is_cancelled()) return cancelled(watched);
+    watched.ends(build.code(), build.log);
+    return build;
+  }
+
+  static ModuleBuild cancelled(detail::WatchedCompilation& watched) {
+    ModuleBuild build = detail::cancelled_build();
+    watched.ends(build.code(), build.log);
+    return build;
+  }
+
+  [[nodiscard]] ModuleBuild compile(std::span<const ModuleInput> inputs, const std::stop_token* stop) const {
+    auto apart = apart_ ? detail::compile_out_of_process(driver_, device_, inputs, options_, stop)
                         : std::optional<detail::CompiledOutOfProcess>();
     if (!apart) {
       ModuleBuild build = detail::create_module(driver_, context_, device_, inputs);
@@ -117,6 +133,12 @@ class Builder {
 };
 
 }  // namespace
+
+ModuleBuild detail::cancelled_build() {
+  ModuleBuild build(ZE_RESULT_NOT_READY, "the compilation was cancelled");
+  build.cancelled = true;
+  return build;
+}
 
 bool detail::guards_itself(DeviceRef device) {
   const auto properties = device.properties();

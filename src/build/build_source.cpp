@@ -10,6 +10,7 @@
 #include "build/compiler_identity.hpp"
 #include "identity/library_files.hpp"
 #include "kiln/log.hpp"
+#include "level_zero/observe.hpp"
 #include "level_zero/source.hpp"
 
 namespace kiln::detail {
@@ -86,6 +87,13 @@ class SourceBuilder {
     return build_module(device_.driver, device_.context.get(), device_.device, inputs, options_);
   }
 
+  [[nodiscard]] FrontEndOutOfProcess run(const FrontEndRequest& request, const std::stop_token* stop) const {
+    auto apart = compiles_apart(options_)
+                     ? front_end_out_of_process(device_.device.api(), request, options_, stop)
+                     : std::optional<FrontEndOutOfProcess>();
+    return apart ? *std::move(apart) : FrontEndOutOfProcess{run_front_end(request)};
+  }
+
   MadeModule by_front_end(const std::string& flags) {
     const cache::FrontEndIdentity identity = cache::front_end_identity(device_.device.api());
     const auto module = device_.device.module_properties();
@@ -94,9 +102,15 @@ class SourceBuilder {
                                   front_end_targets(device_.properties, module && module->fp64)};
     // Built again with other registers, it is the same SPIR-V.
     if (!spirv_ || spirv_options_ != split.front_end) {
-      spirv_ = compiles_apart(options_) ? front_end_out_of_process(device_.device.api(), request, options_)
-                                        : std::optional<FrontEndOutOfProcess>();
-      if (!spirv_) spirv_ = FrontEndOutOfProcess{run_front_end(request)};
+      WatchedCompilation watched(CompilationStep::front_end, options_.name);
+      if (!watched.is_cancelled()) spirv_ = run(request, watched.stop());
+      if (watched.is_cancelled()) {
+        MadeModule made{cancelled_build(), {}};
+        watched.ends(made.build.code(), made.build.log);
+        return made;
+      }
+      const bool compiled = spirv_->result.end == FrontEndEnd::compiled;
+      watched.ends(compiled ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, spirv_->result.log);
       spirv_options_ = split.front_end;
     }
     const FrontEndOutOfProcess& apart = *spirv_;

@@ -14,6 +14,9 @@ namespace kiln::detail {
 /// Neither the caller nor KILN_COMPILER wants all in this process.
 [[nodiscard]] bool compiles_apart(const BuildOptions& options);
 
+/// What a compilation leaves that who watches it has ended.
+[[nodiscard]] ModuleBuild cancelled_build();
+
 struct SourceBuild {
   CachedBuild built;
   /// Other than `compiled` and `refused`: no compiler was found, and built.build has its words in the log.

@@ -60,7 +60,7 @@ CompiledOutOfProcess explain_end(const ProcessResult& result, std::chrono::milli
 
 /// Runs kiln-compile over a message.
 ProcessResult ask_compiler(const std::string& path, std::span<const std::byte> message, const Api& api,
-                           const BuildOptions& options) {
+                           const BuildOptions& options, const std::stop_token* stop) {
   ProcessOptions process;
   process.arguments = {path};
   process.time_limit = options.time_limit;
@@ -68,6 +68,7 @@ ProcessResult ask_compiler(const std::string& path, std::span<const std::byte> m
   process.input = message;
   process.error_tail = kPrinted;
   process.only_standard = true;
+  process.stop = stop;
   // The environment that the driver of this process read, which a later setenv() does not change either.
   if (const Source* source = source_of(api)) process.environment = &source->snapshot.environment;
   return run_process(process);
@@ -77,12 +78,13 @@ ProcessResult ask_compiler(const std::string& path, std::span<const std::byte> m
 
 std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, DeviceRef device,
                                                            std::span<const ModuleInput> inputs,
-                                                           const BuildOptions& options) {
+                                                           const BuildOptions& options,
+                                                           const std::stop_token* stop) {
   auto place = place_of(driver, device);
   if (!place) return not_apart("another process cannot find this device");
   const auto message = encode(CompileRequest{*std::move(place), {inputs.begin(), inputs.end()}});
   const std::string path = compiler_path();
-  const ProcessResult result = ask_compiler(path, message, device.api(), options);
+  const ProcessResult result = ask_compiler(path, message, device.api(), options, stop);
 
   using End = ProcessResult::End;
   if (result.end == End::interrupted) return failed(ZE_RESULT_ERROR_NOT_AVAILABLE, "interrupted");
@@ -109,13 +111,14 @@ std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, Dev
 }
 
 std::optional<FrontEndOutOfProcess> front_end_out_of_process(const Api& api, const FrontEndRequest& request,
-                                                             const BuildOptions& options) {
+                                                             const BuildOptions& options,
+                                                             const std::stop_token* stop) {
   CompileRequest asked;
   asked.inputs = {{ModuleFormat::opencl_c, std::as_bytes(std::span(request.text)), request.options, {}}};
   asked.front_end = request.library;
   asked.front_end_targets = request.targets;
   const std::string path = compiler_path();
-  const ProcessResult result = ask_compiler(path, encode(asked), api, options);
+  const ProcessResult result = ask_compiler(path, encode(asked), api, options, stop);
   using End = ProcessResult::End;
   FrontEndOutOfProcess answer;
   if (result.end == End::interrupted) {

@@ -20,10 +20,11 @@ struct CompiledCode {
 };
 using CompiledOutOfProcess = tl::expected<CompiledCode, ModuleBuild>;
 
-/// Nothing: it cannot be done apart; why is logged, once.
+/// Nothing: it cannot be done apart; why is logged, once. `stop` ends the process; null: nobody does.
 [[nodiscard]] std::optional<CompiledOutOfProcess> compile_out_of_process(DriverRef driver, DeviceRef device,
                                                                          std::span<const ModuleInput> inputs,
-                                                                         const BuildOptions& options);
+                                                                         const BuildOptions& options,
+                                                                         const std::stop_token* stop);
 
 /// SPIR-V of OpenCL C in a process of its own, of whose environment `api` has the record. Where that ends by
 /// itself: FrontEndEnd::broken, `log` says how, and `died`, unless it was killed from outside. Nothing: as
@@ -34,6 +35,7 @@ struct FrontEndOutOfProcess {
 };
 [[nodiscard]] std::optional<FrontEndOutOfProcess> front_end_out_of_process(const Api& api,
                                                                            const FrontEndRequest& request,
-                                                                           const BuildOptions& options);
+                                                                           const BuildOptions& options,
+                                                                           const std::stop_token* stop);
 
 }  // namespace kiln::detail

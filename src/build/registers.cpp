@@ -65,9 +65,11 @@ std::string line(std::string_view begin, const std::string& text, const std::str
 MadeModule choose(const MakeWithFlags& make, const std::string& flags, const OpenDevice& device,
                   std::uint32_t limit) {
   MadeModule first = make(flags);
+  if (first.build.cancelled) return first;
   const RegisterUse use = use_of(first, device);
   if (!wants_registers(use, limit)) return first;
   MadeModule second = make(with_registers(flags, Registers::r256));
+  if (second.build.cancelled) return second;  // else half a decision would be kept
   const RegisterUse more = use_of(second, device);
   const std::string was = use.built ? spill_text(use) : "the compiler lacks scratch memory";
   if (is_better(more, use)) {

@@ -38,6 +38,8 @@ std::string help_on_constants(std::span<const SpecializationConstant> constants)
 
 Error build_failure(const ModuleBuild& build, const std::string& name, BinaryFormat format,
                     const ModuleFacts& facts, const OpenDevice& device, const BundleOptions& options) {
+  if (build.cancelled)
+    return Error(build.code(), "zeModuleCreate", explain_stopped("the compilation of `" + name + "`"));
   const std::uint64_t slm_per_group = device.compute.slm_per_group;
   const KernelFacts* kernel = static_slm_over_limit(facts, slm_per_group);
   if (kernel && !build.compiler_died) {

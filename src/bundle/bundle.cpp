@@ -6,6 +6,7 @@
 #include "kiln/needs.hpp"
 #include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 #include "level_zero/survey.hpp"
 
 namespace kiln {
@@ -50,12 +51,16 @@ const char* to_string(BinaryFit fit) {
 Result<CheckedKernel*> Bundle::kernel(const std::string& name) {
   for (const auto& kernel : code_.kernels)
     if (kernel->checked_.facts().name == name) return &kernel->checked_;
-  KILN_TRY(auto kernel, make_kernel(name));
+  KILN_TRY(auto kernel, detail::told(Refused::kernel, make_own(name)));
   code_.kernels.push_back(std::make_unique<OwnKernel>(std::move(kernel)));
   return &code_.kernels.back()->checked_;
 }
 
 Result<OwnKernel> Bundle::make_kernel(const std::string& name) const {
+  return detail::told(Refused::kernel, make_own(name));
+}
+
+Result<OwnKernel> Bundle::make_own(const std::string& name) const {
   if (!code_.module) return tl::unexpected(detail::empty_handle("zeKernelCreate"));
   const KernelFacts* known = facts_.find(name);
   KernelFacts facts;

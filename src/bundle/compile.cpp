@@ -6,6 +6,7 @@
 #include "kiln/bundle.hpp"
 #include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 
 namespace kiln {
 namespace {
@@ -47,6 +48,8 @@ Error compile_failure(const detail::SourceBuild& build, const std::string& name,
                       const detail::SourceText& source, const OpenDevice& device,
                       const BundleOptions& options) {
   const ModuleBuild& made = build.built.build;
+  if (made.cancelled)
+    return detail::build_failure(made, name, BinaryFormat::unknown, build.built.facts, device, options);
   if (build.front_end != detail::FrontEndEnd::compiled)
     return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "Bundle::compile", no_compiler(name, build));
   if (made.compiler_died)
@@ -68,6 +71,11 @@ Result<Source> read_source(const std::filesystem::path& path) {
 
 Result<Bundle> Bundle::compile(const OpenDevice& device, const Source& source, const BundleOptions& options,
                                Cache* cache) {
+  return detail::told(Refused::build, compile_source(device, source, options, cache));
+}
+
+Result<Bundle> Bundle::compile_source(const OpenDevice& device, const Source& source,
+                                      const BundleOptions& options, Cache* cache) {
   const std::string name = source.name.empty() ? detail::kNamelessSource : source.name;
   if (const auto split = detail::split_options(options.flags); !split.refused.empty()) {
     Diagnostic diagnostic{"K0250", "`" + name + "` is given an option that names files", {}, {}};
@@ -81,7 +89,9 @@ Result<Bundle> Bundle::compile(const OpenDevice& device, const Source& source, c
         Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "Bundle::compile", std::move(text).error()));
   Bundle bundle(device, options);
   const auto start = std::chrono::steady_clock::now();
-  detail::SourceBuild build = detail::build_source(cache, device, *text, options.flags, {options.isolation},
+  BuildOptions how{options.isolation};
+  how.name = name;
+  detail::SourceBuild build = detail::build_source(cache, device, *text, options.flags, how,
                                                    {options.registers, options.spill_limit});
   bundle.build_time_ = std::chrono::steady_clock::now() - start;
   if (build.built.build.code() != ZE_RESULT_SUCCESS)

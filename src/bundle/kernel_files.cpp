@@ -12,6 +12,7 @@
 
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
+#include "level_zero/observe.hpp"
 #include "support/descriptor.hpp"
 #include "support/own_files.hpp"
 #include "support/room.hpp"
@@ -131,7 +132,7 @@ Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& f
 
 Result<Bundle> Bundle::load(const OpenDevice& device, const std::filesystem::path& path,
                             const BundleOptions& options, Cache* cache) {
-  KILN_TRY(auto files, files_at(path));
+  KILN_TRY(auto files, detail::told(Refused::build, files_at(path)));
   return load(device, std::move(files), options, cache);
 }
 

@@ -12,6 +12,7 @@
 #include "kiln/log.hpp"
 #include "kiln/refusal.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 #include "level_zero/survey.hpp"
 
 namespace kiln {
@@ -35,17 +36,18 @@ Error feature_failure(const ModuleBuild& build, Diagnostic lacking) {
 }
 
 /// Build options, the cache and isolation are for what is compiled; native code goes to the driver as it is.
-detail::CachedBuild build(const OpenDevice& device, std::span<const ModuleInput> inputs, ModuleFacts facts,
+detail::CachedBuild build(const OpenDevice& device, const std::string& name,
+                          std::span<const ModuleInput> inputs, ModuleFacts facts,
                           const BundleOptions& options, Cache* cache) {
+  BuildOptions how{options.isolation};
+  how.name = name;
   const auto with = [&](const std::string& flags) {
     std::vector<ModuleInput> given(inputs.begin(), inputs.end());
     for (ModuleInput& each : given) each.flags = flags;
     return given;
   };
   const auto make = [&](const std::string& flags) -> detail::MadeModule {
-    return {
-        build_module(device.driver, device.context.get(), device.device, with(flags), {options.isolation}),
-        facts};
+    return {build_module(device.driver, device.context.get(), device.device, with(flags), how), facts};
   };
   if (inputs.front().format != ModuleFormat::spirv) return detail::without_cache(make(options.flags));
   return detail::build_with_registers(
@@ -97,6 +99,16 @@ void Bundle::note_registers(const OpenDevice& device, const BundleOptions& optio
 
 Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> files,
                             const BundleOptions& options, Cache* cache) {
+  return detail::told(Refused::build, load_files(device, std::move(files), options, cache));
+}
+
+Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> files,
+                            const BundleOptions& options, Cache* cache) {
+  return detail::told(Refused::build, link_files(device, std::move(files), options, cache));
+}
+
+Result<Bundle> Bundle::load_files(const OpenDevice& device, std::vector<KernelFile> files,
+                                  const BundleOptions& options, Cache* cache) {
   Bundle bundle(device, options);
   const std::uint64_t slm = device.compute.slm_per_group;
   std::optional<Error> refusal;  // the most telling one, should nothing serve
@@ -147,9 +159,12 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
     auto lacking = spirv ? detail::lacking_feature(candidate, device.device) : std::nullopt;
     if (lacking) log(LogLevel::warning, candidate.name() + ": " + lacking->code + ": " + lacking->message);
     const auto start = Clock::now();
-    detail::CachedBuild built = build(device, {&input, 1}, candidate.facts, options, cache);
+    detail::CachedBuild built = build(device, candidate.name(), {&input, 1}, candidate.facts, options, cache);
     bundle.build_time_ = Clock::now() - start;
     if (built.build.code() != ZE_RESULT_SUCCESS) {
+      if (built.build.cancelled)  // nor is anything else wanted then
+        return tl::unexpected(detail::build_failure(built.build, candidate.name(), candidate.format,
+                                                    candidate.facts, device, options));
       if (candidate.by_name) continue;  // it comes again without its name
       const std::string why = "zeModuleCreate gave " + result_name(built.build.code());
       bundle.passed_over_.push_back(
@@ -194,8 +209,8 @@ Result<Bundle> Bundle::load(const OpenDevice& device, std::vector<KernelFile> fi
       Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "zeModuleCreate", std::move(diagnostic)));
 }
 
-Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> files,
-                            const BundleOptions& options, Cache* cache) {
+Result<Bundle> Bundle::link_files(const OpenDevice& device, std::vector<KernelFile> files,
+                                  const BundleOptions& options, Cache* cache) {
   Bundle bundle(device, options);
   KernelFile all;  // for messages
   ModuleFacts facts;
@@ -214,7 +229,7 @@ Result<Bundle> Bundle::link(const OpenDevice& device, std::vector<KernelFile> fi
       std::ranges::all_of(inputs, [](const auto& each) { return each.format == ModuleFormat::spirv; });
   detail::CachedBuild built;
   if (spirv && !inputs.empty())
-    built = build(device, inputs, facts, options, cache);
+    built = build(device, all.name, inputs, facts, options, cache);
   else  // which says why not
     built.build =
         build_module(device.driver, device.context.get(), device.device, inputs, {options.isolation});

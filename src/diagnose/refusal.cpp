@@ -213,6 +213,10 @@ Diagnostic explain_launch(const Refusal& refusal, const KernelFacts& kernel, con
   return diagnostic;
 }
 
+Diagnostic explain_stopped(const std::string& what) {
+  return {"K0423", what + " was stopped before its end", {}, {"begin it anew"}};
+}
+
 std::optional<Diagnostic> explain_submission(const Refusal& refusal) {
   if (is_lost(refusal)) return explain_lost_device(refusal);
   if (!out_of_memory(refusal.code)) return std::nullopt;

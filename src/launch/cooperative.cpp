@@ -6,6 +6,7 @@
 
 #include "kiln/occupancy.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 
 namespace kiln {
 namespace {
@@ -49,10 +50,8 @@ Error too_many(const CheckedKernel& kernel, const Extent& groups, std::uint64_t 
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kCall, std::move(diagnostic));
 }
 
-}  // namespace
-
-Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& checked, const Extent& group_size,
-                                             std::span<const LaunchArgument> arguments) {
+Result<std::uint64_t> most_groups(const CheckedKernel& checked, const Extent& group_size,
+                                  std::span<const LaunchArgument> arguments) {
   constexpr const char* kSuggest = "zeKernelSuggestMaxCooperativeGroupCount";
   const LaunchShape shape{{}, group_size};
   KILN_TRY(check_shape(checked, shape, arguments, kSuggest));
@@ -69,10 +68,10 @@ Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& checked, const
   return suggested == 1 && most != UINT64_MAX ? most : std::min<std::uint64_t>(suggested, most);
 }
 
-Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
-                                     std::span<const LaunchArgument> arguments) {
+Result<void> launch_together(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
+                             std::span<const LaunchArgument> arguments) {
   KILN_TRY(check_shape(kernel, {launch.groups, launch.group_size}, arguments, kCall));
-  const auto most = max_cooperative_groups(kernel, launch.group_size, arguments);
+  const auto most = most_groups(kernel, launch.group_size, arguments);
   KILN_TRY(most);
   if (total(launch.groups) > *most) return tl::unexpected(too_many(kernel, launch.groups, *most));
   const ze_group_count_t count{launch.groups.x, launch.groups.y, launch.groups.z};
@@ -83,6 +82,18 @@ Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& k
   if (result || result.error().diagnostic()) return result;
   return tl::unexpected(detail::explain_refused({result.error().code(), kCall}, kernel,
                                                 {launch.groups, launch.group_size}, arguments));
+}
+
+}  // namespace
+
+Result<std::uint64_t> max_cooperative_groups(const CheckedKernel& kernel, const Extent& group_size,
+                                             std::span<const LaunchArgument> arguments) {
+  return detail::told(Refused::launch, most_groups(kernel, group_size, arguments));
+}
+
+Result<void> launch_cooperative_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
+                                     std::span<const LaunchArgument> arguments) {
+  return detail::told(Refused::launch, launch_together(list, kernel, launch, arguments));
 }
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include "kiln/refusal.hpp"
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 #include "level_zero/survey.hpp"
 
 namespace kiln {
@@ -58,15 +59,17 @@ namespace {
 [[gnu::cold, gnu::noinline]] Result<void> refuse(LaunchVerdict verdict, const CheckedKernel& kernel,
                                                  const LaunchShape& shape,
                                                  std::span<const LaunchArgument> arguments) {
-  return tl::unexpected(Error(code_of(verdict), call_of(verdict),
-                              explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments)));
+  return tl::unexpected(detail::told(
+      Refused::launch, Error(code_of(verdict), call_of(verdict),
+                             explain_launch(verdict, kernel.facts(), kernel.limits(), shape, arguments))));
 }
 
 // As the driver would: cmdlist_hw.inl:3997 and cmdlist_hw_xehp_and_later.inl:74 of
 // intel/compute-runtime 26.31.
 [[gnu::cold, gnu::noinline]] Result<void> refuse(Diagnostic diagnostic) {
-  return tl::unexpected(
-      Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", std::move(diagnostic)));
+  return tl::unexpected(detail::told(
+      Refused::launch,
+      Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", std::move(diagnostic))));
 }
 
 constexpr const char* kAppend = "zeCommandListAppendLaunchKernel";
@@ -141,18 +144,18 @@ std::size_t stray_pointer(DriverRef driver, std::span<const LaunchArgument> argu
 }  // namespace
 
 Error detail::refuse_buffer(const CheckedKernel& kernel, std::span<const std::uint64_t> bytes) {
-  return Error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "zeCommandListAppendLaunchKernel",
-               explain_buffer(kernel.facts(), kernel.home().largest_buffer, bytes));
+  return told(Refused::launch, Error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "zeCommandListAppendLaunchKernel",
+                                     explain_buffer(kernel.facts(), kernel.home().largest_buffer, bytes)));
 }
 
 // Cold as well: the driver said no, though the check said yes.
 Error detail::explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
                              const Launch& launch, std::span<const LaunchArgument> arguments) {
   const Handles events(std::span(launch.sync.wait.data(), launch.sync.wait.size()));
-  if (!list || events.has_empty()) return empty_handle(sent.call);
+  if (!list || events.has_empty()) return told(Refused::launch, empty_handle(sent.call));
   if (!are_of_one_driver(kernel.kernel(), list, launch.sync.signal) || !events.is_of(list.api()))
-    return foreign_handle(sent.call);
-  return explain_refused(sent, kernel, {launch.groups, launch.group_size}, arguments);
+    return told(Refused::launch, foreign_handle(sent.call));
+  return told(Refused::launch, explain_refused(sent, kernel, {launch.groups, launch.group_size}, arguments));
 }
 
 Error detail::explain_refused(Sent sent, const CheckedKernel& kernel, const LaunchShape& shape,
@@ -210,7 +213,7 @@ Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const
         return refuse(detail::explain_cooperative_only(kernel.facts(), Severity::error));
     }
     if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
-    KILN_TRY(detail::refuse_null_objects(kernel, arguments));
+    KILN_TRY(detail::told(Refused::launch, detail::refuse_null_objects(kernel, arguments)));
   }
   const detail::Sent sent = send_checked(list, kernel, launch, arguments, detail::value_of);
   if (sent.code == ZE_RESULT_SUCCESS) [[likely]]

@@ -5,6 +5,7 @@
 #include "kiln/allocation.hpp"
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 #include "level_zero/survey.hpp"
 
 namespace kiln {
@@ -38,6 +39,7 @@ Error explain(Error error, DeviceRef device, const AllocationRequest& request) {
 /// Owns what the driver gave, if it kept the alignment: 22.43 takes large ones and forgets them.
 Result<Buffer> keep(ContextRef context, void* data, const AllocationRequest& request, const char* call) {
   Buffer buffer = Buffer::adopt(context, data, request.size, request.kind);
+  detail::tell_allocation({data, request.size, request.kind, false, context.raw()});
   const bool any = request.alignment == 0;
   if (any || reinterpret_cast<std::uintptr_t>(data) % request.alignment == 0) return buffer;
   return tl::unexpected(Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, call,
@@ -51,6 +53,53 @@ AllocationRequest request_of(MemoryKind kind, std::size_t size, const Allocation
   return {kind, size, options.alignment, options.relaxed_limits};
 }
 
+Result<Buffer> take_device(ContextRef context, DeviceRef device, std::size_t size,
+                           AllocationOptions options) {
+  const AllocationRequest request = request_of(MemoryKind::device, size, options);
+  KILN_TRY(check_request(request, device, "zeMemAllocDevice"));
+  auto description = make<ze_device_mem_alloc_desc_t>();
+  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
+  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
+  if (options.relaxed_limits) chain(description, relaxed);
+  void* data = nullptr;
+  if (auto result =
+          KILN_CALL(zeMemAllocDevice, context, &description, size, options.alignment, device, &data);
+      !result)
+    return tl::unexpected(explain(std::move(result).error(), device, request));
+  return keep(context, data, request, "zeMemAllocDevice");
+}
+
+Result<Buffer> take_host(ContextRef context, std::size_t size, AllocationOptions options) {
+  const AllocationRequest request = request_of(MemoryKind::host, size, options);
+  KILN_TRY(check_request(request, {}, "zeMemAllocHost"));
+  auto description = make<ze_host_mem_alloc_desc_t>();
+  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
+  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
+  if (options.relaxed_limits) chain(description, relaxed);
+  void* data = nullptr;
+  if (auto result = KILN_CALL(zeMemAllocHost, context, &description, size, options.alignment, &data); !result)
+    return tl::unexpected(explain(std::move(result).error(), {}, request));
+  return keep(context, data, request, "zeMemAllocHost");
+}
+
+Result<Buffer> take_shared(ContextRef context, DeviceRef device, std::size_t size,
+                           AllocationOptions options) {
+  const AllocationRequest request = request_of(MemoryKind::shared, size, options);
+  KILN_TRY(check_request(request, device, "zeMemAllocShared"));
+  auto on_device =
+      make<ze_device_mem_alloc_desc_t>();  // the driver reads the relaxed limits from this one alone
+  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
+  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
+  if (options.relaxed_limits) chain(on_device, relaxed);
+  const auto on_host = make<ze_host_mem_alloc_desc_t>();
+  void* data = nullptr;
+  if (auto result = KILN_CALL(zeMemAllocShared, context, &on_device, &on_host, size, options.alignment,
+                              detail::Optional{device}, &data);
+      !result)
+    return tl::unexpected(explain(std::move(result).error(), device, request));
+  return keep(context, data, request, "zeMemAllocShared");
+}
+
 }  // namespace
 
 Result<Context> ContextRef::create(DriverRef driver) {
@@ -62,52 +111,18 @@ Result<Context> ContextRef::create(DriverRef driver) {
 
 Result<Buffer> ContextRef::allocate_device(DeviceRef device, std::size_t size,
                                            AllocationOptions options) const {
-  const AllocationRequest request = request_of(MemoryKind::device, size, options);
-  KILN_TRY(check_request(request, device, "zeMemAllocDevice"));
-  auto description = make<ze_device_mem_alloc_desc_t>();
-  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
-  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
-  if (options.relaxed_limits) chain(description, relaxed);
-  void* data = nullptr;
-  if (auto result = KILN_CALL(zeMemAllocDevice, *this, &description, size, options.alignment, device, &data);
-      !result)
-    return tl::unexpected(explain(std::move(result).error(), device, request));
-  return keep(*this, data, request, "zeMemAllocDevice");
+  return detail::told(Refused::allocation, take_device(*this, device, size, options));
 }
 
 Result<HostBuffer> ContextRef::allocate_host(std::size_t size, AllocationOptions options) const {
-  const AllocationRequest request = request_of(MemoryKind::host, size, options);
-  KILN_TRY(check_request(request, {}, "zeMemAllocHost"));
-  auto description = make<ze_host_mem_alloc_desc_t>();
-  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
-  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
-  if (options.relaxed_limits) chain(description, relaxed);
-  void* data = nullptr;
-  if (auto result = KILN_CALL(zeMemAllocHost, *this, &description, size, options.alignment, &data); !result)
-    return tl::unexpected(explain(std::move(result).error(), {}, request));
-  auto buffer = keep(*this, data, request, "zeMemAllocHost");
-  KILN_TRY(buffer);
-  return HostBuffer(*std::move(buffer));
+  KILN_TRY(auto buffer, detail::told(Refused::allocation, take_host(*this, size, options)));
+  return HostBuffer(std::move(buffer));
 }
 
 Result<HostBuffer> ContextRef::allocate_shared(DeviceRef device, std::size_t size,
                                                AllocationOptions options) const {
-  const AllocationRequest request = request_of(MemoryKind::shared, size, options);
-  KILN_TRY(check_request(request, device, "zeMemAllocShared"));
-  auto on_device =
-      make<ze_device_mem_alloc_desc_t>();  // the driver reads the relaxed limits from this one alone
-  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
-  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
-  if (options.relaxed_limits) chain(on_device, relaxed);
-  const auto on_host = make<ze_host_mem_alloc_desc_t>();
-  void* data = nullptr;
-  if (auto result = KILN_CALL(zeMemAllocShared, *this, &on_device, &on_host, size, options.alignment,
-                              detail::Optional{device}, &data);
-      !result)
-    return tl::unexpected(explain(std::move(result).error(), device, request));
-  auto buffer = keep(*this, data, request, "zeMemAllocShared");
-  KILN_TRY(buffer);
-  return HostBuffer(*std::move(buffer));
+  KILN_TRY(auto buffer, detail::told(Refused::allocation, take_shared(*this, device, size, options)));
+  return HostBuffer(std::move(buffer));
 }
 
 void ContextRef::destroy(ContextRef ref) { KILN_DESTROY(zeContextDestroy, ref); }

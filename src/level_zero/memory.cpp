@@ -3,6 +3,7 @@
 #include "kiln/memory.hpp"
 
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 
 namespace kiln {
 
@@ -37,8 +38,11 @@ void* Buffer::release() {
 }
 
 void Buffer::reset() {
-  size_ = 0;
-  if (void* data = std::exchange(data_, nullptr)) KILN_DESTROY(zeMemFree, context_, data);
+  const std::size_t size = std::exchange(size_, 0);
+  void* const data = std::exchange(data_, nullptr);
+  if (!data || detail::tearing_down) return;
+  detail::tell_allocation({data, size, kind_, true, context_.raw()});
+  KILN_DESTROY(zeMemFree, context_, data);
 }
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/observe.hpp"
 
 namespace kiln {
 namespace {
@@ -36,7 +37,27 @@ Result<Buffer> allocate_with(ContextRef context, DeviceRef device, std::size_t s
   chain(description, extension);
   void* data = nullptr;
   KILN_TRY(KILN_CALL(zeMemAllocDevice, context, &description, size, alignment, device, &data));
+  detail::tell_allocation({data, size, MemoryKind::device, false, context.raw()});
   return Buffer::adopt(context, data, size, MemoryKind::device);
+}
+
+Result<Buffer> take_exportable(ContextRef context, DeviceRef device, std::size_t size, ExternalKind kind,
+                               AllocationOptions options) {
+  KILN_TRY(const auto known, external_memory(device));
+  if (!known.exports(kind)) return tl::unexpected(no_sharing("exports", kind, known));
+  auto exported = make<ze_external_memory_export_desc_t>();
+  exported.flags = external_flag(kind);
+  return allocate_with(context, device, size, options.alignment, exported);
+}
+
+Result<Buffer> take_imported(ContextRef context, DeviceRef device, int fd, std::size_t size,
+                             ExternalKind kind) {
+  KILN_TRY(const auto known, external_memory(device));
+  if (!known.imports(kind)) return tl::unexpected(no_sharing("imports", kind, known));
+  auto imported = make<ze_external_memory_import_fd_t>();
+  imported.flags = external_flag(kind);
+  imported.fd = fd;
+  return allocate_with(context, device, size, 0, imported);
 }
 
 }  // namespace
@@ -56,11 +77,7 @@ Result<ExternalMemory> external_memory(DeviceRef device) {
 
 Result<Buffer> allocate_exportable(ContextRef context, DeviceRef device, std::size_t size, ExternalKind kind,
                                    AllocationOptions options) {
-  KILN_TRY(const auto known, external_memory(device));
-  if (!known.exports(kind)) return tl::unexpected(no_sharing("exports", kind, known));
-  auto exported = make<ze_external_memory_export_desc_t>();
-  exported.flags = external_flag(kind);
-  return allocate_with(context, device, size, options.alignment, exported);
+  return detail::told(Refused::allocation, take_exportable(context, device, size, kind, options));
 }
 
 Result<int> export_fd(ContextRef context, const Buffer& buffer, ExternalKind kind) {
@@ -81,12 +98,7 @@ Result<int> export_fd(ContextRef context, const Buffer& buffer, ExternalKind kin
 }
 
 Result<Buffer> import_fd(ContextRef context, DeviceRef device, int fd, std::size_t size, ExternalKind kind) {
-  KILN_TRY(const auto known, external_memory(device));
-  if (!known.imports(kind)) return tl::unexpected(no_sharing("imports", kind, known));
-  auto imported = make<ze_external_memory_import_fd_t>();
-  imported.flags = external_flag(kind);
-  imported.fd = fd;
-  return allocate_with(context, device, size, 0, imported);
+  return detail::told(Refused::allocation, take_imported(context, device, fd, size, kind));
 }
 
 void IpcMemory::reset() {

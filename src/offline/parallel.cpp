@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "kiln/refusal.hpp"
+
 namespace kiln::offline {
 
 void in_parallel(std::size_t count, std::size_t threads, const LongWork& work,
@@ -49,9 +51,8 @@ void in_parallel(std::size_t count, std::size_t threads, const LongWork& work,
   if (count && done == count) tell(false);
 }
 
-Error stopped(const char* call, std::string what) {
-  return Error(ZE_RESULT_NOT_READY, call,
-               {"K0423", std::move(what) + " was stopped before its end", {}, {"begin it anew"}});
+Error stopped(const char* call, const std::string& what) {
+  return Error(ZE_RESULT_NOT_READY, call, explain_stopped(what));
 }
 
 }  // namespace kiln::offline

@@ -14,6 +14,6 @@ void in_parallel(std::size_t count, std::size_t threads, const LongWork& work,
                  const std::function<void(std::size_t)>& piece);
 
 /// K0423 for work that was stopped. Pure.
-[[nodiscard]] Error stopped(const char* call, std::string what);
+[[nodiscard]] Error stopped(const char* call, const std::string& what);
 
 }  // namespace kiln::offline

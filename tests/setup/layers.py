@@ -14,7 +14,7 @@ LAYERS = {
     'check': 'allocation check occupancy target',
     'diagnose': 'explain refusal',
     'identity': 'manifest',
-    'level_zero': 'abi api command_list context device event feature handle memory module open sharing structures',
+    'level_zero': 'abi api command_list context device event feature handle memory module observe open sharing structures',
     'launch': 'cooperative launch',
     'cache': 'cache',
     'build': 'build source',
