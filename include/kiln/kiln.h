@@ -119,9 +119,15 @@ enum { KILN_LOG_DEBUG = 0, KILN_LOG_INFO = 1, KILN_LOG_WARNING = 2, KILN_LOG_ERR
 /// `message` has `size` bytes, a zero behind them, and lives as long as the call.
 typedef void (*kiln_log_sink)(void* user, uint32_t level, const char* message, size_t size);
 
-/// Where the library's few log lines go, for the whole process; null: nowhere, as in the beginning. The sink
-/// must be thread-safe and stay callable, as a line may be under way. Thread-safe.
+/// Where the library's few log lines go, for the whole process; null: nowhere, as in the beginning. Once this
+/// returns the sink before gets no line any more, so that what its `user` points to may go: lines under way
+/// on other threads are waited for. The sink must be thread-safe, and must not wait for a thread that
+/// replaces it. Thread-safe.
 KILN_CHECKED kiln_result kiln_set_log_sink(kiln_log_sink sink, void* user, kiln_error* error);
+/// The same, which gives the sink before, to be set again later; also one that was set from C++. Either of
+/// the last two may be null.
+KILN_CHECKED kiln_result kiln_replace_log_sink(kiln_log_sink sink, void* user, kiln_log_sink* before,
+                                               void** before_user, kiln_error* error);
 
 // ---- Errors. Thread-safe. Of null, or of a handle that is no error, they give KILN_SUCCESS and "".
 
@@ -286,17 +292,26 @@ KILN_CHECKED kiln_result kiln_findings_get(kiln_findings findings, uint32_t inde
                                            kiln_error* error);
 void kiln_findings_destroy(kiln_findings findings);
 
-/// What an engine may choose by itself, in place of what does not fit.
+/// What an engine may choose by itself, in place of what does not fit. Each value is for itself: give one of
+/// them, not all. 0: it does not apply, or nothing fits.
 typedef struct kiln_room {
   uint32_t struct_size, struct_version;
-  uint64_t slm_per_group;   ///< bytes, of the product
-  uint64_t static_slm;      ///< bytes, of the kernel's own arrays
-  uint64_t asked_slm;       ///< bytes, with the `__local` arguments of the request
-  uint64_t local_bytes;     ///< the most that one `__local` argument can have, where the kernel has one
+  uint64_t slm_per_group;  ///< bytes, of the product or device
+  uint64_t static_slm;     ///< bytes, of the kernel's own arrays
+  uint64_t asked_slm;      ///< bytes, with the `__local` arguments of the request
+  uint64_t local_bytes;    ///< the most that all `__local` arguments can have together, alignment included
+  uint64_t local_bytes_per_item;  ///< as asked for, where `largest_group` follows from it
+  // Where the `__local` arguments asked for are square tiles of one edge, and do not fit:
+  uint64_t tile_edge;     ///< of the largest that fit, in elements
+  uint64_t tile_element;  ///< bytes of an element
+  /// Bytes of elements that fit where the ones asked for, of twice that, do not.
+  uint64_t element_size;
+  uint32_t tiles;           ///< how many there are
   uint32_t max_group_size;  ///< work-items, for this kernel with its registers
-  /// Work-items: the largest group up to that asked for which fits, with as many bytes of each `__local`
-  /// argument a work-item. 0: none fits, or no group size was asked for.
+  /// Work-items of the largest group: with as many bytes of each `__local` argument a work-item, where these
+  /// decide.
   uint32_t largest_group;
+  uint32_t required_group_size[3];  ///< the kernel takes no other; zeros: any
 } kiln_room;
 KILN_DETAIL_STRUCT(kiln_room)
 KILN_CHECKED kiln_result kiln_what_fits(kiln_file file, uint32_t part, uint32_t kernel, const char* target,
@@ -382,12 +397,97 @@ KILN_CHECKED kiln_result kiln_device_get_native(kiln_device device, kiln_native_
                                                 kiln_error* error);
 /// KILN_SUCCESS, or DEVICE_LOST (K0220).
 KILN_CHECKED kiln_result kiln_device_status(kiln_device device, kiln_error* error);
+/// Devices of the same driver, the device itself among them, in the driver's order: GPUs beside each other.
+KILN_CHECKED kiln_result kiln_device_count(kiln_device device, uint32_t* count, kiln_error* error);
+/// One of them in the context of `device`, so that both use the same memory, events and modules' files.
+KILN_CHECKED kiln_result kiln_device_at(kiln_device device, uint32_t index, kiln_device* other,
+                                        kiln_error* error);
+/// The tiles of a device of several; none of one. They take what a device takes, in the same context.
+KILN_CHECKED kiln_result kiln_device_sub_device_count(kiln_device device, uint32_t* count, kiln_error* error);
+KILN_CHECKED kiln_result kiln_device_sub_device(kiln_device device, uint32_t index, kiln_device* sub_device,
+                                                kiln_error* error);
+/// A device whose context is an engine's own, and stays so: it must outlive what is made of the device. The
+/// handles are those of the Level Zero loader, or of the driver of `driver_of` where that is not null.
+/// Errors: K0228, or the driver's.
+KILN_CHECKED kiln_result kiln_device_lend(kiln_device driver_of, const kiln_native_device* native,
+                                          kiln_device* device, kiln_error* error);
+/// `can` is 1 where kernels of this device reach the memory of that one.
+KILN_CHECKED kiln_result kiln_device_can_access(kiln_device device, kiln_device peer, uint32_t* can,
+                                                kiln_error* error);
+
+enum {
+  KILN_IDENTITY_INTEGRATED = 1u << 0,        ///< shares the memory of the host
+  KILN_IDENTITY_SUB_DEVICE = 1u << 1,        ///< a tile of a device
+  KILN_IDENTITY_ERROR_CORRECTION = 1u << 2,  ///< of memory
+  KILN_IDENTITY_ON_DEMAND_PAGING = 1u << 3,
+  KILN_IDENTITY_PCI = 1u << 4,  ///< the PCI address is known
+  KILN_IDENTITY_LUID = 1u << 5  ///< the system has LUIDs (Windows)
+};
+/// What tells a device from another, also in Vulkan.
+typedef struct kiln_identity {
+  uint32_t struct_size, struct_version;
+  uint8_t uuid[16];                                        ///< VkPhysicalDeviceIDProperties::deviceUUID
+  uint8_t luid[8];                                         ///< VkPhysicalDeviceIDProperties::deviceLUID
+  uint32_t luid_nodes;                                     ///< VkPhysicalDeviceIDProperties::deviceNodeMask
+  uint32_t pci_domain, pci_bus, pci_device, pci_function;  ///< VkPhysicalDevicePCIBusInfoPropertiesEXT
+  uint32_t flags;                                          ///< KILN_IDENTITY_…
+  uint32_t sub_device_id;                                  ///< of a sub-device
+  uint32_t reserved;
+} kiln_identity;
+KILN_DETAIL_STRUCT(kiln_identity)
+KILN_CHECKED kiln_result kiln_device_get_identity(kiln_device device, kiln_identity* identity,
+                                                  kiln_error* error);
+
+/// What not every driver or loader has. What needs one that is lacking gives UNSUPPORTED_FEATURE (K0230).
+enum {
+  KILN_FEATURE_IN_ORDER_LISTS = 0,
+  KILN_FEATURE_COPY_OFFLOAD = 1,  ///< KILN_LIST_COPY_OFFLOAD is heard
+  KILN_FEATURE_LIST_SYNCHRONIZE = 2,
+  KILN_FEATURE_COUNTER_BASED_EVENTS = 3,
+  KILN_FEATURE_APPEND_LISTS = 4,
+  KILN_FEATURE_HOST_FUNCTIONS = 5
+};
+/// `has` is 1 where driver and loader have the KILN_FEATURE_…
+KILN_CHECKED kiln_result kiln_device_has(kiln_device device, uint32_t feature, uint32_t* has,
+                                         kiln_error* error);
+
+enum {
+  KILN_QUEUE_GROUP_COMPUTE = 1u << 0,
+  KILN_QUEUE_GROUP_COPY = 1u << 1,
+  KILN_QUEUE_GROUP_COOPERATIVE = 1u << 2
+};
+typedef struct kiln_queue_group {
+  uint32_t struct_size, struct_version;
+  uint64_t max_fill_pattern;  ///< bytes
+  uint32_t flags;             ///< KILN_QUEUE_GROUP_…
+  uint32_t queues;            ///< how many work side by side
+} kiln_queue_group;
+KILN_DETAIL_STRUCT(kiln_queue_group)
+KILN_CHECKED kiln_result kiln_device_queue_group_count(kiln_device device, uint32_t* count,
+                                                       kiln_error* error);
+KILN_CHECKED kiln_result kiln_device_get_queue_group(kiln_device device, uint32_t index,
+                                                     kiln_queue_group* group, kiln_error* error);
+
+/// An entry point that is not here, by its name, of the library that the device was opened by, or an
+/// extension of the driver: "zeImageCreate". It takes handles of this driver alone. Error: K0232.
+KILN_CHECKED kiln_result kiln_device_entry_point(kiln_device device, const char* name, void** address,
+                                                 kiln_error* error);
+/// Memory is kept where the device reaches it, or may leave again, for kernels that find it through pointers
+/// alone; Kiln does what most need.
+KILN_CHECKED kiln_result kiln_device_make_resident(kiln_device device, const void* data, size_t size,
+                                                   kiln_error* error);
+KILN_CHECKED kiln_result kiln_device_evict(kiln_device device, const void* data, size_t size,
+                                           kiln_error* error);
 void kiln_device_destroy(kiln_device device);
 
 // ---- Memory
 
 enum { KILN_MEMORY_DEVICE = 0, KILN_MEMORY_HOST = 1, KILN_MEMORY_SHARED = 2 };
-enum { KILN_ALLOCATE_RELAXED_LIMITS = 1u << 0 };  ///< above the device's largest allocation
+enum {
+  KILN_ALLOCATE_RELAXED_LIMITS = 1u << 0,    ///< above the device's largest allocation
+  KILN_ALLOCATE_EXPORT_OPAQUE_FD = 1u << 1,  ///< device memory, for kiln_buffer_export_fd()
+  KILN_ALLOCATE_EXPORT_DMA_BUF = 1u << 2
+};
 typedef struct kiln_buffer_options {
   uint32_t struct_size, struct_version;
   uint64_t alignment;  ///< bytes, a power of two; 0: 64
@@ -397,7 +497,7 @@ typedef struct kiln_buffer_options {
 KILN_DETAIL_STRUCT(kiln_buffer_options)
 
 /// `kind` is KILN_MEMORY_…, `size` in bytes; `options` may be null. Errors: K0204, K0205, K0207, K0214 to
-/// K0216, K0225.
+/// K0216, K0225, K0234.
 KILN_CHECKED kiln_result kiln_buffer_allocate(kiln_device device, uint32_t kind, size_t size,
                                               const kiln_buffer_options* options, kiln_buffer* buffer,
                                               kiln_error* error);
@@ -408,16 +508,53 @@ size_t kiln_buffer_size(kiln_buffer buffer);
 /// Frees the memory. The device must be done with it.
 void kiln_buffer_destroy(kiln_buffer buffer);
 
+/// As what memory leaves a device, or comes to it, also from and to Vulkan.
+enum {
+  KILN_EXTERNAL_OPAQUE_FD = 0,  ///< VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+  KILN_EXTERNAL_DMA_BUF = 1     ///< VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
+};
+enum {
+  KILN_EXPORTS_OPAQUE_FD = 1u << 0,
+  KILN_EXPORTS_DMA_BUF = 1u << 1,
+  KILN_IMPORTS_OPAQUE_FD = 1u << 2,
+  KILN_IMPORTS_DMA_BUF = 1u << 3
+};
+/// `flags` are KILN_EXPORTS_… and KILN_IMPORTS_…
+KILN_CHECKED kiln_result kiln_device_get_external_memory(kiln_device device, uint32_t* flags,
+                                                         kiln_error* error);
+/// A descriptor of memory that was allocated for that kind, KILN_EXTERNAL_…; you close it. Error: K0235 where
+/// the driver gives none.
+KILN_CHECKED kiln_result kiln_buffer_export_fd(kiln_buffer buffer, uint32_t kind, int* fd, kiln_error* error);
+/// Memory of another device, process or interface; you close `fd` unless the driver says otherwise. Error:
+/// K0234.
+KILN_CHECKED kiln_result kiln_buffer_import_fd(kiln_device device, int fd, size_t size, uint32_t kind,
+                                               kiln_buffer* buffer, kiln_error* error);
+/// A ze_ipc_mem_handle_t. Of fixed size.
+typedef struct kiln_ipc_handle {
+  char data[64];
+} kiln_ipc_handle;
+/// What another process opens; how its descriptor gets there is the platform's and the driver's. It stays
+/// until kiln_buffer_put_ipc() or the end of the memory.
+KILN_CHECKED kiln_result kiln_buffer_get_ipc(kiln_buffer buffer, kiln_ipc_handle* ipc, kiln_error* error);
+KILN_CHECKED kiln_result kiln_buffer_put_ipc(kiln_buffer buffer, const kiln_ipc_handle* ipc,
+                                             kiln_error* error);
+/// Memory of another process, whose `size` that one tells.
+KILN_CHECKED kiln_result kiln_buffer_open_ipc(kiln_device device, const kiln_ipc_handle* ipc, size_t size,
+                                              kiln_buffer* buffer, kiln_error* error);
+
 // ---- The kernel cache
 
 enum { KILN_CACHE_DEFAULT = 0, KILN_CACHE_OFF = 1, KILN_CACHE_READ = 2, KILN_CACHE_ON = 3 };
 typedef struct kiln_cache_options {
   uint32_t struct_size, struct_version;
-  const char* folder;    ///< null or "": $XDG_CACHE_HOME/kiln, else ~/.cache/kiln
-  uint64_t max_size;     ///< bytes on disk; 0: 1 GiB
-  uint64_t memory_size;  ///< bytes kept in this process; 0: 64 MiB
-  uint32_t mode;         ///< KILN_CACHE_…; default: on
-  uint32_t reserved;
+  const char* folder;            ///< null or "": $XDG_CACHE_HOME/kiln, else ~/.cache/kiln
+  uint64_t max_size;             ///< bytes on disk; 0: 1 GiB
+  uint64_t memory_size;          ///< bytes kept in this process; 0: 64 MiB
+  const char* const* read_only;  ///< folders that are read before it and never written
+  double verify;          ///< share of the hits, 0 to 1, that are compiled again; what differs is replaced
+  uint64_t longest_wait;  ///< nanoseconds for another process that compiles the same; 0: 10 minutes
+  uint32_t read_only_count;
+  uint32_t mode;  ///< KILN_CACHE_…; default: on
 } kiln_cache_options;
 KILN_DETAIL_STRUCT(kiln_cache_options)
 
@@ -438,6 +575,13 @@ void kiln_cache_destroy(kiln_cache cache);
 
 // ---- Bundles: kernel files in, code for this device out
 
+/// Registers of a hardware thread: with 256 less is spilled to memory, and half as many threads run.
+enum {
+  KILN_REGISTERS_AS_GIVEN = 0,   ///< by the flags, else the driver's own choice
+  KILN_REGISTERS_AUTOMATIC = 1,  ///< and again with 256 where a kernel spills; what spills less is kept
+  KILN_REGISTERS_128 = 2,
+  KILN_REGISTERS_256 = 3
+};
 typedef struct kiln_bundle_options {
   uint32_t struct_size, struct_version;
   const char* flags;                ///< OpenCL build options for a build from SPIR-V; null: none
@@ -446,6 +590,8 @@ typedef struct kiln_bundle_options {
   uint32_t constant_count;
   uint32_t only_spirv;    ///< 1: native code is passed over
   uint32_t same_process;  ///< 1: SPIR-V is compiled in this process, for inputs that you vouch for
+  uint32_t registers;     ///< KILN_REGISTERS_…, for what is compiled; flags that say how many win
+  uint32_t spill_limit;   ///< AUTOMATIC: bytes that a hardware thread may spill before 256 are tried
   uint32_t reserved;
 } kiln_bundle_options;
 KILN_DETAIL_STRUCT(kiln_bundle_options)
@@ -461,15 +607,16 @@ enum { KILN_ORIGIN_NATIVE = 0, KILN_ORIGIN_CACHE = 1, KILN_ORIGIN_JIT = 2 };
 enum { KILN_FIT_EXACT = 0, KILN_FIT_COMPATIBLE = 1, KILN_FIT_SPIRV = 2 };
 typedef struct kiln_bundle_info {
   uint32_t struct_size, struct_version;
-  const char* file;       ///< that the code was made from
-  const char* member;     ///< of that file
-  const char* target;     ///< the product that native code was compiled for
-  const char* build_log;  ///< the driver's, also after success
-  uint64_t build_time;    ///< nanoseconds
-  uint32_t origin;        ///< KILN_ORIGIN_…
-  uint32_t fit;           ///< KILN_FIT_…
-  uint32_t kernels;       ///< how many
-  uint32_t reserved;
+  const char* file;             ///< that the code was made from
+  const char* member;           ///< of that file
+  const char* target;           ///< the product that native code was compiled for
+  const char* build_log;        ///< the driver's, also after success
+  const char* register_choice;  ///< what KILN_REGISTERS_AUTOMATIC decided, and why; "": nothing spills
+  uint64_t build_time;          ///< nanoseconds
+  uint32_t origin;              ///< KILN_ORIGIN_…
+  uint32_t fit;                 ///< KILN_FIT_…
+  uint32_t kernels;             ///< how many
+  uint32_t registers;           ///< KILN_REGISTERS_… that it was built with; AS_GIVEN: nothing to change
 } kiln_bundle_info;
 KILN_DETAIL_STRUCT(kiln_bundle_info)
 
@@ -514,6 +661,13 @@ KILN_CHECKED kiln_result kiln_bundle_compile(kiln_device device, const kiln_sour
 KILN_CHECKED kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kiln_error* error);
 KILN_CHECKED kiln_result kiln_bundle_kernel_name(kiln_bundle bundle, uint32_t index, const char** name,
                                                  kiln_error* error);
+/// A variable at program scope, in memory of the device: lists copy to it and from it. Error: K0233 for a
+/// name that the module does not export, which OpenCL C's do where the flags say `-ze-take-global-address`.
+KILN_CHECKED kiln_result kiln_bundle_global(kiln_bundle bundle, const char* name, void** data, size_t* size,
+                                            kiln_error* error);
+/// The address of a function on the device, for kernels that call through pointers. Error: K0233.
+KILN_CHECKED kiln_result kiln_bundle_function(kiln_bundle bundle, const char* name, void** address,
+                                              kiln_error* error);
 void kiln_bundle_destroy(kiln_bundle bundle);
 
 /// A kernel of its own each time, so that every thread can have one. Errors: K0208 with the names there are,
@@ -531,7 +685,10 @@ void kiln_kernel_destroy(kiln_kernel kernel);
 
 // ---- Events
 
-enum { KILN_EVENTS_TIMESTAMPS = 1u << 0 };
+enum {
+  KILN_EVENTS_TIMESTAMPS = 1u << 0,
+  KILN_EVENTS_DEVICE_ONLY = 1u << 1  ///< the host neither asks nor waits
+};
 #define KILN_FOREVER UINT64_MAX
 typedef struct kiln_timestamps {
   uint32_t struct_size, struct_version;
@@ -547,6 +704,32 @@ void kiln_event_pool_destroy(kiln_event_pool pool);
 /// `index` below the pool's count, each once at a time. Thread-safe.
 KILN_CHECKED kiln_result kiln_event_create(kiln_event_pool pool, uint32_t index, kiln_event* event,
                                            kiln_error* error);
+
+/// How far what was written before a signal is seen behind it, or what a wait makes visible. Less is cheaper:
+/// HOST flushes the caches of the device. Each holds those before it.
+enum {
+  KILN_SCOPE_DEFAULT = 0,     ///< HOST; of waiting for a counter-based event DEVICE
+  KILN_SCOPE_NONE = 1,        ///< order alone: commands of one list, or lists of one queue
+  KILN_SCOPE_SUB_DEVICE = 2,  ///< other queues of the sub-device
+  KILN_SCOPE_DEVICE = 3,      ///< other queues of the device
+  KILN_SCOPE_HOST = 4         ///< other devices and the host too
+};
+typedef struct kiln_event_options {
+  uint32_t struct_size, struct_version;
+  uint32_t signal_scope, wait_scope;  ///< KILN_SCOPE_…
+  uint32_t flags;  ///< KILN_EVENTS_…, of one that is counter-based; else the pool's count
+  uint32_t reserved;
+} kiln_event_options;
+KILN_DETAIL_STRUCT(kiln_event_options)
+KILN_CHECKED kiln_result kiln_event_create_with(kiln_event_pool pool, uint32_t index,
+                                                const kiln_event_options* options, kiln_event* event,
+                                                kiln_error* error);
+/// An event without a pool, which is never reset or signalled by the host: each append that signals it makes
+/// it stand for that command alone; before the first it is signalled. Lists in order alone signal it; any may
+/// wait. `options` may be null. UNSUPPORTED_FEATURE (K0230) without KILN_FEATURE_COUNTER_BASED_EVENTS.
+KILN_CHECKED kiln_result kiln_event_create_counter_based(kiln_device device,
+                                                         const kiln_event_options* options, kiln_event* event,
+                                                         kiln_error* error);
 /// `timeout` in nanoseconds, or KILN_FOREVER. KILN_NOT_READY when it is over first.
 KILN_CHECKED kiln_result kiln_event_wait(kiln_event event, uint64_t timeout, kiln_error* error);
 /// KILN_SUCCESS when it is signalled, KILN_NOT_READY when not.
@@ -563,10 +746,37 @@ void kiln_event_destroy(kiln_event event);
 // ---- Lists of commands, and queues that run them
 
 enum {
-  KILN_LIST_IMMEDIATE = 1u << 0,   ///< commands start as they are appended
-  KILN_LIST_SYNCHRONOUS = 1u << 1  ///< with it: an append returns when its command has ended
+  KILN_LIST_IMMEDIATE = 1u << 0,    ///< commands start as they are appended
+  KILN_LIST_SYNCHRONOUS = 1u << 1,  ///< with it: an append returns when its command has ended
+  /// Each command starts when the one before it has ended, and sees what that wrote.
+  KILN_LIST_IN_ORDER = 1u << 2,
+  KILN_LIST_COPY_OFFLOAD = 1u << 3,  ///< a hint: copies may run on another engine
+  KILN_LIST_QUEUE_GROUP = 1u << 4    ///< the queue group is the options'
 };
-enum { KILN_QUEUE_SYNCHRONOUS = 1u << 0 };  ///< a submission returns when it has ended
+enum {
+  KILN_QUEUE_SYNCHRONOUS = 1u << 0,  ///< a submission returns when it has ended
+  KILN_QUEUE_QUEUE_GROUP = 1u << 1   ///< the queue group is the options'
+};
+enum { KILN_PRIORITY_NORMAL = 0, KILN_PRIORITY_LOW = 1, KILN_PRIORITY_HIGH = 2 };
+
+/// Of a list. Priority and index are a queue's, which lists that are immediate have.
+typedef struct kiln_list_options {
+  uint32_t struct_size, struct_version;
+  uint32_t flags;        ///< KILN_LIST_…
+  uint32_t priority;     ///< KILN_PRIORITY_…
+  uint32_t queue_group;  ///< its number, with KILN_LIST_QUEUE_GROUP; else the first that can compute
+  uint32_t queue_index;  ///< below the group's `queues`
+} kiln_list_options;
+KILN_DETAIL_STRUCT(kiln_list_options)
+
+typedef struct kiln_queue_options {
+  uint32_t struct_size, struct_version;
+  uint32_t flags;        ///< KILN_QUEUE_…
+  uint32_t priority;     ///< KILN_PRIORITY_…
+  uint32_t queue_group;  ///< its number, with KILN_QUEUE_QUEUE_GROUP; else the first that can compute
+  uint32_t queue_index;  ///< below the group's `queues`
+} kiln_queue_options;
+KILN_DETAIL_STRUCT(kiln_queue_options)
 
 /// What a command waits for and what it signals. Null stands for neither.
 typedef struct kiln_sync {
@@ -578,11 +788,14 @@ typedef struct kiln_sync {
 } kiln_sync;
 KILN_DETAIL_STRUCT(kiln_sync)
 
-/// A list on the device's first queue group that can compute. Commands start in order and may end in any
-/// other, as in Level Zero: what one leaves in memory the next one sees behind a barrier or an event. Lists
-/// that are immediate and synchronous are in order. Errors: K0218.
+/// A list on the device's first queue group that can compute. Unless it is in order, commands start in order
+/// and may end in any other, as in Level Zero: what one leaves in memory the next one sees behind a barrier
+/// or an event. Lists that are immediate and synchronous are in order. `flags` are KILN_LIST_… Errors: K0218,
+/// K0224, K0230.
 KILN_CHECKED kiln_result kiln_list_create(kiln_device device, uint32_t flags, kiln_list* list,
                                           kiln_error* error);
+KILN_CHECKED kiln_result kiln_list_create_with(kiln_device device, const kiln_list_options* options,
+                                               kiln_list* list, kiln_error* error);
 KILN_CHECKED kiln_result kiln_list_barrier(kiln_list list, const kiln_sync* sync, kiln_error* error);
 /// Copies `bytes` between any memory that the device can reach. Errors: K0222.
 KILN_CHECKED kiln_result kiln_list_copy(kiln_list list, void* to, const void* from, size_t bytes,
@@ -593,6 +806,45 @@ KILN_CHECKED kiln_result kiln_list_copy_buffer(kiln_list list, kiln_buffer to, k
 /// Repeats a pattern, whose size is a power of two, over `bytes`. Errors: K0222, K0226.
 KILN_CHECKED kiln_result kiln_list_fill(kiln_list list, void* to, const void* pattern, size_t pattern_size,
                                         size_t bytes, const kiln_sync* sync, kiln_error* error);
+/// A place in memory of rows: `x` in bytes, `y` in rows, `z` in slices. Of fixed size.
+typedef struct kiln_region_place {
+  uint32_t x, y, z;
+  uint32_t pitch;        ///< bytes from one row to the next
+  uint32_t slice_pitch;  ///< bytes from one slice to the next; of one slice it does not count
+} kiln_region_place;
+/// Copies a box of `size` (bytes of a row, rows, slices) out of memory of rows into another. Level Zero fills
+/// no regions. Error: K0231 for one that is empty, or does not fit the pitches.
+KILN_CHECKED kiln_result kiln_list_copy_region(kiln_list list, void* to, const kiln_region_place* to_place,
+                                               const void* from, const kiln_region_place* from_place,
+                                               kiln_extent size, const kiln_sync* sync, kiln_error* error);
+/// A hint for shared memory: the list's device reads it next.
+KILN_CHECKED kiln_result kiln_list_prefetch(kiln_list list, const void* data, size_t bytes,
+                                            kiln_error* error);
+/// As ze_memory_advice_t counts.
+enum {
+  KILN_ADVICE_SET_READ_MOSTLY = 0,
+  KILN_ADVICE_CLEAR_READ_MOSTLY = 1,
+  KILN_ADVICE_SET_PREFERRED_LOCATION = 2,
+  KILN_ADVICE_CLEAR_PREFERRED_LOCATION = 3,
+  KILN_ADVICE_SET_NON_ATOMIC_MOSTLY = 4,
+  KILN_ADVICE_CLEAR_NON_ATOMIC_MOSTLY = 5,
+  KILN_ADVICE_BIAS_CACHED = 6,
+  KILN_ADVICE_BIAS_UNCACHED = 7
+};
+/// A hint for shared memory: how the list's device will use it.
+KILN_CHECKED kiln_result kiln_list_advise(kiln_list list, const void* data, size_t bytes, uint32_t advice,
+                                          kiln_error* error);
+/// The device writes its clock there: ticks, of which kiln_device_info has the number a second and the bits.
+KILN_CHECKED kiln_result kiln_list_write_timestamp(kiln_list list, uint64_t* to, const kiln_sync* sync,
+                                                   kiln_error* error);
+/// Closed lists run as one command of this immediate list. Error: K0230 without KILN_FEATURE_APPEND_LISTS.
+KILN_CHECKED kiln_result kiln_list_append(kiln_list list, const kiln_list* lists, uint32_t count,
+                                          const kiln_sync* sync, kiln_error* error);
+typedef void (*kiln_host_function)(void* user);
+/// The host calls `function(user)`, on some thread, when the device gets there. It must be short, throw
+/// nothing, and call neither Level Zero nor Kiln. Error: K0230 without KILN_FEATURE_HOST_FUNCTIONS.
+KILN_CHECKED kiln_result kiln_list_host_function(kiln_list list, kiln_host_function function, void* user,
+                                                 const kiln_sync* sync, kiln_error* error);
 KILN_CHECKED kiln_result kiln_list_signal(kiln_list list, kiln_event event, kiln_error* error);
 KILN_CHECKED kiln_result kiln_list_wait(kiln_list list, const kiln_event* events, uint32_t count,
                                         kiln_error* error);
@@ -606,8 +858,11 @@ KILN_CHECKED kiln_result kiln_list_reset(kiln_list list, kiln_error* error);
 void* kiln_list_native(kiln_list list);  ///< a ze_command_list_handle_t; null for a bad handle
 void kiln_list_destroy(kiln_list list);
 
+/// `flags` are KILN_QUEUE_…
 KILN_CHECKED kiln_result kiln_queue_create(kiln_device device, uint32_t flags, kiln_queue* queue,
                                            kiln_error* error);
+KILN_CHECKED kiln_result kiln_queue_create_with(kiln_device device, const kiln_queue_options* options,
+                                                kiln_queue* queue, kiln_error* error);
 /// Runs closed lists. Errors: K0220, K0221.
 KILN_CHECKED kiln_result kiln_queue_execute(kiln_queue queue, const kiln_list* lists, uint32_t count,
                                             kiln_error* error);
@@ -648,6 +903,10 @@ KILN_CHECKED kiln_result kiln_launch(kiln_list list, kiln_kernel kernel, const k
 /// The most work-groups that a cooperative launch may have; `groups` and events of `launch` are not read.
 KILN_CHECKED kiln_result kiln_max_cooperative_groups(kiln_kernel kernel, const kiln_launch_info* launch,
                                                      uint64_t* groups, kiln_error* error);
+
+/// What would fit instead of such a launch: after a refusal, or before. Events of `launch` are not read.
+KILN_CHECKED kiln_result kiln_kernel_what_fits(kiln_kernel kernel, const kiln_launch_info* launch,
+                                               kiln_room* room, kiln_error* error);
 
 /// `size` bytes at `value`.
 static inline kiln_argument kiln_value(const void* value, uint64_t size) {

@@ -45,6 +45,10 @@ struct KernelRequest {
 [[nodiscard]] std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimits& limits,
                                                    const KernelRequest& request);
 
+/// what_fits() of kiln/check.hpp for a launch there. Pure.
+[[nodiscard]] LaunchFit what_fits(const KernelFacts& kernel, const TargetLimits& limits,
+                                  const KernelRequest& request);
+
 /// What the threads of a device share.
 struct ThreadMemory {
   std::uint64_t threads = 0;  ///< hardware threads that the device says it has

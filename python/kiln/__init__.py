@@ -9,15 +9,15 @@
 What fails raises kiln.Error, with Kiln's code, a text that says what to change, and the same as JSON. Objects may be closed,
 used by `with`, or left to the collector. The module finds libkiln.so.0 by KILN_LIBRARY, beside itself, or as the linker does.
 """
-from ._commands import Event, EventPool, List, Queue, Timestamps
-from ._device import Buffer, Cache, Device, DeviceInfo
+from ._commands import Event, EventPool, List, Queue, RegionPlace, Timestamps
+from ._device import Buffer, Cache, Device, DeviceInfo, Identity, NativeHandles, PciAddress, QueueGroup
 from ._errors import Error
 from ._files import (Argument, File, Finding, KernelFacts, Meaning, Occupancy, Part, Room, Target, explain, explain_log,
                      target, targets)
-from ._kernels import Bundle, Kernel, Local, Pointer
+from ._kernels import Bundle, GlobalVariable, Kernel, Local, Pointer
 from ._library import library_version, log_to
 
 __all__ = ['Argument', 'Buffer', 'Bundle', 'Cache', 'Device', 'DeviceInfo', 'Error', 'Event', 'EventPool', 'File', 'Finding',
-           'Kernel', 'KernelFacts', 'List', 'Local', 'Meaning', 'Occupancy', 'Part', 'Pointer', 'Queue', 'Room', 'Target',
-           'Timestamps', 'explain', 'explain_log', 'library_version', 'log_to', 'target', 'targets']
+           'GlobalVariable', 'Identity', 'Kernel', 'KernelFacts', 'List', 'Local', 'Meaning', 'NativeHandles', 'Occupancy', 'Part',
+           'PciAddress', 'Pointer', 'Queue', 'QueueGroup', 'RegionPlace', 'Room', 'Target', 'Timestamps', 'explain', 'explain_log', 'library_version', 'log_to', 'target', 'targets']
 __version__ = '0.1.0'

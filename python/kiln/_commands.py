@@ -3,14 +3,26 @@
 import ctypes
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._device import Buffer, Device
 from ._errors import Error
-from ._library import Object, call, made, ready
+from ._library import Object, Size, call, extent, made, number, ready
 
-IMMEDIATE, SYNCHRONOUS = 1, 2
+IMMEDIATE, SYNCHRONOUS, IN_ORDER, COPY_OFFLOAD, QUEUE_GROUP = 1, 2, 4, 8, 16
+QUEUE_SYNCHRONOUS, QUEUE_QUEUE_GROUP = 1, 2
+TIMESTAMPS, DEVICE_ONLY = 1, 2
+PRIORITIES = ('normal', 'low', 'high')
+SCOPES = ('', 'none', 'sub_device', 'device', 'host')  #: "": the usual one
+ADVICE = ('set_read_mostly', 'clear_read_mostly', 'set_preferred_location', 'clear_preferred_location', 'set_non_atomic_mostly',
+          'clear_non_atomic_mostly', 'bias_cached', 'bias_uncached')
+
+
+def _one_of(names: Sequence[str], given: str, what: str) -> int:
+    if given not in names:
+        raise ValueError(f'{what} is one of {", ".join(filter(None, names))}, not {given!r}')
+    return names.index(given)
 
 
 def _nanoseconds(seconds: Optional[float]) -> int:
@@ -36,21 +48,49 @@ class EventPool(Object):
 
     _destroy = c.functions['event_pool_destroy']
 
-    def __init__(self, device: Device, count: int, timestamps: bool = False) -> None:
-        self._handle = made('event_pool_create', device._handle, _number(count), int(timestamps))
+    def __init__(self, device: Device, count: int, timestamps: bool = False, host_visible: bool = True) -> None:
+        """Without `host_visible` the host neither asks nor waits."""
+        self._handle = made('event_pool_create', device._handle, number(count), _event_flags(timestamps, host_visible))
 
-    def event(self, index: int) -> 'Event':
-        """The event of that number, each once at a time."""
-        return Event(self, index)
+    def event(self, index: int, signal_scope: str = '', wait_scope: str = '') -> 'Event':
+        """The event of that number, each once at a time; scopes as in Event."""
+        return Event(self, index, signal_scope, wait_scope)
+
+
+def _event_flags(timestamps: bool, host_visible: bool) -> int:
+    return (TIMESTAMPS if timestamps else 0) | (0 if host_visible else DEVICE_ONLY)
+
+
+def _event_options(signal_scope: str, wait_scope: str) -> c.EventOptions:
+    options = c.EventOptions()
+    options.signal_scope = _one_of(SCOPES, signal_scope, 'signal_scope')
+    options.wait_scope = _one_of(SCOPES, wait_scope, 'wait_scope')
+    return options
 
 
 class Event(Object):
-    """Asked and waited for by any threads; reset when nobody waits."""
+    """Asked and waited for by any threads; reset when nobody waits.
+
+    Scopes say how far what was written before a signal is seen behind it, and what a wait makes visible: "none", "sub_device",
+    "device" or "host", which is the default and flushes the caches of the device.
+    """
 
     _destroy = c.functions['event_destroy']
 
-    def __init__(self, pool: EventPool, index: int) -> None:
-        self._handle = made('event_create', pool._handle, _number(index))
+    def __init__(self, pool: EventPool, index: int, signal_scope: str = '', wait_scope: str = '') -> None:
+        options = _event_options(signal_scope, wait_scope)
+        self._handle = made('event_create_with', pool._handle, number(index), byref(options))
+
+    @classmethod
+    def counter_based(cls, device: Device, timestamps: bool = False, host_visible: bool = True, signal_scope: str = '',
+                      wait_scope: str = '') -> 'Event':
+        """An event without a pool, which is never reset or signalled by the host: each append that signals it makes it stand for
+        that command alone; before the first it is signalled. Lists in order alone signal it; any may wait."""
+        options = _event_options(signal_scope, wait_scope)
+        options.flags = _event_flags(timestamps, host_visible)
+        event = cls.__new__(cls)
+        event._handle = made('event_create_counter_based', device._handle, byref(options))
+        return event
 
     def wait(self, timeout: Optional[float] = None) -> bool:
         """`timeout` in seconds; None: for ever. False: it was over first."""
@@ -74,12 +114,6 @@ class Event(Object):
         return Timestamps(info.global_start, info.global_end, info.context_start, info.context_end, info.duration)
 
 
-def _number(value: int) -> int:
-    if not 0 <= value < 2**32:
-        raise ValueError(f'{value} is not in 0 to 4294967295')
-    return value
-
-
 def handles_of(events: Sequence[Event]) -> Any:
     """As C has them."""
     for event in events:
@@ -99,24 +133,63 @@ def sync_of(signal: Optional[Event], wait: Sequence[Event]) -> Tuple[c.Sync, Any
     return sync, held
 
 
+#: A buffer, or an address that the device can reach.
+Memory = Union[Buffer, int]
+
+
+def _address(memory: Memory, offset: int, size: int) -> int:
+    if isinstance(memory, Buffer):
+        memory._inside(offset, size)
+        return memory.address + offset
+    return memory + offset
+
+
+def _place_queue(options: c.QueueOptions, priority: str, queue_group: Optional[int], queue_index: int) -> None:
+    options.priority = _one_of(PRIORITIES, priority, 'priority')
+    options.queue_group, options.queue_index = number(queue_group or 0), number(queue_index)
+
+
+class RegionPlace(NamedTuple):
+    """A place in memory of rows: `x` in bytes, `y` in rows, `z` in slices. Pitches are the bytes from one row, or slice, to the
+    next."""
+    pitch: int
+    x: int = 0
+    y: int = 0
+    z: int = 0
+    slice_pitch: int = 0  #: of one slice it does not count
+
+
 class List(Object):
     """A list of commands. One thread at a time.
 
-    Immediate and synchronous, which is the default, each command has ended when its call returns. Otherwise commands start
-    in order and may end in any other, as in Level Zero: what one leaves in memory the next one sees behind a barrier or an
-    event. The list keeps the buffers that it was given until synchronize() or reset().
+    Immediate and synchronous, which is the default, each command has ended when its call returns. In order, each starts when the
+    one before it has ended. Otherwise commands start in order and may end in any other, as in Level Zero: what one leaves in
+    memory the next one sees behind a barrier or an event. The list keeps the buffers that it was given until synchronize() or
+    reset().
     """
 
     _destroy = c.functions['list_destroy']
 
-    def __init__(self, device: Device, immediate: bool = True, synchronous: bool = True) -> None:
-        """A list that is not immediate is closed, and then run by a Queue."""
+    def __init__(self, device: Device, immediate: bool = True, synchronous: bool = True, *, in_order: bool = False,
+                 copy_offload: bool = False, priority: str = 'normal', queue_group: Optional[int] = None,
+                 queue_index: int = 0) -> None:
+        """A list that is not immediate is closed, and then run by a Queue, which then has priority and index.
+
+        copy_offload  a hint: copies may run on another engine
+        priority      "normal", "low" or "high"
+        queue_group   a number of Device.queue_groups; None: the first that can compute
+        queue_index   below the group's `queues`
+        """
         self.device = device
         self.synchronous = immediate and synchronous
         self.immediate = immediate
         self._kept: 'list[Any]' = []
-        flags = (IMMEDIATE if immediate else 0) | (SYNCHRONOUS if self.synchronous else 0)
-        self._handle = made('list_create', device._handle, flags)
+        options = c.ListOptions()
+        for flag, wanted in ((IMMEDIATE, immediate), (SYNCHRONOUS, self.synchronous), (IN_ORDER, in_order),
+                             (COPY_OFFLOAD, copy_offload), (QUEUE_GROUP, queue_group is not None)):
+            options.flags |= flag if wanted else 0
+        _place_queue(options, priority, queue_group, queue_index)
+        self._handle = made('list_create_with', device._handle, byref(options))
         self._pointer = c_void_p(self._handle)
 
     def barrier(self, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
@@ -125,11 +198,77 @@ class List(Object):
         call('list_barrier', self._handle, byref(sync))
         self._keep(held, signal, wait)
 
-    def copy(self, to: Buffer, source: Buffer, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
-        """Copies all of `source` into `to`."""
-        sync, held = sync_of(signal, wait)
-        call('list_copy_buffer', self._handle, to._handle, source._handle, byref(sync))
+    def copy(self, to: Memory, source: Memory, size: Optional[int] = None, *, to_offset: int = 0, source_offset: int = 0,
+             signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
+        """Copies `size` bytes, by default all of `source` from its offset on. In place of a buffer an address may stand."""
+        if size is None:
+            if not isinstance(source, Buffer):
+                raise TypeError('how many bytes are at an address? give the size')
+            size = source.size - source_offset
+        if not (to_offset or source_offset) and isinstance(to, Buffer) and isinstance(source, Buffer) and size == source.size:
+            sync, held = sync_of(signal, wait)
+            call('list_copy_buffer', self._handle, to._handle, source._handle, byref(sync))
+        else:
+            target, origin = _address(to, to_offset, size), _address(source, source_offset, size)
+            sync, held = sync_of(signal, wait)
+            call('list_copy', self._handle, target, origin, size, byref(sync))
         self._keep(to, source, held, signal, wait)
+
+    def copy_region(self, to: Memory, to_place: RegionPlace, source: Memory, source_place: RegionPlace, size: Size, *,
+                    signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
+        """Copies a box of `size` (bytes of a row, rows, slices) out of memory of rows into another."""
+        box = extent(size, 'size')
+        places = []
+        for memory, place in ((to, to_place), (source, source_place)):
+            slices = (place.z + box[2] - 1) * place.slice_pitch if box[2] > 1 or place.z else 0
+            end = slices + (place.y + box[1] - 1) * place.pitch + place.x + box[0]
+            places.append((_address(memory, 0, end),
+                           c.CRegionPlace(*map(number, (place.x, place.y, place.z, place.pitch, place.slice_pitch)))))
+        (target, to_c), (origin, source_c) = places
+        sync, held = sync_of(signal, wait)
+        call('list_copy_region', self._handle, target, byref(to_c), origin, byref(source_c), c.Extent(*box), byref(sync))
+        self._keep(to, source, held, signal, wait)
+
+    def prefetch(self, memory: Buffer) -> None:
+        """A hint for shared memory: the list's device reads it next."""
+        memory._open()
+        call('list_prefetch', self._handle, memory.address, memory.size)
+        self._keep(memory)
+
+    def advise(self, memory: Buffer, advice: str) -> None:
+        """A hint for shared memory, one of ADVICE: how the list's device will use it."""
+        memory._open()
+        call('list_advise', self._handle, memory.address, memory.size, _one_of(ADVICE, advice, 'advice'))
+        self._keep(memory)
+
+    def write_timestamp(self, to: Buffer, offset: int = 0, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
+        """The device writes its clock there, 8 bytes of ticks: DeviceInfo.ticks_per_second."""
+        sync, held = sync_of(signal, wait)
+        call('list_write_timestamp', self._handle, _address(to, offset, 8), byref(sync))
+        self._keep(to, held, signal, wait)
+
+    def append(self, *lists: 'List', signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
+        """Lists that were finished run as one command of this immediate list; they must stay until they have ended."""
+        handles = (c_void_p * max(1, len(lists)))(*(each._handle for each in lists))
+        sync, held = sync_of(signal, wait)
+        call('list_append', self._handle, handles, len(lists), byref(sync))
+        self._keep(lists, held, signal, wait)
+
+    def signal(self, event: Event) -> None:
+        """Not behind what is still running, unless the list is in order: a barrier's `signal` is."""
+        call('list_signal', self._handle, event._handle)
+        self._keep(event)
+
+    def wait(self, *events: Event) -> None:
+        """What is behind it starts when these are signalled."""
+        held = handles_of(events)
+        call('list_wait', self._handle, held, len(events))
+        self._keep(events)
+
+    def reset_event(self, event: Event) -> None:
+        """The device resets it."""
+        call('list_reset_event', self._handle, event._handle)
+        self._keep(event)
 
     def fill(self, to: Buffer, pattern: bytes, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
         """Repeats a pattern, whose size is a power of two, over the buffer."""
@@ -174,8 +313,13 @@ class Queue(Object):
 
     _destroy = c.functions['queue_destroy']
 
-    def __init__(self, device: Device, synchronous: bool = False) -> None:
-        self._handle = made('queue_create', device._handle, int(synchronous))
+    def __init__(self, device: Device, synchronous: bool = False, *, priority: str = 'normal',
+                 queue_group: Optional[int] = None, queue_index: int = 0) -> None:
+        """As in List."""
+        options = c.QueueOptions()
+        options.flags = (QUEUE_SYNCHRONOUS if synchronous else 0) | (0 if queue_group is None else QUEUE_QUEUE_GROUP)
+        _place_queue(options, priority, queue_group, queue_index)
+        self._handle = made('queue_create_with', device._handle, byref(options))
 
     def execute(self, *lists: List) -> None:
         """Runs lists that were finished, which must stay until they have ended."""

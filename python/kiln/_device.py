@@ -4,9 +4,9 @@ import ctypes
 import operator
 import os
 import threading
-from ctypes import byref
+from ctypes import byref, c_uint32
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._library import Object, call, encoded, made, text
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 KINDS = ('gpu', 'cpu', 'capture', 'driver')
 MEMORY = {'device': 0, 'host': 1, 'shared': 2}
+EXTERNAL = ('opaque_fd', 'dma_buf')
+FEATURES = ('in_order_lists', 'copy_offload', 'list_synchronize', 'counter_based_events', 'append_lists', 'host_functions')
 CACHE_MODES = {'': 0, 'off': 1, 'read': 2, 'on': 3}
 
 
@@ -39,6 +41,47 @@ class DeviceInfo:
     threads: int  #: hardware threads
     fp64: bool
     int64_atomics: bool
+    ticks_per_second: int  #: of timestamps
+    timestamp_bits: int  #: that count
+
+
+class PciAddress(NamedTuple):
+    """Where a device is plugged in; Vulkan: VkPhysicalDevicePCIBusInfoPropertiesEXT."""
+    domain: int
+    bus: int
+    device: int
+    function: int
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What tells a device from another, also in Vulkan."""
+    uuid: bytes  #: Vulkan: deviceUUID
+    pci: Optional[PciAddress]
+    luid: Optional[bytes]  #: Vulkan: deviceLUID, where the system has them (Windows)
+    luid_nodes: int
+    integrated: bool  #: shares the memory of the host
+    sub_device: bool  #: a tile of a device
+    sub_device_id: int
+    error_correction: bool
+    on_demand_paging: bool
+
+
+class NativeHandles(NamedTuple):
+    """Level Zero's own, as addresses."""
+    driver: int
+    device: int
+    context: int
+
+
+@dataclass(frozen=True)
+class QueueGroup:
+    """Queues of one kind."""
+    compute: bool
+    copy: bool
+    cooperative: bool
+    queues: int  #: how many work side by side
+    max_fill_pattern: int  #: bytes
 
 
 class Device(Object):
@@ -63,18 +106,126 @@ class Device(Object):
         return DeviceInfo(text(info.name), KINDS[info.kind], info.memory, info.free_memory, info.largest_allocation,
                           info.slm_per_group, info.max_group_size, tuple(info.max_group_extent), tuple(info.max_groups),
                           tuple(info.sub_group_sizes[:info.sub_group_size_count]), info.vendor_id, info.device_id,
-                          info.ip_version, info.driver_version, threads, bool(info.fp64), bool(info.int64_atomics))
+                          info.ip_version, info.driver_version, threads, bool(info.fp64), bool(info.int64_atomics),
+                          info.timer_ticks_per_second, info.timestamp_bits)
 
     def check_status(self) -> None:
         """Raises where the device is lost."""
         call('device_status', self._handle)
 
-    def buffer(self, source: Any, kind: str = 'shared', alignment: int = 0) -> 'Buffer':
+    @classmethod
+    def lend(cls, native: NativeHandles, driver_of: 'Optional[Device]' = None) -> 'Device':
+        """A device whose context is somebody else's and stays so: it must outlive what is made of the device. The handles are those
+        of the Level Zero loader, or of the driver of `driver_of`."""
+        given = c.NativeDevice()
+        given.driver, given.device, given.context = native
+        return cls._of(made('device_lend', None if driver_of is None else driver_of._handle, byref(given)))
+
+    @classmethod
+    def _of(cls, handle: int) -> 'Device':
+        device = cls.__new__(cls)
+        device._handle = handle
+        device._threads = threading.local()
+        return device
+
+    @property
+    def native(self) -> NativeHandles:
+        """They stay Kiln's."""
+        info = c.NativeDevice()
+        call('device_get_native', self._handle, byref(info))
+        return NativeHandles(info.driver or 0, info.device or 0, info.context or 0)
+
+    def devices(self) -> 'Tuple[Device, ...]':
+        """All of the same driver, this one among them, in this one's context: they use the same memory and events."""
+        return self._all('device_count', 'device_at')
+
+    def sub_devices(self) -> 'Tuple[Device, ...]':
+        """The tiles of a device of several; none of one. They take what a device takes."""
+        return self._all('device_sub_device_count', 'device_sub_device')
+
+    def _all(self, counted: str, one: str) -> 'Tuple[Device, ...]':
+        count = c_uint32()
+        call(counted, self._handle, byref(count))
+        return tuple(Device._of(made(one, self._handle, index)) for index in range(count.value))
+
+    def can_access(self, peer: 'Device') -> bool:
+        """Whether kernels of this device reach the memory of that one."""
+        can = c_uint32()
+        call('device_can_access', self._handle, peer._handle, byref(can))
+        return bool(can.value)
+
+    @property
+    def identity(self) -> Identity:
+        """What tells it from another, also in Vulkan."""
+        info = c.CIdentity()
+        call('device_get_identity', self._handle, byref(info))
+        has = [bool(info.flags >> bit & 1) for bit in range(6)]
+        pci = PciAddress(info.pci_domain, info.pci_bus, info.pci_device, info.pci_function)
+        return Identity(bytes(info.uuid), pci if has[4] else None, bytes(info.luid) if has[5] else None, info.luid_nodes,
+                        has[0], has[1], info.sub_device_id, has[2], has[3])
+
+    def has(self, feature: str) -> bool:
+        """Whether driver and loader have one of FEATURES. What needs one that is lacking raises K0230."""
+        if feature not in FEATURES:
+            raise ValueError(f'a feature is one of {", ".join(FEATURES)}, not {feature!r}')
+        has = c_uint32()
+        call('device_has', self._handle, FEATURES.index(feature), byref(has))
+        return bool(has.value)
+
+    @property
+    def queue_groups(self) -> Tuple[QueueGroup, ...]:
+        """By their numbers."""
+        count, found = c_uint32(), []
+        call('device_queue_group_count', self._handle, byref(count))
+        for index in range(count.value):
+            info = c.CQueueGroup()
+            call('device_get_queue_group', self._handle, index, byref(info))
+            found.append(QueueGroup(bool(info.flags & 1), bool(info.flags & 2), bool(info.flags & 4), info.queues,
+                                    info.max_fill_pattern))
+        return tuple(found)
+
+    def entry_point(self, name: str) -> int:
+        """The address of a function of Level Zero that is not here, for ctypes.CFUNCTYPE. It takes handles of this driver alone."""
+        address = ctypes.c_void_p()
+        call('device_entry_point', self._handle, encoded(name), byref(address))
+        return address.value or 0
+
+    def make_resident(self, buffer: 'Buffer') -> None:
+        """Keeps memory where the device reaches it, for kernels that find it through pointers alone."""
+        buffer._open()
+        call('device_make_resident', self._handle, buffer.address, buffer.size)
+
+    def evict(self, buffer: 'Buffer') -> None:
+        """It may leave again."""
+        buffer._open()
+        call('device_evict', self._handle, buffer.address, buffer.size)
+
+    @property
+    def external_memory(self) -> FrozenSet[str]:
+        """Of "exports opaque_fd", "exports dma_buf", "imports opaque_fd" and "imports dma_buf" what the device does."""
+        flags = c_uint32()
+        call('device_get_external_memory', self._handle, byref(flags))
+        words = [f'{verb} {kind}' for verb in ('exports', 'imports') for kind in EXTERNAL]
+        return frozenset(word for bit, word in enumerate(words) if flags.value >> bit & 1)
+
+    def import_fd(self, fd: int, size: int, kind: str = 'opaque_fd') -> 'Buffer':
+        """Memory of another device, process or interface; you close `fd` unless the driver says otherwise."""
+        return Buffer._of(self, made('buffer_import_fd', self._handle, fd, _size(size), _external(kind)), size)
+
+    def open_ipc(self, handle: bytes, size: int) -> 'Buffer':
+        """Memory of another process, by what its Buffer.ipc_handle() gave; `size` is what that one says."""
+        if len(handle) != 64:
+            raise ValueError(f'a handle has 64 bytes, not {len(handle)}')
+        ipc = c.IpcHandle.from_buffer_copy(handle)
+        return Buffer._of(self, made('buffer_open_ipc', self._handle, byref(ipc), _size(size)), size)
+
+    def buffer(self, source: Any, kind: str = 'shared', alignment: int = 0, export: str = '') -> 'Buffer':
         """Memory of so many bytes, or with a copy of what has the buffer protocol: bytes, array.array, a NumPy array.
 
-        `kind` is "shared", "host" or "device", the last of which the host cannot touch.
+        `kind` is "shared", "host" or "device", the last of which the host cannot touch. Device memory that export_fd() takes is
+        made with `export`: "opaque_fd" or "dma_buf".
         """
-        return Buffer(self, source, kind, alignment)
+        return Buffer(self, source, kind, alignment, export)
 
     @property
     def list(self) -> 'List':
@@ -86,6 +237,16 @@ class Device(Object):
         return found
 
 
+def _external(kind: str) -> int:
+    if kind not in EXTERNAL:
+        raise ValueError(f'kind is {" or ".join(EXTERNAL)}, not {kind!r}')
+    return EXTERNAL.index(kind)
+
+
+def _size(size: int) -> int:
+    if not 0 <= size < 2**64:
+        raise ValueError(f'a buffer cannot have {size} bytes')
+    return size
 
 
 def _typed(source: Any) -> Tuple[memoryview, Any]:
@@ -102,7 +263,7 @@ class Buffer(Object):
 
     _destroy = c.functions['buffer_destroy']
 
-    def __init__(self, device: Device, source: Any, kind: str = 'shared', alignment: int = 0) -> None:
+    def __init__(self, device: Device, source: Any, kind: str = 'shared', alignment: int = 0, export: str = '') -> None:
         if kind not in MEMORY:
             raise ValueError(f'kind is one of {", ".join(MEMORY)}, not {kind!r}')
         content = None
@@ -112,17 +273,43 @@ class Buffer(Object):
         else:
             content, self._numpy = _typed(source)
             size = content.nbytes
-        if not 0 <= size < 2**64:
-            raise ValueError(f'a buffer cannot have {size} bytes')
         options = c.BufferOptions()
         options.alignment = alignment
-        self._handle = made('buffer_allocate', device._handle, MEMORY[kind], size, byref(options))
+        options.flags = 2 << _external(export) if export else 0
+        self._take(device, made('buffer_allocate', device._handle, MEMORY[kind], _size(size), byref(options)), kind, size)
+        if content is not None:
+            self.write(content)
+
+    def _take(self, device: Device, handle: int, kind: str, size: int) -> None:
+        self._handle = handle
         self.device = device
         self.kind = kind
         self.size: int = size  #: bytes
-        self.address: int = c.functions['buffer_data'](self._handle)
-        if content is not None:
-            self.write(content)
+        self.address: int = c.functions['buffer_data'](handle)
+
+    @classmethod
+    def _of(cls, device: Device, handle: int, size: int) -> 'Buffer':
+        buffer = cls.__new__(cls)
+        buffer._take(device, handle, 'device', size)
+        return buffer
+
+    def export_fd(self, kind: str = 'opaque_fd') -> int:
+        """A descriptor of memory that was made with that `export`; you close it."""
+        fd = ctypes.c_int()
+        call('buffer_export_fd', self._handle, _external(kind), byref(fd))
+        return fd.value
+
+    def ipc_handle(self) -> bytes:
+        """What another process opens; how its descriptor gets there is the platform's and the driver's. It stays until put_ipc(),
+        or the end of the memory."""
+        ipc = c.IpcHandle()
+        call('buffer_get_ipc', self._handle, byref(ipc))
+        return bytes(ipc)
+
+    def put_ipc(self, handle: bytes) -> None:
+        """Gives it back."""
+        ipc = c.IpcHandle.from_buffer_copy(handle)
+        call('buffer_put_ipc', self._handle, byref(ipc))
 
     _numpy: Any = None
 
@@ -206,13 +393,23 @@ class Cache(Object):
     _destroy = c.functions['cache_destroy']
 
     def __init__(self, folder: 'Union[str, os.PathLike[str]]' = '', mode: str = '', max_size: int = 0,
-                 memory_size: int = 0) -> None:
-        """Sizes in bytes. What the variables KILN_CACHE… say goes before; "" and 0 are the defaults."""
+                 memory_size: int = 0, read_only: "Sequence[Union[str, os.PathLike[str]]]" = (), verify: float = 0,
+                 longest_wait: float = 0) -> None:
+        """Sizes in bytes. What the variables KILN_CACHE… say goes before; "" and 0 are the defaults.
+
+        read_only     folders that are read before it and never written
+        verify        share of the hits, 0 to 1, that are compiled again; what differs is replaced
+        longest_wait  seconds for another process that compiles the same
+        """
         if mode not in CACHE_MODES:
             raise ValueError(f'mode is off, read or on, not {mode!r}')
         options = c.CacheOptions()
         options.folder = encoded(folder)
         options.mode, options.max_size, options.memory_size = CACHE_MODES[mode], max_size, memory_size
+        folders = [encoded(each) for each in read_only]
+        held = (ctypes.c_char_p * max(1, len(folders)))(*folders)
+        options.read_only, options.read_only_count = ctypes.addressof(held), len(folders)
+        options.verify, options.longest_wait = verify, int(longest_wait * 1e9)
         self._handle = made('cache_open', byref(options))
 
     @property

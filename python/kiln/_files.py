@@ -36,13 +36,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Room:
-    """What may be chosen in place of what does not fit. Sizes in bytes, groups in work-items."""
+    """What may be chosen in place of what does not fit. Each value is for itself; 0: it does not apply, or nothing fits. Sizes
+    in bytes, groups in work-items."""
     slm_per_group: int
     static_slm: int
     asked_slm: int
-    local_bytes: int  #: the most that one `__local` argument can have
+    local_bytes: int  #: the most that all `__local` arguments can have together, alignment included
     max_group_size: int
-    largest_group: int  #: that fits with as many `__local` bytes a work-item; 0: none, or no group size was asked for
+    largest_group: int  #: with as many bytes of each `__local` argument a work-item, where these decide; 0: none fits
+    local_bytes_per_item: int  #: as asked for, where `largest_group` follows from it
+    tiles: int  #: how many square tiles of one edge the `__local` arguments asked for are, where they do not fit
+    tile_edge: int  #: of the largest that fit, in elements
+    tile_element: int  #: bytes of an element
+    element_size: int  #: bytes of elements that fit where the ones asked for, of twice that, do not
+    required_group_size: Tuple[int, ...]  #: the kernel takes no other; zeros: any
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,13 @@ class Meaning:
     meaning: str
     causes: Tuple[str, ...]
     cures: Tuple[str, ...]
+
+
+def room_of(info: c.RoomInfo) -> Room:
+    """As Python has it."""
+    return Room(info.slm_per_group, info.static_slm, info.asked_slm, info.local_bytes, info.max_group_size, info.largest_group,
+                info.local_bytes_per_item, info.tiles, info.tile_edge, info.tile_element, info.element_size,
+                tuple(info.required_group_size))
 
 
 def findings_of(handle: int) -> List[Finding]:
@@ -145,8 +159,7 @@ class KernelFacts:
         room = c.RoomInfo()
         call('what_fits', *self._asked(), encoded(target), byref(request), byref(room))
         del kept
-        return Room(room.slm_per_group, room.static_slm, room.asked_slm, room.local_bytes, room.max_group_size,
-                    room.largest_group)
+        return room_of(room)
 
     def occupancy(self, target: str, group_size: int, slm: int = 0) -> Occupancy:
         """`group_size` in work-items, `slm` in bytes a group, the static part included."""

@@ -4,17 +4,18 @@ import ctypes
 import os
 import struct
 from ctypes import byref, c_uint32, c_void_p
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._commands import Event, List, handles_of
 from ._device import Buffer, Cache, Device
-from ._files import Argument, KernelFacts, argument_of
-from ._library import Object, Size, call, encoded, made, text
+from ._files import Argument, KernelFacts, Room, argument_of, room_of
+from ._library import Object, Size, call, encoded, made, number, text
 from ._library import launch as _launch
 
 ORIGINS = ('native', 'cache', 'jit')
 FITS = ('exact', 'compatible', 'spirv')
+REGISTERS = ('as_given', 'automatic', '128', '256')
 VALUE, POINTER, LOCAL, BUFFER = 0, 1, 2, 6
 COOPERATIVE = 1
 
@@ -141,6 +142,15 @@ class Kernel(Object):
         call('max_cooperative_groups', self._handle, plan.reference, byref(groups))
         return groups.value
 
+    def what_fits(self, *arguments: Any, group_size: Size, groups: Size = 1) -> Room:
+        """What would fit instead of such a launch: after a refusal, or before."""
+        plan = self._planned(arguments)
+        self._fill(plan, arguments)
+        self._set_shape(plan, (groups, group_size))
+        room = c.RoomInfo()
+        call('kernel_what_fits', self._handle, plan.reference, byref(room))
+        return room_of(room)
+
     def __call__(self, *arguments: Any, groups: Size, group_size: Size, list: Optional[List] = None,
                  signal: Optional[Event] = None, wait: Sequence[Event] = (), cooperative: bool = False) -> None:
         """Compares the launch with kernel and device, and appends it. What does not fit never reaches the driver.
@@ -255,11 +265,21 @@ class Kernel(Object):
         raise TypeError(f'{where}: a kernel takes no {type(value).__name__}; device.buffer() makes a buffer of an array')
 
 
-def _options(flags: str, same_process: bool) -> c.BundleOptions:
+def _options(flags: str, same_process: bool, registers: str, spill_limit: int) -> c.BundleOptions:
+    if registers not in REGISTERS:
+        raise ValueError(f'registers is one of {", ".join(REGISTERS)}, not {registers!r}')
     options = c.BundleOptions()
     options.flags = encoded(flags)
     options.same_process = int(same_process)
+    options.registers = REGISTERS.index(registers)
+    options.spill_limit = number(spill_limit)
     return options
+
+
+class GlobalVariable(NamedTuple):
+    """A variable at program scope, in memory of the device: List.copy() takes its address."""
+    address: int
+    size: int  #: bytes
 
 
 class Bundle(Object):
@@ -269,7 +289,7 @@ class Bundle(Object):
 
     def __init__(self, device: Device, source: 'Union[str, os.PathLike[str], Mapping[str, bytes]]', *, cache: Optional[Cache] = None,
                  flags: str = '', constants: Optional[Mapping[int, int]] = None, only_spirv: bool = False,
-                 same_process: bool = False, link: bool = False) -> None:
+                 same_process: bool = False, link: bool = False, registers: str = 'as_given', spill_limit: int = 0) -> None:
         """What lies at a path, as `kernels/saxpy` or a file; or files in memory by their names.
 
         flags         OpenCL build options for a build from SPIR-V
@@ -277,11 +297,13 @@ class Bundle(Object):
         only_spirv    native code is passed over
         same_process  SPIR-V is compiled in this process, for inputs that you vouch for
         link          links the files in memory, in their order
+        registers     of a hardware thread, for what is compiled: "as_given" (by the flags), "128", "256", or "automatic", which
+                      tries 256 where a kernel spills more than `spill_limit` bytes, and keeps what spills less
         """
         given = constants or {}
         ids = (c_uint32 * max(1, len(given)))(*given.keys())
         values = (ctypes.c_uint64 * max(1, len(given)))(*given.values())
-        options = _options(flags, same_process)
+        options = _options(flags, same_process, registers, spill_limit)
         options.only_spirv = int(only_spirv)
         options.constant_ids, options.constant_values = ctypes.addressof(ids), ctypes.addressof(values)
         options.constant_count = len(given)
@@ -301,12 +323,14 @@ class Bundle(Object):
     def compile(cls, device: Device, source: 'Union[str, os.PathLike[str]]', *, name: str = 'source.cl',
                 headers: Optional[Mapping[str, str]] = None, macros: Optional[Mapping[str, object]] = None,
                 folders: 'Iterable[Union[str, os.PathLike[str]]]' = (), flags: str = '', cache: Optional[Cache] = None,
-                same_process: bool = False) -> 'Bundle':
+                same_process: bool = False, registers: str = 'as_given', spill_limit: int = 0) -> 'Bundle':
         """OpenCL C, compiled now or taken from the cache: a text, whose `name` is for messages, or the path of a file.
 
         headers  texts by the names that `#include` gives them; looked at before the folders
         macros   values by their names
         folders  that hold headers
+
+        The rest is as in Bundle().
         """
         info = c.SourceInfo()
         if isinstance(source, str):
@@ -324,7 +348,7 @@ class Bundle(Object):
         info.headers, info.macros, info.folders = (ctypes.addressof(each) for each in (*named, held))
         info.header_count, info.macro_count, info.folder_count = len(headers or {}), len(macros or {}), len(places)
         bundle = cls.__new__(cls)
-        bundle._take(device, made('bundle_compile', device._handle, byref(info), byref(_options(flags, same_process)),
+        bundle._take(device, made('bundle_compile', device._handle, byref(info), byref(_options(flags, same_process, registers, spill_limit)),
                                   None if cache is None else cache._handle))
         return bundle
 
@@ -337,6 +361,8 @@ class Bundle(Object):
         self.build_log = text(info.build_log)
         self.build_time: int = info.build_time  #: nanoseconds
         self.origin, self.fit = ORIGINS[info.origin], FITS[info.fit]
+        self.registers = REGISTERS[info.registers]  #: that it was built with
+        self.register_choice = text(info.register_choice)  #: what "automatic" decided, and why; "": nothing spills
         names = []
         for index in range(info.kernels):
             name_of = ctypes.c_char_p()
@@ -346,6 +372,18 @@ class Bundle(Object):
 
     def __repr__(self) -> str:
         return f'<kiln bundle of {self.file!r}, {self.origin}>'
+
+    def global_variable(self, name: str) -> GlobalVariable:
+        """A variable at program scope, which OpenCL C exports where the flags say `-ze-take-global-address`."""
+        address, size = c_void_p(), ctypes.c_size_t()
+        call('bundle_global', self._handle, encoded(name), byref(address), byref(size))
+        return GlobalVariable(address.value or 0, size.value)
+
+    def function(self, name: str) -> int:
+        """The address of a function on the device, for kernels that call through pointers."""
+        address = c_void_p()
+        call('bundle_function', self._handle, encoded(name), byref(address))
+        return address.value or 0
 
     def kernel(self, name: str, types: Union[str, Iterable[str], None] = None) -> Kernel:
         """A kernel of its own each time; `types` as in Kernel."""

@@ -4,7 +4,7 @@ import ctypes
 import os
 import pathlib
 import sys
-from ctypes import POINTER, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from ._errors import Error
@@ -47,8 +47,10 @@ class Extent(ctypes.Structure):
 
 
 def _fields(text: str) -> Any:
-    """`s name; Q global_data; I format required_group_size[3]` as ctypes wants it. s: text, p: address, S: texts, E: extent."""
-    kinds: Dict[str, Any] = {'s': c_char_p, 'p': c_void_p, 'Q': c_uint64, 'I': c_uint32, 'S': POINTER(c_char_p), 'E': Extent}
+    """`s name; Q global_data; I format required_group_size[3]` as ctypes wants it. s: text, p: address, S: texts, E: extent,
+    B: bytes, d: double."""
+    kinds: Dict[str, Any] = {'s': c_char_p, 'p': c_void_p, 'Q': c_uint64, 'I': c_uint32, 'S': POINTER(c_char_p), 'E': Extent,
+                             'B': c_uint8, 'd': c_double}
     fields: Any = [('struct_size', c_uint32), ('struct_version', c_uint32)]
     for group in text.split(';'):
         kind, *names = group.split()
@@ -95,7 +97,8 @@ class FindingInfo(Struct):
 
 
 class RoomInfo(Struct):
-    _fields_ = _fields('Q slm_per_group static_slm asked_slm local_bytes; I max_group_size largest_group')
+    _fields_ = _fields('Q slm_per_group static_slm asked_slm local_bytes local_bytes_per_item tile_edge tile_element element_size; '
+                       'I tiles max_group_size largest_group required_group_size[3]')
 
 
 class OccupancyInfo(Struct):
@@ -117,12 +120,24 @@ class NativeDevice(Struct):
     _fields_ = _fields('p driver device context')
 
 
+class CIdentity(Struct):
+    _fields_ = _fields('B uuid[16] luid[8]; I luid_nodes pci_domain pci_bus pci_device pci_function flags sub_device_id reserved')
+
+
+class CQueueGroup(Struct):
+    _fields_ = _fields('Q max_fill_pattern; I flags queues')
+
+
+class IpcHandle(ctypes.Structure):
+    _fields_ = [('data', ctypes.c_char * 64)]
+
+
 class BufferOptions(Struct):
     _fields_ = _fields('Q alignment; I flags reserved')
 
 
 class CacheOptions(Struct):
-    _fields_ = _fields('s folder; Q max_size memory_size; I mode reserved')
+    _fields_ = _fields('s folder; Q max_size memory_size; p read_only; d verify; Q longest_wait; I read_only_count mode')
 
 
 class CacheCounts(Struct):
@@ -131,7 +146,8 @@ class CacheCounts(Struct):
 
 
 class BundleOptions(Struct):
-    _fields_ = _fields('s flags; p constant_ids constant_values; I constant_count only_spirv same_process reserved')
+    _fields_ = _fields('s flags; p constant_ids constant_values; I constant_count only_spirv same_process registers '
+                       'spill_limit reserved')
 
 
 class NamedText(ctypes.Structure):
@@ -143,11 +159,27 @@ class SourceInfo(Struct):
 
 
 class BundleInfo(Struct):
-    _fields_ = _fields('s file member target build_log; Q build_time; I origin fit kernels reserved')
+    _fields_ = _fields('s file member target build_log register_choice; Q build_time; I origin fit kernels registers')
 
 
 class CTimestamps(Struct):
     _fields_ = _fields('Q global_start global_end context_start context_end duration')
+
+
+class EventOptions(Struct):
+    _fields_ = _fields('I signal_scope wait_scope flags reserved')
+
+
+class QueueOptions(Struct):
+    _fields_ = _fields('I flags priority queue_group queue_index')
+
+
+class ListOptions(QueueOptions):
+    pass
+
+
+class CRegionPlace(ctypes.Structure):
+    _fields_ = [(name, c_uint32) for name in ('x', 'y', 'z', 'pitch', 'slice_pitch')]
 
 
 class Sync(Struct):
@@ -164,17 +196,28 @@ STRUCTS: Dict[str, Any] = {
     'kiln_target_info': TargetInfo, 'kiln_request': RequestInfo, 'kiln_finding': FindingInfo, 'kiln_room': RoomInfo,
     'kiln_occupancy': OccupancyInfo, 'kiln_meaning_info': MeaningInfo, 'kiln_device_info': CDeviceInfo,
     'kiln_native_device': NativeDevice, 'kiln_buffer_options': BufferOptions, 'kiln_cache_options': CacheOptions,
-    'kiln_cache_counts': CacheCounts, 'kiln_bundle_options': BundleOptions, 'kiln_source': SourceInfo, 'kiln_named_text': NamedText, 'kiln_bundle_info': BundleInfo,
+    'kiln_cache_counts': CacheCounts, 'kiln_bundle_options': BundleOptions, 'kiln_source': SourceInfo,
+    'kiln_named_text': NamedText, 'kiln_bundle_info': BundleInfo, 'kiln_identity': CIdentity, 'kiln_queue_group': CQueueGroup,
+    'kiln_ipc_handle': IpcHandle, 'kiln_event_options': EventOptions, 'kiln_list_options': ListOptions,
+    'kiln_queue_options': QueueOptions, 'kiln_region_place': CRegionPlace,
     'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
     'kiln_argument': CArgument, 'kiln_memory_file': MemoryFile}
 
-# The parameters of each function before `error`: p a handle or an address, s text, I and Q numbers, E an extent.
+# The parameters of each function before `error`: p a handle or an address, s text, i, I and Q numbers, E an extent.
 FUNCTIONS = {
     'file_read': 'sp', 'file_from_memory': 'spQp', 'file_part_count': 'pp', 'file_part': 'pIp',
     'file_kernel': 'pIIp', 'file_argument': 'pIIIp', 'file_find_kernel': 'pIsp', 'target_get': 'Ip', 'target_find': 'sp',
     'check': 'pIIspp', 'findings_count': 'ppp', 'findings_get': 'pIp', 'what_fits': 'pIIspp', 'get_occupancy': 'pIIsQQp',
     'explain_code': 'sp', 'meaning_get': 'pp', 'explain_log': 'sQp', 'device_open': 'sp', 'device_get_info': 'pp',
-    'device_get_native': 'pp', 'device_status': 'p', 'buffer_allocate': 'pIQpp', 'cache_open': 'pp',
+    'device_get_native': 'pp', 'device_status': 'p', 'device_count': 'pp', 'device_at': 'pIp', 'device_sub_device_count': 'pp',
+    'device_sub_device': 'pIp', 'device_lend': 'ppp', 'device_can_access': 'ppp', 'device_get_identity': 'pp',
+    'device_has': 'pIp', 'device_queue_group_count': 'pp', 'device_get_queue_group': 'pIp', 'device_entry_point': 'psp',
+    'device_make_resident': 'ppQ', 'device_evict': 'ppQ', 'device_get_external_memory': 'pp', 'buffer_export_fd': 'pIp',
+    'buffer_import_fd': 'piQIp', 'buffer_get_ipc': 'pp', 'buffer_put_ipc': 'pp', 'buffer_open_ipc': 'ppQp',
+    'bundle_global': 'pspp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
+    'list_create_with': 'ppp', 'queue_create_with': 'ppp', 'list_copy_region': 'pppppEp', 'list_prefetch': 'ppQ',
+    'list_advise': 'ppQI', 'list_write_timestamp': 'ppp', 'list_append': 'ppIp', 'list_host_function': 'pppp',
+    'kernel_what_fits': 'ppp', 'replace_log_sink': 'pppp', 'buffer_allocate': 'pIQpp', 'cache_open': 'pp',
     'cache_get_counts': 'pp', 'bundle_load': 'psppp', 'bundle_load_memory': 'ppIppp', 'bundle_link': 'ppIppp', 'bundle_compile': 'ppppp',
     'bundle_get_info': 'pp', 'bundle_kernel_name': 'pIp', 'kernel_create': 'psp', 'kernel_get_info': 'pp',
     'kernel_get_argument': 'pIp', 'kernel_suggest_group_size': 'pEp', 'event_pool_create': 'pIIp', 'event_create': 'pIp',
@@ -185,7 +228,7 @@ FUNCTIONS = {
     'max_cooperative_groups': 'ppp', 'set_log_sink': 'pp'}
 DESTROYED = ('error', 'file', 'findings', 'meaning', 'device', 'buffer', 'cache', 'bundle', 'kernel', 'list', 'queue',
              'event_pool', 'event')
-_KINDS = {'p': c_void_p, 's': c_char_p, 'I': c_uint32, 'Q': c_uint64, 'E': Extent}
+_KINDS = {'p': c_void_p, 's': c_char_p, 'i': c_int, 'I': c_uint32, 'Q': c_uint64, 'E': Extent}
 
 functions: Dict[str, Any] = {}
 for _name, _parameters in FUNCTIONS.items():
@@ -257,6 +300,13 @@ def encoded(value: Union[str, 'os.PathLike[str]']) -> bytes:
     return given.encode('utf-8', 'surrogateescape')
 
 
+def number(value: int) -> int:
+    """As 32 bits have it."""
+    if not 0 <= value < 2**32:
+        raise ValueError(f'{value} is not in 0 to 4294967295')
+    return value
+
+
 Size = Union[int, Tuple[int, ...]]
 
 
@@ -307,17 +357,22 @@ def library_version() -> str:
 
 
 _SINK = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_size_t)
-_sinks: 'list[Any]' = []  # a line may be under way to an old one
+_sinks: 'list[Any]' = []  # one may be replaced from inside itself
+_sink: Optional[Callable[[str, str], None]] = None
 
 
-def log_to(sink: Optional[Callable[[str, str], None]]) -> None:
+def log_to(sink: Optional[Callable[[str, str], None]]) -> Optional[Callable[[str, str], None]]:
     """Sends the library's few log lines to `sink(level, message)`, level "debug", "info", "warning" or "error"; None: nowhere.
 
-    It is called on the thread that has something to say. What it raises is printed by ctypes and goes no further.
+    It is called on the thread that has something to say. What it raises is printed by ctypes and goes no further. Gives the
+    sink before, which gets no line any more once this returns.
     """
+    global _sink
+    before = _sink
     if sink is None:
         call('set_log_sink', None, None)
-        return
+        _sink = None
+        return before
     given = sink
     levels = ('debug', 'info', 'warning', 'error')
 
@@ -326,3 +381,5 @@ def log_to(sink: Optional[Callable[[str, str], None]]) -> None:
 
     _sinks.append(_SINK(forward))
     call('set_log_sink', ctypes.cast(_sinks[-1], c_void_p), None)
+    _sink = sink
+    return before

@@ -31,6 +31,10 @@ Result<BundleRequest> bundle_request(const char* call, kiln_device device, const
   KILN_TRY(request.options.flags, optional_text(call, "flags", input->flags));
   request.options.only_spirv = input->only_spirv != 0;
   if (input->same_process) request.options.isolation = Isolation::never;
+  if (input->registers > KILN_REGISTERS_256)
+    return tl::unexpected(unknown_bits(call, "registers", input->registers));
+  request.options.registers = static_cast<Registers>(input->registers);
+  request.options.spill_limit = input->spill_limit;
   constexpr std::uint32_t kMost = 1 << 16;
   if (input->constant_count > kMost)
     return tl::unexpected(out_of_range(call, "constant_count", input->constant_count, kMost));
@@ -157,7 +161,10 @@ kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kil
     static_assert(KILN_ORIGIN_CACHE == static_cast<int>(BinaryOrigin::cache) &&
                   KILN_ORIGIN_JIT == static_cast<int>(BinaryOrigin::jit) &&
                   KILN_FIT_COMPATIBLE == static_cast<int>(BinaryFit::compatible) &&
-                  KILN_FIT_SPIRV == static_cast<int>(BinaryFit::spirv));
+                  KILN_FIT_SPIRV == static_cast<int>(BinaryFit::spirv) &&
+                  KILN_REGISTERS_AUTOMATIC == static_cast<int>(Registers::automatic) &&
+                  KILN_REGISTERS_128 == static_cast<int>(Registers::r128) &&
+                  KILN_REGISTERS_256 == static_cast<int>(Registers::r256));
     KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
     const Bundle& loaded = object->bundle;
     kiln_bundle_info known = KILN_INIT(kiln_bundle_info);
@@ -165,10 +172,12 @@ kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kil
     known.member = loaded.member().c_str();
     known.target = loaded.target().c_str();
     known.build_log = loaded.build_log().c_str();
+    known.register_choice = loaded.register_choice().c_str();
     known.build_time = static_cast<std::uint64_t>(loaded.build_time().count());
     known.origin = static_cast<std::uint32_t>(loaded.origin());
     known.fit = static_cast<std::uint32_t>(loaded.fit());
     known.kernels = static_cast<std::uint32_t>(loaded.facts().kernels.size());
+    known.registers = static_cast<std::uint32_t>(loaded.registers());
     return write(call, "kiln_bundle_info", known, info);
   });
 }
@@ -186,6 +195,31 @@ kiln_result kiln_bundle_kernel_name(kiln_bundle bundle, uint32_t index, const ch
   });
 }
 
+kiln_result kiln_bundle_global(kiln_bundle bundle, const char* name, void** data, size_t* size,
+                               kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
+    KILN_TRY(const std::string wanted, text(call, "name", name));
+    if (!data || !size) return tl::unexpected(null_parameter(call, data ? "size" : "data"));
+    KILN_TRY(const GlobalVariable variable, object->bundle.module().global(wanted.c_str()));
+    *data = variable.data;
+    *size = variable.size;
+    return {};
+  });
+}
+
+kiln_result kiln_bundle_function(kiln_bundle bundle, const char* name, void** address, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
+    KILN_TRY(const std::string wanted, text(call, "name", name));
+    if (!address) return tl::unexpected(null_parameter(call, "address"));
+    KILN_TRY(*address, object->bundle.module().function(wanted.c_str()));
+    return {};
+  });
+}
+
 void kiln_bundle_destroy(kiln_bundle bundle) { destroy<BundleObject>(bundle); }
 
 kiln_result kiln_kernel_create(kiln_bundle bundle, const char* name, kiln_kernel* kernel, kiln_error* error) {
@@ -195,12 +229,7 @@ kiln_result kiln_kernel_create(kiln_bundle bundle, const char* name, kiln_kernel
     auto object = std::make_shared<KernelObject>();
     KILN_TRY(object->bundle, hold<BundleObject>(call, bundle));
     KILN_TRY(const std::string wanted, text(call, "name", name));
-    BundleObject& from = *object->bundle;
-    const std::lock_guard lock(from.mutex);
-    KILN_TRY(const CheckedKernel* model, from.bundle.kernel(wanted));
-    KILN_TRY(object->kernel, from.bundle.module().kernel(wanted.c_str()));
-    KILN_TRY(object->checked, CheckedKernel::create(object->kernel.get(), model->facts(),
-                                                    from.device->open.compute, model->home()));
+    KILN_TRY(object->kernel, object->bundle->bundle.make_kernel(wanted));
     return give(call, std::move(object), kernel);
   });
 }
@@ -209,7 +238,7 @@ kiln_result kiln_kernel_get_info(kiln_kernel kernel, kiln_kernel_info* info, kil
   const char* const call = __func__;
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(const KernelObject* object, get<KernelObject>(call, kernel));
-    return write(call, "kiln_kernel_info", kernel_info(object->checked.facts()), info);
+    return write(call, "kiln_kernel_info", kernel_info(object->kernel->facts()), info);
   });
 }
 
@@ -218,7 +247,7 @@ kiln_result kiln_kernel_get_argument(kiln_kernel kernel, uint32_t argument, kiln
   const char* const call = __func__;
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(const KernelObject* object, get<KernelObject>(call, kernel));
-    const auto& arguments = object->checked.facts().arguments;
+    const auto& arguments = object->kernel->facts().arguments;
     if (argument >= arguments.size())
       return tl::unexpected(out_of_range(call, "argument", argument, arguments.size()));
     return write(call, "kiln_argument_info", argument_info(arguments[argument]), info);
@@ -235,7 +264,7 @@ kiln_result kiln_kernel_suggest_group_size(kiln_kernel kernel, kiln_extent globa
     if (wanted.x == 0)
       return tl::unexpected(
           bad_parameter(ZE_RESULT_ERROR_INVALID_SIZE, call, "global_size", "has an x of 0"));
-    KILN_TRY(const Extent size, object->kernel->suggest_group_size(wanted));
+    KILN_TRY(const Extent size, object->kernel->kernel().suggest_group_size(wanted));
     *group_size = {size.x, size.y, size.z};
     return {};
   });
@@ -243,7 +272,7 @@ kiln_result kiln_kernel_suggest_group_size(kiln_kernel kernel, kiln_extent globa
 
 void* kiln_kernel_native(kiln_kernel kernel) {
   const auto* const object = find<KernelObject>(kernel);
-  return object ? object->kernel.get().raw() : nullptr;
+  return object ? object->kernel->kernel().raw() : nullptr;
 }
 
 void kiln_kernel_destroy(kiln_kernel kernel) { destroy<KernelObject>(kernel); }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Of the C interface: does a kernel fit a product, what would fit, and how many groups of it run at a time.
 #include "capi/facts.hpp"
-#include "check/largest.hpp"
 #include "kiln/needs.hpp"
 
 namespace kiln_c {
 namespace {
-
-using kiln::detail::largest;
 
 /// What a request says of a kernel. Null: nothing.
 Result<KernelRequest> request_of(const char* call, const KernelFacts& kernel, const kiln_request* given) {
@@ -26,47 +23,34 @@ Result<KernelRequest> request_of(const char* call, const KernelFacts& kernel, co
   return request;
 }
 
-/// `__local` arguments, each with what `bytes_of` says of its number.
-template <class BytesOf>
-std::uint64_t slm_with(const KernelFacts& kernel, BytesOf bytes_of) {
+/// With the `__local` arguments of the request.
+std::uint64_t asked_slm(const KernelFacts& kernel, const KernelRequest& request) {
   std::vector<LaunchArgument> arguments;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const bool local = kernel.arguments[i].kind == ArgumentKind::local_pointer;
-    arguments.push_back({kernel.arguments[i].kind, local ? bytes_of(i) : 0, nullptr});
-  }
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    arguments.push_back(
+        {kernel.arguments[i].kind, i < request.local_bytes.size() ? request.local_bytes[i] : 0, nullptr});
   return total_slm(kernel, arguments);
 }
 
-kiln_room room_of(const KernelFacts& kernel, const TargetLimits& limits, const KernelRequest& request) {
+}  // namespace
+
+kiln_room room_of(const LaunchFit& fit) {
+  // No device takes a group that 32 bits do not count.
+  const auto count = [](std::uint64_t n) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, UINT32_MAX));
+  };
   kiln_room room = KILN_INIT(kiln_room);
-  const auto asked = [&](std::size_t i) {
-    return i < request.local_bytes.size() ? request.local_bytes[i] : std::uint64_t{0};
-  };
-  room.slm_per_group = limits.slm_per_group;
-  room.static_slm = kernel.static_slm;
-  room.asked_slm = slm_with(kernel, asked);
-  room.max_group_size = max_group_size(kernel, limits);
-  const auto first = std::ranges::find(kernel.arguments, ArgumentKind::local_pointer, &ArgumentFacts::kind);
-  if (first != kernel.arguments.end()) {
-    const auto place = static_cast<std::size_t>(first - kernel.arguments.begin());
-    room.local_bytes = largest(limits.slm_per_group, [&](std::uint64_t bytes) {
-      return slm_with(kernel, [&](std::size_t i) { return i == place ? bytes : 0; }) <= limits.slm_per_group;
-    });
-  }
-  const std::uint64_t group = request.group_size ? total(*request.group_size) : 0;
-  if (group == 0 || group > UINT32_MAX) return room;  // no device takes that many
-  // Up to `group`, so nothing wraps round; a part of a work-item's bytes counts as all of them.
-  const auto scaled = [&](std::uint64_t bytes, std::uint64_t n) {
-    return bytes / group * n + (bytes % group * n + group - 1) / group;
-  };
-  room.largest_group = static_cast<std::uint32_t>(
-      largest(std::min<std::uint64_t>(group, room.max_group_size), [&](std::uint64_t n) {
-        return slm_with(kernel, [&](std::size_t i) { return scaled(asked(i), n); }) <= limits.slm_per_group;
-      }));
+  room.local_bytes = fit.local_bytes.value_or(0);
+  room.local_bytes_per_item = fit.local_bytes_per_item;
+  room.tile_edge = fit.tile_edge;
+  room.tile_element = fit.tile_element;
+  room.element_size = fit.element_size;
+  room.tiles = fit.tiles;
+  room.largest_group = count(fit.group_items);
+  if (fit.required_group_size)
+    for (int i = 0; i < 3; ++i) room.required_group_size[i] = (*fit.required_group_size)[i];
   return room;
 }
-
-}  // namespace
 
 FindingsObject::Finding finding(Diagnostic diagnostic) {
   std::string text = to_text(diagnostic), json = to_json(diagnostic);
@@ -109,7 +93,13 @@ kiln_result kiln_what_fits(kiln_file file, uint32_t part, uint32_t kernel, const
     KILN_TRY(const KernelFacts* facts, kernel_of(call, *object, part, kernel));
     KILN_TRY(const Target* product, target_named(call, target));
     KILN_TRY(const KernelRequest wanted, request_of(call, *facts, request));
-    return write(call, "kiln_room", room_of(*facts, target_limits(*product), wanted), room);
+    const TargetLimits limits = target_limits(*product);
+    kiln_room known = room_of(what_fits(*facts, limits, wanted));
+    known.slm_per_group = limits.slm_per_group;
+    known.static_slm = facts->static_slm;
+    known.asked_slm = asked_slm(*facts, wanted);
+    known.max_group_size = max_group_size(*facts, limits);
+    return write(call, "kiln_room", known, room);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Of the C interface: devices, memory and the kernel cache.
+// Of the C interface: devices and the kernel cache.
 #include "capi/boundary.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
@@ -47,28 +47,23 @@ Result<kiln_device_info> device_info(const DeviceObject& device) {
   return info;
 }
 
-Result<Buffer> allocate(const char* call, const DeviceObject& device, std::uint32_t kind, std::size_t size,
-                        const kiln_buffer_options* given) {
-  AllocationOptions options;
-  if (given) {
-    Input<kiln_buffer_options> input;
-    KILN_TRY(Input<kiln_buffer_options>::read(call, "kiln_buffer_options", given, input));
-    if (input->flags & ~std::uint32_t{KILN_ALLOCATE_RELAXED_LIMITS})
-      return tl::unexpected(unknown_bits(call, "flags", input->flags));
-    if (input->alignment) options.alignment = input->alignment;
-    options.relaxed_limits = input->flags & KILN_ALLOCATE_RELAXED_LIMITS;
+Result<void> read_cache_options(const char* call, const kiln_cache_options& given, CacheOptions& into) {
+  constexpr std::uint32_t kMost = 1 << 10;
+  constexpr std::uint64_t kNanosecondsOfMillisecond = 1000000;
+  if (!(given.verify >= 0 && given.verify <= 1))
+    return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "verify",
+                                        "is " + std::to_string(given.verify) + ", not a share of 0 to 1"));
+  into.verify = given.verify;
+  if (given.longest_wait)
+    into.longest_wait = std::chrono::milliseconds(given.longest_wait / kNanosecondsOfMillisecond);
+  if (given.read_only_count && !given.read_only) return tl::unexpected(null_parameter(call, "read_only"));
+  if (given.read_only_count > kMost)
+    return tl::unexpected(out_of_range(call, "read_only_count", given.read_only_count, kMost));
+  for (std::uint32_t i = 0; i < given.read_only_count; ++i) {
+    KILN_TRY(const std::string folder, text(call, "read_only", given.read_only[i]));
+    into.read_only.emplace_back(folder);
   }
-  const ContextRef context = device.open.context.get();
-  switch (kind) {
-    case KILN_MEMORY_DEVICE:
-      return context.allocate_device(device.open.device, size, options);
-    case KILN_MEMORY_HOST:
-      return context.allocate_host(size, options);
-    case KILN_MEMORY_SHARED:
-      return context.allocate_shared(device.open.device, size, options);
-    default:
-      return tl::unexpected(unknown_bits(call, "kind", kind));
-  }
+  return {};
 }
 
 }  // namespace
@@ -82,8 +77,8 @@ kiln_result kiln_device_open(const char* request, kiln_device* device, kiln_erro
     KILN_TRY(receives(call, "device", device));
     KILN_TRY(const std::string wanted, optional_text(call, "request", request));
     KILN_TRY(const DeviceRequest parsed, request ? parse_device_request(wanted) : requested_device());
-    auto object = std::make_shared<DeviceObject>();
-    KILN_TRY(object->open, open_device(parsed));
+    KILN_TRY(OpenDevice opened, open_device(parsed));
+    auto object = std::make_shared<DeviceObject>(std::move(opened));
     KILN_TRY(object->queue_group, object->open.device.compute_queue_group());
     return give(call, std::move(object), device);
   });
@@ -123,30 +118,6 @@ kiln_result kiln_device_status(kiln_device device, kiln_error* error) {
 
 void kiln_device_destroy(kiln_device device) { destroy<DeviceObject>(device); }
 
-kiln_result kiln_buffer_allocate(kiln_device device, uint32_t kind, size_t size,
-                                 const kiln_buffer_options* options, kiln_buffer* buffer, kiln_error* error) {
-  const char* const call = __func__;
-  return run(call, error, [&]() -> Result<void> {
-    KILN_TRY(receives(call, "buffer", buffer));
-    auto object = std::make_shared<BufferObject>();
-    KILN_TRY(object->device, hold<DeviceObject>(call, device));
-    KILN_TRY(object->buffer, allocate(call, *object->device, kind, size, options));
-    return give(call, std::move(object), buffer);
-  });
-}
-
-void* kiln_buffer_data(kiln_buffer buffer) {
-  const auto* const object = find<BufferObject>(buffer);
-  return object ? object->buffer.data() : nullptr;
-}
-
-size_t kiln_buffer_size(kiln_buffer buffer) {
-  const auto* const object = find<BufferObject>(buffer);
-  return object ? object->buffer.size() : 0;
-}
-
-void kiln_buffer_destroy(kiln_buffer buffer) { destroy<BufferObject>(buffer); }
-
 kiln_result kiln_cache_open(const kiln_cache_options* options, kiln_cache* cache, kiln_error* error) {
   const char* const call = __func__;
   return run(call, error, [&]() -> Result<void> {
@@ -161,6 +132,7 @@ kiln_result kiln_cache_open(const kiln_cache_options* options, kiln_cache* cache
       if (input->mode > KILN_CACHE_ON) return tl::unexpected(unknown_bits(call, "mode", input->mode));
       if (input->mode == KILN_CACHE_OFF) wanted.mode = CacheMode::off;
       if (input->mode == KILN_CACHE_READ) wanted.mode = CacheMode::read;
+      KILN_TRY(read_cache_options(call, *input.operator->(), wanted));
     }
     KILN_TRY(const CacheOptions chosen, cache_options(wanted));
     return give(call, std::make_shared<CacheObject>(CacheObject{Cache::open(chosen)}), cache);

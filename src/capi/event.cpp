@@ -35,6 +35,60 @@ Result<Sync> sync_of(const char* call, kiln_event signal, const kiln_event* wait
 
 using namespace kiln_c;
 
+namespace {
+
+/// What C calls the default is `otherwise`.
+Result<EventScope> scope_of(const char* call, const char* parameter, std::uint32_t given,
+                            EventScope otherwise) {
+  switch (given) {
+    case KILN_SCOPE_DEFAULT:
+      return otherwise;
+    case KILN_SCOPE_NONE:
+      return EventScope::none;
+    case KILN_SCOPE_SUB_DEVICE:
+      return EventScope::sub_device;
+    case KILN_SCOPE_DEVICE:
+      return EventScope::device;
+    case KILN_SCOPE_HOST:
+      return EventScope::host;
+    default:
+      return tl::unexpected(unknown_bits(call, parameter, given));
+  }
+}
+
+/// Sets the scopes of `into` and gives the flags. Null: nothing is asked for.
+template <class Options>
+Result<std::uint32_t> read_options(const char* call, const kiln_event_options* given, Options& into) {
+  if (!given) return 0;
+  Input<kiln_event_options> input;
+  KILN_TRY(Input<kiln_event_options>::read(call, "kiln_event_options", given, input));
+  KILN_TRY(into.signal, scope_of(call, "signal_scope", input->signal_scope, into.signal));
+  KILN_TRY(into.wait, scope_of(call, "wait_scope", input->wait_scope, into.wait));
+  if (input->flags & ~std::uint32_t{KILN_EVENTS_TIMESTAMPS | KILN_EVENTS_DEVICE_ONLY})
+    return tl::unexpected(unknown_bits(call, "flags", input->flags));
+  return input->flags;
+}
+
+kiln_result create_in_pool(const char* call, kiln_event_pool pool, uint32_t index,
+                           const kiln_event_options* options, kiln_event* event, kiln_error* error) {
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "event", event));
+    auto object = std::make_shared<EventObject>();
+    KILN_TRY(object->pool, hold<EventPoolObject>(call, pool));
+    object->device = object->pool->device;
+    EventOptions wanted;
+    KILN_TRY(const std::uint32_t flags, read_options(call, options, wanted));
+    if (flags)
+      return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "flags",
+                                          "are those of an event without a pool",
+                                          {"give them to kiln_event_pool_create()"}));
+    KILN_TRY(object->event, object->pool->pool->event(index, wanted));
+    return give(call, std::move(object), event);
+  });
+}
+
+}  // namespace
+
 kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t flags, kiln_event_pool* pool,
                                    kiln_error* error) {
   const char* const call = __func__;
@@ -42,10 +96,11 @@ kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t 
     KILN_TRY(receives(call, "pool", pool));
     auto object = std::make_shared<EventPoolObject>();
     KILN_TRY(object->device, hold<DeviceObject>(call, device));
-    if (flags & ~std::uint32_t{KILN_EVENTS_TIMESTAMPS})
+    if (flags & ~std::uint32_t{KILN_EVENTS_TIMESTAMPS | KILN_EVENTS_DEVICE_ONLY})
       return tl::unexpected(unknown_bits(call, "flags", flags));
     EventPoolOptions options;
     options.timestamps = flags & KILN_EVENTS_TIMESTAMPS;
+    options.host_visible = !(flags & KILN_EVENTS_DEVICE_ONLY);
     KILN_TRY(object->pool, EventPoolRef::create(object->device->open.context.get(), count, options));
     return give(call, std::move(object), pool);
   });
@@ -54,12 +109,28 @@ kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t 
 void kiln_event_pool_destroy(kiln_event_pool pool) { destroy<EventPoolObject>(pool); }
 
 kiln_result kiln_event_create(kiln_event_pool pool, uint32_t index, kiln_event* event, kiln_error* error) {
+  const kiln_event_options options = KILN_INIT(kiln_event_options);
+  return create_in_pool(__func__, pool, index, &options, event, error);
+}
+
+kiln_result kiln_event_create_with(kiln_event_pool pool, uint32_t index, const kiln_event_options* options,
+                                   kiln_event* event, kiln_error* error) {
+  return create_in_pool(__func__, pool, index, options, event, error);
+}
+
+kiln_result kiln_event_create_counter_based(kiln_device device, const kiln_event_options* options,
+                                            kiln_event* event, kiln_error* error) {
   const char* const call = __func__;
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(receives(call, "event", event));
     auto object = std::make_shared<EventObject>();
-    KILN_TRY(object->pool, hold<EventPoolObject>(call, pool));
-    KILN_TRY(object->event, object->pool->pool->event(index));
+    KILN_TRY(object->device, hold<DeviceObject>(call, device));
+    CounterEventOptions wanted;
+    KILN_TRY(const std::uint32_t flags, read_options(call, options, wanted));
+    wanted.timestamps = flags & KILN_EVENTS_TIMESTAMPS;
+    wanted.host_visible = !(flags & KILN_EVENTS_DEVICE_ONLY);
+    const OpenDevice& open = object->device->open;
+    KILN_TRY(object->event, EventRef::create_counter_based(open.context.get(), open.device, wanted));
     return give(call, std::move(object), event);
   });
 }
@@ -104,7 +175,7 @@ kiln_result kiln_event_get_timestamps(kiln_event event, kiln_timestamps* timesta
     KILN_TRY(const EventObject* object, get<EventObject>(call, event));
     KILN_TRY(check_struct(call, "kiln_timestamps", timestamps));
     KILN_TRY(const KernelTimestamps ticks, object->event->timestamps());
-    KILN_TRY(const auto duration, object->event->kernel_duration(object->pool->device->open.properties));
+    KILN_TRY(const auto duration, object->event->kernel_duration(object->device->open.properties));
     kiln_timestamps known = KILN_INIT(kiln_timestamps);
     known.global_start = ticks.global_start;
     known.global_end = ticks.global_end;

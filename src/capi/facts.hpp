@@ -14,6 +14,9 @@ namespace kiln_c {
 /// The bytes of a part: of a fat binary the member's, of wrapped SPIR-V the SPIR-V.
 [[nodiscard]] std::span<const std::byte> code_of(const FileObject& file, std::uint32_t part);
 
+/// Without what is the product's or the device's.
+[[nodiscard]] kiln_room room_of(const LaunchFit& fit);
+
 /// Its texts are of static storage.
 [[nodiscard]] kiln_target_info target_info(const Target& target);
 [[nodiscard]] Result<const Target*> target_named(const char* call, const char* name);

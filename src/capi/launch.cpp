@@ -3,6 +3,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "capi/facts.hpp"
 #include "capi/sync.hpp"
 #include "kiln/cooperative.hpp"
 
@@ -114,7 +115,7 @@ kiln_result kiln_launch(kiln_list list, kiln_kernel kernel, const kiln_launch_in
     KILN_TRY(Input<kiln_launch_info>::read(call, "kiln_launch_info", launch, input));
     if (input->flags & ~std::uint32_t{KILN_LAUNCH_COOPERATIVE}) [[unlikely]]
       return tl::unexpected(unknown_bits(call, "flags", input->flags));
-    const CheckedKernel& checked = object->checked;
+    const CheckedKernel& checked = object->kernel;
     Arguments arguments;
     KILN_TRY(arguments.read(call, checked, input->arguments, input->argument_count));
     std::optional<Events> events;  // most launches have none
@@ -139,8 +140,29 @@ kiln_result kiln_max_cooperative_groups(kiln_kernel kernel, const kiln_launch_in
     Input<kiln_launch_info> input;
     KILN_TRY(Input<kiln_launch_info>::read(call, "kiln_launch_info", launch, input));
     Arguments arguments;
-    KILN_TRY(arguments.read(call, object->checked, input->arguments, input->argument_count));
-    KILN_TRY(*groups, max_cooperative_groups(object->checked, extent_of(input->group_size), arguments.get()));
+    KILN_TRY(arguments.read(call, object->kernel, input->arguments, input->argument_count));
+    KILN_TRY(*groups, max_cooperative_groups(object->kernel, extent_of(input->group_size), arguments.get()));
     return {};
+  });
+}
+
+kiln_result kiln_kernel_what_fits(kiln_kernel kernel, const kiln_launch_info* launch, kiln_room* room,
+                                  kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(const KernelObject* object, get<KernelObject>(call, kernel));
+    Input<kiln_launch_info> input;
+    KILN_TRY(Input<kiln_launch_info>::read(call, "kiln_launch_info", launch, input));
+    const CheckedKernel& checked = object->kernel;
+    Arguments arguments;
+    KILN_TRY(arguments.read(call, checked, input->arguments, input->argument_count));
+    const LaunchLimits& limits = checked.limits();
+    kiln_room known = room_of(what_fits(
+        checked.facts(), limits, {extent_of(input->groups), extent_of(input->group_size)}, arguments.get()));
+    known.slm_per_group = limits.slm_per_group;
+    known.static_slm = checked.facts().static_slm;
+    known.asked_slm = total_slm(checked.facts(), arguments.get());
+    known.max_group_size = static_cast<std::uint32_t>(limits.max_group_size);
+    return write(call, "kiln_room", known, room);
   });
 }

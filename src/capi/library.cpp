@@ -34,27 +34,62 @@ const char* kiln_result_name(kiln_result result) {
   return "unknown";
 }
 
-kiln_result kiln_set_log_sink(kiln_log_sink sink, void* user, kiln_error* error) {
-  return run(__func__, error, [&]() -> Result<void> {
-    struct Taker {
-      kiln_log_sink sink;
-      void* user;
-    };
-    // Never freed: a line may be under way to it.
-    static std::vector<std::unique_ptr<Taker>>& takers = *new std::vector<std::unique_ptr<Taker>>;
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    if (!sink) {
-      set_log_sink(nullptr, nullptr);
-      return {};
+namespace {
+
+/// A sink of C and what it is given.
+struct Taker {
+  kiln_log_sink sink;
+  void* user;
+};
+
+void forward(void* taker, LogLevel level, std::string_view message) {
+  const std::string line(message);
+  const Taker to = *static_cast<const Taker*>(taker);  // the sink itself may set another
+  to.sink(to.user, static_cast<std::uint32_t>(level), line.c_str(), line.size());
+}
+
+/// Stands for a sink of C++, whose LogTarget is `user`.
+void back(void* user, std::uint32_t level, const char* message, std::size_t size) {
+  const LogTarget& to = *static_cast<const LogTarget*>(user);
+  to.sink(to.user, static_cast<LogLevel>(level), {message, size});
+}
+
+kiln_result replace_sink(const char* call, kiln_log_sink sink, void* user, kiln_log_sink* before,
+                         void** before_user, kiln_error* error) {
+  return run(call, error, [&]() -> Result<void> {
+    LogTarget next;
+    std::unique_ptr<Taker> taker;
+    if (sink == back) {
+      next = *static_cast<const LogTarget*>(user);
+    } else if (sink) {
+      taker = std::make_unique<Taker>(Taker{sink, user});
+      next = {forward, taker.get()};
     }
-    takers.push_back(std::make_unique<Taker>(Taker{sink, user}));
-    const auto forward = [](void* taker, LogLevel level, std::string_view message) {
-      const std::string line(message);
-      const auto& to = *static_cast<const Taker*>(taker);
-      to.sink(to.user, static_cast<std::uint32_t>(level), line.c_str(), line.size());
-    };
-    set_log_sink(forward, takers.back().get());
+    // Made beforehand, as nothing may fail behind the change. Kept for good: it may be set again at any time.
+    auto of_cpp = before ? std::make_unique<LogTarget>() : nullptr;
+    const LogTarget last = replace_log_sink(next);
+    static_cast<void>(taker.release());
+    Taker was{nullptr, nullptr};
+    if (last.sink == forward) {
+      const std::unique_ptr<Taker> gone(static_cast<Taker*>(last.user));
+      was = *gone;
+    } else if (last.sink && of_cpp) {
+      *of_cpp = last;
+      was = {back, of_cpp.release()};
+    }
+    if (before) *before = was.sink;
+    if (before_user) *before_user = was.user;
     return {};
   });
+}
+
+}  // namespace
+
+kiln_result kiln_set_log_sink(kiln_log_sink sink, void* user, kiln_error* error) {
+  return replace_sink(__func__, sink, user, nullptr, nullptr, error);
+}
+
+kiln_result kiln_replace_log_sink(kiln_log_sink sink, void* user, kiln_log_sink* before, void** before_user,
+                                  kiln_error* error) {
+  return replace_sink(__func__, sink, user, before, before_user, error);
 }

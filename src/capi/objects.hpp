@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "kiln/bundle.hpp"
 #include "kiln/explain.hpp"
 #include "kiln/kiln.h"
+#include "kiln/sharing.hpp"
 
 namespace kiln_c {
 
@@ -56,7 +56,18 @@ struct DeviceObject {
   static constexpr Kind kKind = Kind::device;
   static constexpr const char* kName = "kiln_device";
   using Handle = kiln_device;
-  OpenDevice open;
+
+  explicit DeviceObject(OpenDevice&& opened) : own(std::move(opened)), open(own) {}
+  /// In a context that is another's: of an object here, or of the engine (null).
+  DeviceObject(LentDevice&& given, std::shared_ptr<DeviceObject> context_owner)
+      : owner(std::move(context_owner)), lent(std::move(given)), open(lent.get()) {}
+  DeviceObject(const DeviceObject&) = delete;
+  DeviceObject& operator=(const DeviceObject&) = delete;
+
+  std::shared_ptr<DeviceObject> owner;
+  OpenDevice own;
+  LentDevice lent;
+  const OpenDevice& open;
   std::uint32_t queue_group = 0;  // the first that can compute
 };
 
@@ -64,7 +75,11 @@ struct BufferObject {
   static constexpr Kind kKind = Kind::buffer;
   static constexpr const char* kName = "kiln_buffer";
   using Handle = kiln_buffer;
+  ~BufferObject() {
+    if (ipc) static_cast<void>(buffer.release());
+  }
   std::shared_ptr<DeviceObject> device;
+  IpcMemory ipc;  // of another process; then `buffer` only looks at it
   Buffer buffer;
 };
 
@@ -80,7 +95,6 @@ struct BundleObject {
   static constexpr const char* kName = "kiln_bundle";
   using Handle = kiln_bundle;
   std::shared_ptr<DeviceObject> device;
-  std::mutex mutex;  // of Bundle::kernel()
   Bundle bundle;
 };
 
@@ -89,8 +103,7 @@ struct KernelObject {
   static constexpr const char* kName = "kiln_kernel";
   using Handle = kiln_kernel;
   std::shared_ptr<BundleObject> bundle;
-  Kernel kernel;
-  CheckedKernel checked;
+  OwnKernel kernel;
 };
 
 struct ListObject {
@@ -121,7 +134,8 @@ struct EventObject {
   static constexpr Kind kKind = Kind::event;
   static constexpr const char* kName = "kiln_event";
   using Handle = kiln_event;
-  std::shared_ptr<EventPoolObject> pool;
+  std::shared_ptr<DeviceObject> device;
+  std::shared_ptr<EventPoolObject> pool;  // null: counter-based
   Event event;
 };
 

@@ -69,6 +69,16 @@ std::vector<LaunchArgument> launch_arguments(const KernelFacts& kernel, const Ke
   return arguments;
 }
 
+/// What is not asked for is as the kernel wants it, else 1.
+LaunchShape launch_shape(const KernelFacts& kernel, const KernelRequest& request) {
+  LaunchShape shape{{}, {}};
+  const Extent required = extent(kernel.required_group_size);
+  if (required.x != 0) shape.group_size = required;
+  if (request.group_size) shape.group_size = *request.group_size;
+  if (request.groups) shape.groups = *request.groups;
+  return shape;
+}
+
 }  // namespace
 
 TargetLimits target_limits(const Target& target) {
@@ -103,21 +113,22 @@ std::uint32_t max_group_size(const KernelFacts& kernel, const TargetLimits& limi
 std::vector<Diagnostic> check_kernel(const KernelFacts& kernel, const TargetLimits& limits,
                                      const KernelRequest& request) {
   std::vector<Diagnostic> reasons = detail::check_facts(kernel, limits);
-  const Extent required = extent(kernel.required_group_size);
   const bool asks_for_slm =
       std::ranges::any_of(request.local_bytes, [](std::uint64_t bytes) { return bytes != 0; });
   const bool refused = std::ranges::count(reasons, Severity::error, &Diagnostic::severity) != 0;
   if (refused || (!request.group_size && !request.groups && !asks_for_slm)) return reasons;
-  LaunchShape shape{{}, {}};
-  if (required.x != 0) shape.group_size = required;
-  if (request.group_size) shape.group_size = *request.group_size;
-  if (request.groups) shape.groups = *request.groups;
+  const LaunchShape shape = launch_shape(kernel, request);
   const LaunchLimits launch = launch_limits(kernel, limits);
   const auto arguments = launch_arguments(kernel, request);
   const LaunchVerdict verdict = check_launch(kernel, launch, shape, arguments);
   if (verdict != LaunchVerdict::fits)
     reasons.push_back(explain_launch(verdict, kernel, launch, shape, arguments));
   return reasons;
+}
+
+LaunchFit what_fits(const KernelFacts& kernel, const TargetLimits& limits, const KernelRequest& request) {
+  return what_fits(kernel, launch_limits(kernel, limits), launch_shape(kernel, request),
+                   launch_arguments(kernel, request));
 }
 
 }  // namespace kiln

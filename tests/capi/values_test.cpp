@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capi/capi.hpp"
+#include "kiln/log.hpp"
 #include "kiln/result.hpp"
 #include "kiln/version.hpp"
 
@@ -192,7 +193,19 @@ TEST_CASE("a kernel is held against a product") {
   CHECK(room.local_bytes == 131072);
   CHECK(room.largest_group == 128);
   CHECK(room.max_group_size == 1024);
-  matmul.tiles(std::numeric_limits<uint64_t>::max());
+  CHECK(room.local_bytes_per_item == 1024);
+  CHECK(room.element_size == 2);
+  CHECK(room.tiles == 0);  // 32768 floats are no square
+  // The texts of K0101 say the same: two tiles of edge 181 do not fit, of edge 128 they do.
+  matmul.tiles(181 * 181 * 4);
+  good(kiln_what_fits(matmul.file, 0, 0, "pvc", &matmul.request, &room, caught.out()), caught);
+  CHECK(room.tiles == 2);
+  CHECK(room.tile_edge == 128);
+  CHECK(room.tile_element == 4);
+  CHECK(room.element_size == 2);
+  CHECK(room.required_group_size[0] == 0);
+  matmul.tiles(std::uint64_t{1} << 62);
+  matmul.request.group_size = {1, 1, 1};
   good(kiln_what_fits(matmul.file, 0, 0, "pvc", &matmul.request, &room, caught.out()), caught);
   CHECK(room.largest_group == 0);
   matmul.request.local_count = 10;
@@ -358,6 +371,16 @@ TEST_CASE("K0903: null, overlong and unknown") {
   options.mode = 9;
   bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_ENUMERATION,
       "K0903");
+  options = KILN_INIT(kiln_cache_options);
+  options.read_only_count = 1;
+  bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_NULL_POINTER,
+      "K0903");
+  options.read_only_count = 0;
+  for (const double share : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    options.verify = share;
+    bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_ARGUMENT,
+        "K0903");
+  }
 }
 
 TEST_CASE("every function looks at its first handle before anything else") {
@@ -388,6 +411,43 @@ TEST_CASE("every function looks at its first handle before anything else") {
     refused(kiln_device_get_info(bad_device, nullptr, e));
     refused(kiln_device_get_native(bad_device, nullptr, caught.out()));
     refused(kiln_device_status(bad_device, caught.out()));
+    uint32_t count = 0;
+    int fd = -1;
+    size_t size = 0;
+    void* address = nullptr;
+    kiln_ipc_handle ipc{};
+    const kiln_region_place place{};
+    refused(kiln_device_count(bad_device, &count, caught.out()));
+    refused(kiln_device_at(bad_device, 0, Device().out(), caught.out()));
+    refused(kiln_device_sub_device_count(bad_device, &count, caught.out()));
+    refused(kiln_device_sub_device(bad_device, 0, Device().out(), caught.out()));
+    refused(kiln_device_can_access(bad_device, bad_device, &count, caught.out()));
+    refused(kiln_device_get_identity(bad_device, nullptr, caught.out()));
+    refused(kiln_device_has(bad_device, 0, &count, caught.out()));
+    refused(kiln_device_queue_group_count(bad_device, &count, caught.out()));
+    refused(kiln_device_get_queue_group(bad_device, 0, nullptr, caught.out()));
+    refused(kiln_device_entry_point(bad_device, "zeInit", &address, caught.out()));
+    refused(kiln_device_make_resident(bad_device, &byte, 1, caught.out()));
+    refused(kiln_device_evict(bad_device, &byte, 1, caught.out()));
+    refused(kiln_device_get_external_memory(bad_device, &count, caught.out()));
+    refused(kiln_buffer_export_fd(bad_buffer, 0, &fd, caught.out()));
+    refused(kiln_buffer_import_fd(bad_device, 0, 1, 0, BufferHandle().out(), caught.out()));
+    refused(kiln_buffer_get_ipc(bad_buffer, &ipc, caught.out()));
+    refused(kiln_buffer_put_ipc(bad_buffer, &ipc, caught.out()));
+    refused(kiln_buffer_open_ipc(bad_device, &ipc, 1, BufferHandle().out(), caught.out()));
+    refused(kiln_bundle_global(bad_bundle, "x", &address, &size, caught.out()));
+    refused(kiln_bundle_function(bad_bundle, "x", &address, caught.out()));
+    refused(kiln_event_create_with(bad_pool, 0, nullptr, EventHandle().out(), caught.out()));
+    refused(kiln_event_create_counter_based(bad_device, nullptr, EventHandle().out(), caught.out()));
+    refused(kiln_list_create_with(bad_device, nullptr, List().out(), caught.out()));
+    refused(kiln_queue_create_with(bad_device, nullptr, Queue().out(), caught.out()));
+    refused(kiln_list_copy_region(bad_list, &byte, &place, &byte, &place, extent, &sync, caught.out()));
+    refused(kiln_list_prefetch(bad_list, &byte, 1, caught.out()));
+    refused(kiln_list_advise(bad_list, &byte, 1, 0, caught.out()));
+    refused(kiln_list_write_timestamp(bad_list, &groups, &sync, caught.out()));
+    refused(kiln_list_append(bad_list, &bad_list, 1, &sync, caught.out()));
+    refused(kiln_list_host_function(bad_list, nullptr, nullptr, &sync, caught.out()));
+    refused(kiln_kernel_what_fits(bad_kernel, &launch, nullptr, caught.out()));
     refused(kiln_buffer_allocate(bad_device, 0, 1, nullptr, BufferHandle().out(), caught.out()));
     refused(kiln_cache_get_counts(null ? nullptr : garbage(kiln_cache()), nullptr, caught.out()));
     refused(kiln_bundle_load(bad_device, "x", nullptr, nullptr, BundleHandle().out(), caught.out()));
@@ -502,6 +562,38 @@ TEST_CASE("handles of many threads keep apart") {
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == std::array<int, 4>{});
+}
+
+TEST_CASE("a sink that is replaced comes back, and gets nothing meanwhile") {
+  static int first = 0, second = 0;
+  Caught caught;
+  const auto say = [] {
+    kiln_cache_options options = KILN_INIT(kiln_cache_options);
+    options.folder = "/dev/null/kiln";
+    CacheHandle cache;
+    REQUIRE(kiln_cache_open(&options, cache.out(), nullptr) == KILN_SUCCESS);
+  };
+  const auto count = [](void* user, uint32_t, const char*, size_t) { ++*static_cast<int*>(user); };
+  // One of C++, which C puts back as it was.
+  kiln::set_log_sink([](void* user, kiln::LogLevel, std::string_view) { ++*static_cast<int*>(user); },
+                     &first);
+  static kiln_log_sink before = nullptr;
+  static void* before_user = nullptr;
+  good(kiln_replace_log_sink(count, &second, &before, &before_user, caught.out()), caught);
+  say();
+  CHECK(first == 0);
+  CHECK(second == 1);
+  kiln_log_sink own = nullptr;
+  void* own_user = nullptr;
+  good(kiln_replace_log_sink(before, before_user, &own, &own_user, caught.out()), caught);
+  say();
+  CHECK(first == 1);
+  CHECK(second == 1);
+  CHECK((own == +count));
+  CHECK(own_user == &second);
+  good(kiln_replace_log_sink(nullptr, nullptr, nullptr, nullptr, caught.out()), caught);
+  say();
+  CHECK(first == 1);
 }
 
 TEST_CASE("log lines come with their size and a zero") {

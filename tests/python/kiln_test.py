@@ -53,7 +53,7 @@ class WhatNeedsNoDevice(unittest.TestCase):
 
     def test_functions_are_those_of_the_header(self):
         header = re.sub(r'//.*', '', (source / 'include' / 'kiln' / 'kiln.h').read_text())
-        letters = {'uint32_t': 'I', 'uint64_t': 'Q', 'size_t': 'Q', 'kiln_extent': 'E', 'const char*': 's'}
+        letters = {'uint32_t': 'I', 'uint64_t': 'Q', 'size_t': 'Q', 'kiln_extent': 'E', 'const char*': 's', 'int': 'i'}
         wanted = {}
         for name, parameters in re.findall(r'KILN_CHECKED kiln_result kiln_(\w+)\(([^)]*)\);', header):
             types = [re.sub(r'\s*\w+$', '', ' '.join(each.split())) for each in parameters.split(',')]
@@ -86,6 +86,8 @@ class WhatNeedsNoDevice(unittest.TestCase):
             room = tiled.what_fits('pvc', (16, 16), local={7: 131072, 8: 131072})
             self.assertEqual((room.slm_per_group, room.asked_slm, room.local_bytes, room.largest_group),
                              (131072, 262144, 131072, 128))
+            room = tiled.what_fits('pvc', (16, 16), local={7: 181 * 181 * 4, 8: 181 * 181 * 4})
+            self.assertEqual((room.tiles, room.tile_edge, room.tile_element, room.element_size), (2, 128, 4, 2))
             for wrong in ({'a': 1}, {0: 1}, {9: 1}, {7: -1}, {7: 2**64}):
                 with self.assertRaises(ValueError):
                     tiled.check('pvc', local=wrong)
@@ -316,6 +318,142 @@ class OnTheDevice(unittest.TestCase):
         with self.assertRaises(ValueError):
             self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, signal=first)
 
+    def refused_as_lacking(self, feature, made):
+        """None where the feature is there, else it must be refused as lacking."""
+        if self.device.has(feature):
+            return made()
+        with self.assertRaises(kiln.Error) as caught:
+            made()
+        self.assertEqual((caught.exception.code, caught.exception.name), ('K0230', 'ZE_RESULT_ERROR_UNSUPPORTED_FEATURE'))
+        return None
+
+    def test_lists_in_order_and_what_stands_in_them(self):
+        (group,) = [number for number, each in enumerate(self.device.queue_groups) if each.compute][:1]
+        run = self.refused_as_lacking('in_order_lists', lambda: kiln.List(
+            self.device, synchronous=False, in_order=True, copy_offload=True, priority='high', queue_group=group,
+            queue_index=self.device.queue_groups[group].queues - 1))
+        if run is None:
+            return
+        event = self.refused_as_lacking('counter_based_events', lambda: kiln.Event.counter_based(self.device, timestamps=True))
+        ticks = self.device.buffer(array.array('Q', [0, 0]))
+        run.write_timestamp(ticks)
+        for _ in range(3):
+            self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=run, signal=event)
+        run.write_timestamp(ticks, 8)
+        run.prefetch(self.x)
+        run.advise(self.x, 'set_read_mostly')
+        run.copy(self.x, self.y, 8, to_offset=4, source_offset=8)
+        self.assertTrue(run.synchronize())
+        self.right(3)
+        self.assertEqual(list(self.x.view('f')[:4]), [0, 3 * 3 * 2 + 1, 3 * 3 * 3 + 1, 3])
+        begin, end = ticks.view('Q')
+        self.assertGreater(end, begin)
+        if event is not None:
+            self.assertTrue(event.signalled)
+            self.assertGreater(event.timestamps.duration, 0)
+        for wrong in (lambda: run.write_timestamp(ticks, 9), lambda: run.copy(self.x, self.y, 8, to_offset=4 * COUNT - 7),
+                      lambda: run.advise(self.x, 'nothing'), lambda: kiln.List(self.device, priority='urgent'),
+                      lambda: kiln.List(self.device, queue_group=-1), lambda: self.device.has('wings')):
+            with self.assertRaises(ValueError):
+                wrong()
+        with self.assertRaises(TypeError):
+            run.copy(self.x, kiln.Pointer(self.y.address))
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.List(self.device, queue_group=99)
+        self.assertEqual(caught.exception.code, 'K0224')
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.List(self.device, immediate=False, priority='low')
+        self.assertEqual(caught.exception.code, 'K0903')
+        queue = kiln.Queue(self.device, priority='low', queue_group=group)
+        closed = kiln.List(self.device, immediate=False, in_order=True)
+        closed.fill(self.y, b'\0\0\x80\x3f')
+        closed.finish()
+        queue.execute(closed)
+        queue.synchronize()
+        self.assertEqual(set(self.y.view('f')), {1.0})
+        self.refused_as_lacking('append_lists', lambda: run.append(closed))
+        run.synchronize()
+
+    def test_regions(self):
+        image = self.device.buffer(bytes(range(64)))
+        small = self.device.buffer(bytes(16))
+        place = kiln.RegionPlace
+        self.device.list.copy_region(small, place(8), image, place(16, x=4, y=1), (8, 2))
+        self.assertEqual(small.read(), bytes([*range(20, 28), *range(36, 44)]))
+        for to, source, size in ((place(8), place(16), (8, 3)), (place(8), place(16, y=3), (8, 2)), (place(8, x=1), place(16), (8, 2))):
+            with self.assertRaises(ValueError):
+                self.device.list.copy_region(small, to, image, source, size)
+        with self.assertRaises(kiln.Error) as caught:
+            self.device.list.copy_region(small, place(4), image, place(16), (8, 2))
+        self.assertEqual(caught.exception.code, 'K0231')
+
+    def test_which_device_it_is(self):
+        identity = self.device.identity
+        self.assertEqual(len(identity.uuid), 16)
+        self.assertTrue(any(identity.uuid))
+        self.assertFalse(identity.sub_device)
+        self.assertEqual(self.device.sub_devices(), ())
+        (only,) = self.device.devices()
+        self.assertTrue(self.device.can_access(only))
+        self.assertEqual(only.native, self.device.native)
+        lent = kiln.Device.lend(self.device.native, self.device)
+        self.kernel = kiln.Bundle(lent, SPIRV / 'saxpy').kernel('saxpy', 'float, global, global, uint')
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256)
+        self.right()
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.Device.lend(kiln.NativeHandles(0, 0, 0), self.device)
+        self.assertEqual(caught.exception.code, 'K0222')
+        self.assertNotEqual(self.device.entry_point('zeMemAllocDevice'), 0)
+        with self.assertRaises(kiln.Error) as caught:
+            self.device.entry_point('zeNothing')
+        self.assertEqual(caught.exception.code, 'K0232')
+
+    def test_memory_leaves_and_comes(self):
+        for kind in ('opaque_fd', 'dma_buf'):
+            if 'exports ' + kind not in self.device.external_memory:
+                with self.assertRaises(kiln.Error) as caught:
+                    self.device.buffer(4096, 'device', export=kind)
+                self.assertEqual(caught.exception.code, 'K0234')
+                continue
+            buffer = self.device.buffer(b'x' * 4096, 'device', export=kind)
+            descriptor = buffer.export_fd(kind)
+            if 'imports ' + kind in self.device.external_memory:
+                self.assertEqual(self.device.import_fd(descriptor, 4096, kind).read(3), b'xxx')
+            os.close(descriptor)
+        ipc = self.device.buffer(b'y' * 4096, 'device')
+        try:
+            handle = ipc.ipc_handle()
+        except kiln.Error as error:
+            self.assertEqual(error.name, 'ZE_RESULT_ERROR_UNSUPPORTED_FEATURE')
+        else:
+            self.assertEqual(self.device.open_ipc(handle, 4096).read(3), b'yyy')
+            ipc.put_ipc(handle)
+        self.device.make_resident(self.x)
+        self.device.evict(self.x)
+        for wrong in (lambda: self.device.import_fd(0, -1), lambda: self.device.open_ipc(b'short', 8),
+                      lambda: self.device.import_fd(0, 8, 'paper')):
+            with self.assertRaises(ValueError):
+                wrong()
+
+    def test_module_variables_registers_and_what_fits(self):
+        bundle = kiln.Bundle(self.device, source / 'tests' / 'device' / 'global.spv', flags='-ze-take-global-address',
+                             registers='automatic')
+        self.assertEqual(bundle.register_choice, '')  # nothing spills
+        counter = bundle.global_variable('counter')
+        out = self.device.buffer(4)
+        self.device.list.copy(out, counter.address, counter.size)
+        self.assertEqual(list(out.view('I')), [5])
+        for wrong in (bundle.global_variable, bundle.function):
+            with self.assertRaises(kiln.Error) as caught:
+                wrong('none')
+            self.assertEqual(caught.exception.code, 'K0233')
+        with self.assertRaises(ValueError):
+            kiln.Bundle(self.device, SPIRV / 'saxpy', registers='64')
+        tiled = kiln.Bundle(self.device, SPIRV / 'matmul').kernel('tiled', 'global, global, global, uint, uint, uint, uint, local, local')
+        slm = self.device.info.slm_per_group
+        room = tiled.what_fits(self.x, self.x, self.x, 1, 1, 1, 1, slm, slm, group_size=(16, 16))
+        self.assertEqual((room.slm_per_group, room.asked_slm, room.largest_group), (slm, 2 * slm, 128))
+
     def test_a_list_keeps_what_it_works_on(self):
         run = kiln.List(self.device, immediate=False)
         self.kernel(3, self.device.buffer(array.array('f', [1] * COUNT)), self.y, COUNT, groups=4, group_size=256, list=run)
@@ -402,9 +540,11 @@ class OnTheDevice(unittest.TestCase):
 
     def test_log_lines(self):
         lines = []
-        kiln.log_to(lambda level, line: lines.append((level, line)))
+        def sink(level, line):
+            lines.append((level, line))
+        self.assertIsNone(kiln.log_to(sink))
         kiln.Cache('/dev/null/kiln')
-        kiln.log_to(None)
+        self.assertIs(kiln.log_to(None), sink)
         kiln.Cache('/dev/null/kiln')
         self.assertEqual(len(lines), 1)
         self.assertEqual(lines[0][0], 'warning')
