@@ -93,6 +93,19 @@ TEST_CASE_FIXTURE(Fixture, "lost=2: a launch on an immediate list is told from l
   explained("K0220", ZE_RESULT_ERROR_DEVICE_LOST, event->get().is_signalled());
 }
 
+TEST_CASE_FIXTURE(Fixture, "reset=1: a new context has the device back") {
+  const auto lose = CommandListRef::create_immediate(context(), device.device);
+  REQUIRE(lose);
+  explained("K0220", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, lose->get().barrier());
+  CHECK(device.device.status() == ZE_RESULT_ERROR_DEVICE_LOST);
+  const auto again = open_device({DeviceKind::cpu, ""});
+  REQUIRE(again);
+  CHECK(again->device.status() == ZE_RESULT_SUCCESS);
+  const auto list = CommandListRef::create_immediate(again->context.get(), again->device);
+  REQUIRE(list);
+  CHECK(list->get().barrier());
+}
+
 TEST_CASE_FIXTURE(Fixture, "event: a wait with a timeout ends") {
   const auto list = CommandListRef::create_immediate(context(), device.device);
   const auto pool = EventPoolRef::create(context(), 1);

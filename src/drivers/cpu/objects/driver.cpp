@@ -111,7 +111,7 @@ bool choose_faults() {
   if (parsed) set_faults(*parsed);
   if (!parsed)
     refuse_setting("KILN_CPU_FAULT", wanted,
-                   "a list with commas of allocation=N, lost=N, memory=BYTES, build, event");
+                   "a list with commas of allocation=N, lost=N, reset=N, memory=BYTES, build, event");
   return parsed.has_value();
 }
 

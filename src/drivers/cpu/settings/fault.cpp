@@ -36,6 +36,7 @@ bool parse_fault(std::string_view text, Faults& faults) {
   const std::string_view name = text.substr(0, equals), number = text.substr(equals + 1);
   if (name == "allocation") return parse_number(number, faults.allocation);
   if (name == "lost") return parse_number(number, faults.lost);
+  if (name == "reset") return parse_number(number, faults.reset);
   return name == "memory" && parse_number(number, faults.memory);
 }
 
@@ -57,7 +58,13 @@ void set_faults(const Faults& faults) { the_faults = faults; }
 bool allocation_fails() { return the_faults.allocation != 0 && ++allocations == the_faults.allocation; }
 
 void count_submission() {
-  if (the_faults.lost != 0 && ++submissions == the_faults.lost) lost = true;
+  if (the_faults.lost == 0 && the_faults.reset == 0) return;
+  const std::uint64_t number = ++submissions;
+  if (number == the_faults.lost || number == the_faults.reset) lost = true;
+}
+
+void restore_device() {
+  if (the_faults.lost == 0 || submissions < the_faults.lost) lost = false;
 }
 
 ze_result_t device_state() { return lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS; }

@@ -10,11 +10,12 @@
 
 namespace kiln::cpu {
 
-/// What KILN_CPU_FAULT asks for, a list with commas: `allocation=N`, `lost=N`, `memory=BYTES`, `build`,
-/// `event`. Counts start at 1.
+/// What KILN_CPU_FAULT asks for, a list with commas: `allocation=N`, `lost=N`, `reset=N`, `memory=BYTES`,
+/// `build`, `event`. Counts start at 1.
 struct Faults {
   std::uint64_t allocation = 0;  ///< the allocation that finds no memory; 0: none
   std::uint64_t lost = 0;        ///< the submission that loses the device; 0: none
+  std::uint64_t reset = 0;       ///< the same, until the next context is made
   std::uint64_t memory = 0;      ///< bytes the device has; 0: the host's
   bool build = false;            ///< builds from SPIR-V fail with a log
   bool event = false;            ///< events are not signalled by the device
@@ -33,7 +34,10 @@ void set_faults(const Faults& faults);
 /// Counts a submission, and loses the device at the one that was named. Thread-safe.
 void count_submission();
 
-/// SUCCESS, or DEVICE_LOST for good. Thread-safe.
+/// A context was made: the device that was lost by `reset` is back. Thread-safe.
+void restore_device();
+
+/// SUCCESS, or DEVICE_LOST. Thread-safe.
 [[nodiscard]] ze_result_t device_state();
 
 }  // namespace kiln::cpu
