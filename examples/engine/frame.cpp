@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Allocates what frames need, in smaller frames where it does not fit.
+#include "frame.hpp"
+
+#include <algorithm>
+
+#include "reference.hpp"
+#include "say.hpp"
+
+namespace engine {
+namespace {
+
+using namespace kiln;
+
+Result<void> make_slot(Slot& slot, const OpenDevice& device, const Lanes& lanes, EventPoolRef events,
+                       std::uint32_t first_event, std::size_t pixels) {
+  const ContextRef context = device.context.get();
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  KILN_TRY(slot.staging, context.allocate_host(pixels));
+  KILN_TRY(slot.results, context.allocate_host((pixels + kBins + 1) * kWord));
+  KILN_TRY(slot.ticks, context.allocate_host(kPasses * sizeof(Ticks)));
+  KILN_TRY(slot.image, context.allocate_device(device.device, pixels));
+  KILN_TRY(slot.cumulative, context.allocate_device(device.device, kBins * kWord));
+  KILN_TRY(slot.filtered, context.allocate_device(device.device, pixels * kWord));
+  KILN_TRY(slot.total, context.allocate_device(device.device, kWord));
+  // Other queues of the device see what was written behind these; the host alone what is behind the last.
+  constexpr EventOptions kOnDevice{.signal = EventScope::device, .wait = EventScope::device};
+  KILN_TRY(slot.uploaded, events.event(first_event, kOnDevice));
+  KILN_TRY(slot.scanned, events.event(first_event + 1, kOnDevice));
+  KILN_TRY(slot.finished, events.event(first_event + 2, kOnDevice));
+  KILN_TRY(slot.read, events.event(first_event + 3, {.signal = EventScope::host, .wait = EventScope::host}));
+  for (int task = 0; task < kTasks; ++task) {
+    KILN_TRY(slot.lists[static_cast<std::size_t>(task)], lanes.of(task).new_list(device));
+  }
+  return {};
+}
+
+/// What stays the same for all frames is uploaded once, and waited for.
+Result<void> upload_constants(const Frames& frames, const OpenDevice& device) {
+  const ContextRef context = device.context.get();
+  const std::size_t bytes = frames.weights.size();
+  KILN_TRY(const auto staging, context.allocate_host(bytes + sizeof kTaps));
+  const auto floats = staging.span<float>();
+  write_weights(floats, frames.size);
+  std::ranges::copy(kTaps, floats.subspan(frames.pixels()).begin());
+  KILN_TRY(const auto group, device.device.compute_queue_group());
+  KILN_TRY(const auto list,
+           CommandListRef::create_immediate(context, device.device, {.synchronous = true}, group));
+  KILN_TRY(list->copy(frames.weights.data(), floats.data(), bytes));
+  return list->copy(frames.taps.data(), floats.data() + frames.pixels(), sizeof kTaps);
+}
+
+/// Whether fewer bytes may help. A device that is lost may call that lack of memory too.
+bool is_lack_of_memory(const OpenDevice& device, const Error& error) {
+  if (device.device.status() != ZE_RESULT_SUCCESS) return false;
+  return error.code() == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY ||
+         error.code() == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY ||
+         error.code() == ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+}
+
+}  // namespace
+
+const char* name_of(Pass pass) {
+  constexpr const char* kNames[] = {"upload",   "histogram", "scan",    "multiply",
+                                    "convolve", "reduce",    "readback"};
+  return kNames[pass];
+}
+
+Result<Lanes> Lanes::create(const OpenDevice& device, Ways ways) {
+  Lanes lanes;
+  KILN_TRY(lanes.main, Lane::create(device, ways, Lane::Kind::compute, 0));
+  KILN_TRY(lanes.analysis, Lane::create(device, ways, Lane::Kind::compute, 1));
+  KILN_TRY(lanes.copy, Lane::create(device, ways, Lane::Kind::copy));
+  return lanes;
+}
+
+const Lane& Lanes::of(int task) const {
+  if (task == kUploadTask || task == kReadbackTask) return copy;
+  return task == kAnalysisTask ? analysis : main;
+}
+
+Result<Frames> Frames::create(const OpenDevice& device, const Lanes& lanes, std::uint32_t size) {
+  Frames frames;
+  frames.size = size;
+  const ContextRef context = device.context.get();
+  const std::size_t pixels = frames.pixels();
+  KILN_TRY(frames.weights, context.allocate_device(device.device, pixels * sizeof(float)));
+  KILN_TRY(frames.taps, context.allocate_device(device.device, sizeof kTaps));
+  KILN_TRY(frames.product, context.allocate_device(device.device, pixels * sizeof(float)));
+  KILN_TRY(frames.bins, context.allocate_device(device.device, kBins * sizeof(std::uint32_t)));
+  KILN_TRY(frames.partials, context.allocate_device(device.device, frames.blocks() * sizeof(std::uint32_t)));
+  KILN_TRY(frames.events, EventPoolRef::create(context, 8));
+  for (std::uint32_t i = 0; i < frames.slots.size(); ++i)
+    KILN_TRY(make_slot(frames.slots[i], device, lanes, frames.events.get(), 4 * i, pixels));
+  KILN_TRY(upload_constants(frames, device));
+  return frames;
+}
+
+Result<Frames> Frames::create_what_fits(const OpenDevice& device, const Lanes& lanes, std::uint32_t size) {
+  for (;; size /= 2) {
+    auto made = create(device, lanes, size);
+    if (made || size == 1 || !is_lack_of_memory(device, made.error())) return made;
+    say("images of %u x %u do not fit, so half the edge: %s", size, size, made.error().text().c_str());
+  }
+}
+
+Results results_of(const Slot& slot, std::uint32_t size) {
+  const std::span<const std::uint32_t> all = slot.results.span<std::uint32_t>();
+  const std::size_t pixels = std::size_t{size} * size;
+  return {all.first(pixels), all.subspan(pixels, kBins), all[pixels + kBins]};
+}
+
+}  // namespace engine

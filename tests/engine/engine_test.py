@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""The example engine: faults, little memory, kernels that change while frames run; and what Intel's driver accepts."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ENGINE = os.environ['ENGINE']
+SOURCES = pathlib.Path(os.environ['ENGINE_SOURCES'])
+# Of frames with images of 64 x 64: examples/engine/README.md.
+TOTALS = [630180672, 639164160, 648919744, 657215104]
+
+
+def engine(*arguments, **environment):
+    done = subprocess.run([ENGINE, *arguments], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300,
+                          stdin=subprocess.DEVNULL)
+    done.report = json.loads(done.stdout) if '--json' in arguments and done.stdout else None
+    return done
+
+
+def run(*arguments, frames=4, size=64, **environment):
+    return engine('--device', 'cpu', '--check', '--json', '--frames', str(frames), '--size', str(size), *arguments, **environment)
+
+
+class Behaviour(unittest.TestCase):
+    def right(self, done, frames=4, sizes=(64,)):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([each['frame'] for each in done.report['frames']], list(range(frames)))
+        self.assertEqual({each['size'] for each in done.report['frames']}, set(sizes))
+        self.assertEqual({each['wrong'] for each in done.report['frames']}, {''})
+
+    def test_results_are_those_of_the_page(self):
+        done = run()
+        self.right(done)
+        self.assertEqual([each['total'] for each in done.report['frames']], TOTALS)
+        self.assertTrue(done.report['in_order'] and done.report['append'])
+        for frame in done.report['frames']:
+            self.assertTrue(all(time > 0 for time in frame['microseconds'].values()), frame)
+
+    def test_sizes_and_threads(self):
+        for size, threads in ((1, 1), (17, 64), (100, 3)):
+            self.right(run('--threads', str(threads), size=size), sizes=(size,))
+
+    def test_a_lost_device_is_opened_again(self):
+        for number in (2, 3, 9, 14):  # the first two are the uploads at the start
+            done = run(KILN_CPU_FAULT=f'reset={number}')
+            self.right(done)
+            self.assertEqual(done.report['losses'], 1)
+            self.assertEqual([each['total'] for each in done.report['frames']], TOTALS)
+
+    def test_a_device_that_stays_lost_ends_the_run(self):
+        done = run(KILN_CPU_FAULT='lost=12')
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn('K0220', done.report['error'])
+        self.assertEqual(done.report['losses'], 1)
+        self.assertGreater(len(done.report['frames']), 0)
+
+    def test_lack_of_memory_makes_frames_smaller(self):
+        self.right(run(size=256, KILN_CPU_FAULT='memory=1M'), sizes=(128,))
+        self.right(run(size=256, KILN_CPU_FAULT='memory=200K'), sizes=(64,))
+        for number in (5, 19):
+            self.right(run(KILN_CPU_FAULT=f'allocation={number}'), sizes=(32,))
+
+    def test_lack_of_shared_local_memory_makes_tiles_smaller(self):
+        for product, edge in (('bmg', 128), ('tgllp', 90)):
+            done = engine('--device', 'cpu:' + product, '--check', '--json', '--frames', '1', '--size', '200', '--tile', '200')
+            self.right(done, frames=1, sizes=(200,))
+            self.assertEqual(done.report['tile'], edge)
+
+    def test_a_frame_that_never_ends_is_told(self):
+        done = run('--timeout', '1', KILN_CPU_FAULT='event')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('frame 0 is not done after 1 s', done.stderr)
+
+    def test_a_build_that_fails_is_told(self):
+        done = run(KILN_CPU_FAULT='build', KILN_CACHE='off')
+        self.assertEqual(done.returncode, 4)
+        self.assertIn('K0203', done.stderr)
+
+    def test_a_device_is_picked(self):
+        listed = engine('--device', 'cpu', '--list-devices', KILN_CPU_DEVICES='3')
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        third = listed.stdout.splitlines()[2].split('uuid:')[1].split()[0]
+        for pick in ('uuid:' + third, 'type:cpu', 'name:Kiln'):
+            self.right(run('--pick', pick, frames=1, KILN_CPU_DEVICES='3'), frames=1)
+        for pick in ('uuid:00', 'pci:', 'name:', 'type:discrete', 'nonsense'):
+            self.assertEqual(run('--pick', pick).returncode, 4)
+
+    def test_what_cannot_be_meant_is_usage(self):
+        for arguments in (['--frames', '0'], ['--frames'], ['--size', '1025'], ['--tile', '1x'], ['--nonsense'], ['--device', 'nonsense'],
+                          ['--submission', 'sideways'], ['--threads', '-1']):
+            done = engine(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ''), arguments)
+            self.assertNotEqual(done.stderr, '')
+
+
+class Reload(unittest.TestCase):
+    """The kernel's source changes between frames that a line on standard input starts."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.source = pathlib.Path(self.folder.name, 'convolve.cl')
+        self.text = (SOURCES / 'convolve.cl').read_text(encoding='utf-8')
+        self.assertIn('filtered[at] = (uint)sum', self.text)
+        # Twice the sum tells which kernel it was.
+        self.other = self.text.replace('filtered[at] = (uint)sum + cumulative[image[at]]',
+                                       'filtered[at] = 2 * ((uint)sum + cumulative[image[at]])')
+        self.write(self.text)
+
+    def write(self, text):
+        beside = self.source.with_suffix('.new')  # replaced at once, as editors do
+        beside.write_text(text, encoding='utf-8')
+        beside.replace(self.source)
+
+    def follow(self, texts):
+        """The totals of frames, before each of which the source becomes a text (None: stays), and the report's end."""
+        with subprocess.Popen([ENGINE, '--device', 'cpu', '--size', '64', '--step', '--frames', str(len(texts)), '--watch', self.source],
+                              env={**os.environ, 'KILN_CACHE_DIR': os.path.join(self.folder.name, 'cache')}, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            totals = []
+            for text in texts:
+                if text is not None:
+                    self.write(text)
+                process.stdin.write('\n')
+                process.stdin.flush()
+                line = process.stdout.readline()
+                if not line:
+                    break
+                totals.append(int(line.split('total ')[1].split(',')[0]))
+            _, said = process.communicate(timeout=300)
+        if 'K0405' in said:
+            self.skipTest('no compiler of OpenCL C: ' + said.strip().splitlines()[-1])
+        self.assertEqual(process.returncode, 0, said)
+        return totals, said
+
+    def test_a_kernel_that_changes_is_taken(self):
+        totals, said = self.follow([None, self.other, None, self.text])
+        self.assertEqual(totals, [TOTALS[0], 2 * TOTALS[1] % 2**32, 2 * TOTALS[2] % 2**32, TOTALS[3]])
+        self.assertEqual(said.count('the kernel is that of'), 3)
+
+    def test_a_kernel_that_is_broken_is_not_taken(self):
+        for broken, code in ((self.text.replace('float sum = 0.0f;', 'float sum = nothing;'), 'K0251'),
+                             (self.text.replace('kernel void convolve', 'kernel void other'), 'K0208'), ('', 'K02')):
+            self.write(self.text)
+            totals, said = self.follow([None, broken, None, self.other])
+            self.assertEqual(totals, TOTALS[:3] + [2 * TOTALS[3] % 2**32], said)
+            self.assertEqual(said.count('the kernel stays as it is'), 1, said)
+            self.assertIn(code, said)
+
+
+class Capture(unittest.TestCase):
+    """Intel's driver without a GPU executes nothing, but refuses what a GPU's would."""
+
+    def test_every_submission_is_accepted(self):
+        if 'ENGINE_PRODUCT' not in os.environ:
+            self.skipTest('no product')
+        for how in ('auto', 'barriers'):
+            done = engine('--device', 'capture:' + os.environ['ENGINE_PRODUCT'], '--frames', '6', '--json', '--submission', how)
+            if done.returncode == 4 and not done.report['frames']:
+                print('skipped: ' + done.stderr.strip().splitlines()[0])
+                sys.exit(77)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(done.report['frames']), 6)
+            self.assertEqual(done.report['losses'], 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
