@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 
 #include "build/front_end.hpp"
 #include "kiln/build.hpp"
