@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace kiln::cache {
 namespace fs = std::filesystem;
@@ -146,14 +147,14 @@ EntryName::EntryName(const CacheKey& key) {
 
 bool each_name(int folder, const std::function<void(const char* name)>& each) {
   const int again = openat(folder, ".", kFolder);  // a position of its own
-  DIR* names = again < 0 ? nullptr : fdopendir(again);
+  const auto end = [](DIR* names) { closedir(names); };
+  const std::unique_ptr<DIR, decltype(end)> names(again < 0 ? nullptr : fdopendir(again));
   if (!names) {
     if (again >= 0) close(again);
     return false;
   }
-  while (const dirent* entry = readdir(names))
+  while (const dirent* entry = readdir(names.get()))
     if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) each(entry->d_name);
-  closedir(names);
   return true;
 }
 

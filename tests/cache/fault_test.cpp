@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <new>
 #include <set>
 
@@ -237,6 +239,11 @@ TEST_CASE("a disk that cannot be read or has lost the file: a miss, and the entr
 TEST_CASE("memory that is refused at every single allocation: no lock stays, no answer is wrong") {
   // The second store of a key takes it from memory or disk, the first one compiles; one replaces.
   const Compilation result = built(1);
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  const auto open_before = open_files();
   int at = 0;
   for (bool refused = true; refused; ++at) {
     CAPTURE(at);
@@ -266,6 +273,7 @@ TEST_CASE("memory that is refused at every single allocation: no lock stays, no 
   }
   MESSAGE(at << " allocations refused, one at a time");
   CHECK(at > 20);
+  CHECK(open_files() == open_before);
 }
 
 TEST_CASE("a cache that is too large is pruned by a thread of its own") {
