@@ -93,10 +93,15 @@ Diagnostic explain_silent_build(const Refusal& refusal, const std::string& file,
 Diagnostic explain_dead_compiler(const std::string& file, const std::string& format, const std::string& log) {
   Diagnostic diagnostic{"K0227", "the compiler crashed on `" + file + "`", {}, {}};
   diagnostic.rows = {{"format", format}, {"build log", log}};
+  const bool source = format == "OpenCL C";
   diagnostic.help = {
-      "see whether the SPIR-V is valid: `spirv-val --target-env opencl2.1 FILE`; if not, make it again",
-      "if it is, install another release of the driver and its compiler, or compile the kernel "
-      "ahead of time: ocloc compile -device …"};
+      source
+          ? "see what of the source it is: leave parts out, or ask another compiler: `clang -x cl "
+            "-fsyntax-only FILE`"
+          : "see whether the SPIR-V is valid: `spirv-val --target-env opencl2.1 FILE`; if not, make it again",
+      source ? "or install another release of the compiler, or name its libocloc in KILN_OCLOC"
+             : "if it is, install another release of the driver and its compiler, or compile the kernel "
+               "ahead of time: ocloc compile -device …"};
   return diagnostic;
 }
 

@@ -287,6 +287,9 @@ TEST_CASE("K0227: a compiler that crashed") {
                    explain_dead_compiler("gemm.spv", "SPIR-V",
                                          "the compiler ended its process (SIGSEGV); the last that it "
                                          "printed:\nunhandled instruction"));
+  check_diagnostic("K0227",
+                   explain_dead_compiler("scale.cl", "OpenCL C", "the compiler ended its process (SIGSEGV)"),
+                   "source");
 }
 
 TEST_CASE_FIXTURE(Fixture, "K0224, K0230 to K0232: queues, features, regions, functions that are not there") {
