@@ -221,6 +221,7 @@ TEST_CASE("an encoded identity tells what differs") {
   CHECK(first_difference(identity_of(world), encode(identity)).empty());
 }
 
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps bytes between constants that nobody may read
 TEST_CASE("names are found in the constants of the libraries asked, and nowhere else") {
   static constexpr const char* kText = "KilnTestsNameInConstants";
   CHECK(kText[0] == 'K');
@@ -235,6 +236,7 @@ TEST_CASE("names are found in the constants of the libraries asked, and nowhere 
   CHECK(names_in(kiln, names).empty());
   CHECK(names_in({}, names).empty());
 }
+#endif
 
 TEST_CASE("fields keep their boundaries") {
   World left = make_world(), right = make_world();

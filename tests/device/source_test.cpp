@@ -142,9 +142,11 @@ TEST_CASE("source: what the compiler must not look for by itself") {
 
 TEST_CASE("source: without libocloc the error says what to install") {
   if (!is_kilns_own()) return;  // a driver may take OpenCL C by itself
+  const char* before = std::getenv("KILN_OCLOC");
+  const std::string kept = before ? before : "";
   setenv("KILN_OCLOC", "/nonexistent/libocloc.so", 1);
   const auto failed = Bundle::compile(device(), scale_source());
-  unsetenv("KILN_OCLOC");
+  setenv("KILN_OCLOC", kept.c_str(), 1);  // empty is as good as none
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
   CHECK(failed.error().diagnostic()->code == "K0405");

@@ -12,7 +12,7 @@
 #include "support/stub_driver.hpp"
 
 namespace {
-std::size_t allocations = 0;
+thread_local std::size_t allocations = 0;  // the library has threads of its own
 }
 
 // Every allocation of this executable is counted. Not inlined: GCC 12 takes free() for the wrong counterpart.

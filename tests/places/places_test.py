@@ -52,7 +52,8 @@ class Places(unittest.TestCase):
         self.folder.chmod(0o755)
         os.chown(program, 65534, 65534)
         program.chmod(0o4755)
-        self.assertEqual(places(program, cwd=self.folder), FIXED)
+        # LeakSanitizer, where it is built in, may not look at such a program.
+        self.assertEqual(places(program, cwd=self.folder, env={'ASAN_OPTIONS': 'detect_leaks=0'}), FIXED)
 
 
 if __name__ == '__main__':
