@@ -30,7 +30,7 @@ Result<void> Engine::open() {
     return {};
   }));
   tile_ = tile_that_fits(kernels_[0].multiply, options_.tile);
-  KILN_TRY(frames_, Frames::create_what_fits(device_, lanes_, options_.size));
+  KILN_TRY(frames_, Frames::create_what_fits(device_, lanes_, options_.size, options_.timeout));
   return {};
 }
 
@@ -77,11 +77,7 @@ Result<void> Engine::submit_readback() {
 
 Result<void> Engine::take(Slot& slot, const Sink& sink) {
   if (!slot.in_flight) return {};
-  if (const auto done = slot.read->wait(options_.timeout); !done) {
-    if (done.error().code() == ZE_RESULT_NOT_READY)
-      say("frame %lu is not done after %ld s", slot.frame, static_cast<long>(options_.timeout.count()));
-    return done;
-  }
+  KILN_TRY(wait_in_time(slot.read.get(), options_.timeout, "frame " + std::to_string(slot.frame)));
   for (const EventRef event : {slot.uploaded.get(), slot.scanned.get(), slot.finished.get(), slot.read.get()})
     KILN_TRY(event.reset());
   slot.in_flight = false;

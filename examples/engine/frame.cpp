@@ -35,19 +35,23 @@ Result<void> make_slot(Slot& slot, const OpenDevice& device, const Lanes& lanes,
   return {};
 }
 
-/// What stays the same for all frames is uploaded once, and waited for.
-Result<void> upload_constants(const Frames& frames, const OpenDevice& device) {
-  const ContextRef context = device.context.get();
+/// What stays the same for all frames is uploaded once, as frames are, and waited for.
+Result<void> upload_constants(const Frames& frames, const OpenDevice& device, const Lanes& lanes,
+                              std::chrono::seconds timeout) {
   const std::size_t bytes = frames.weights.size();
-  KILN_TRY(const auto staging, context.allocate_host(bytes + sizeof kTaps));
+  KILN_TRY(const auto staging, device.context->allocate_host(bytes + sizeof kTaps));
   const auto floats = staging.span<float>();
   write_weights(floats, frames.size);
   std::ranges::copy(kTaps, floats.subspan(frames.pixels()).begin());
-  KILN_TRY(const auto group, device.device.compute_queue_group());
-  KILN_TRY(const auto list,
-           CommandListRef::create_immediate(context, device.device, {.synchronous = true}, group));
-  KILN_TRY(list->copy(frames.weights.data(), floats.data(), bytes));
-  return list->copy(frames.taps.data(), floats.data() + frames.pixels(), sizeof kTaps);
+  const Slot& slot = frames.slots[0];  // no frame is in it yet
+  const CommandListRef list = slot.lists[kUploadTask].get();
+  KILN_TRY(const Recording open, lanes.copy.begin(list));
+  KILN_TRY(open.copy(frames.weights.data(), floats.data(), bytes));
+  KILN_TRY(open.copy(frames.taps.data(), floats.data() + frames.pixels(), sizeof kTaps, {slot.read, {}}));
+  KILN_TRY(list.close());
+  KILN_TRY(lanes.copy.submit(std::span(&list, 1)));
+  KILN_TRY(wait_in_time(slot.read.get(), timeout, "the upload of what stays the same"));
+  return slot.read->reset();
 }
 
 /// Whether fewer bytes may help. A device that is lost may call that lack of memory too.
@@ -59,6 +63,13 @@ bool is_lack_of_memory(const OpenDevice& device, const Error& error) {
 }
 
 }  // namespace
+
+Result<void> wait_in_time(EventRef event, std::chrono::seconds timeout, const std::string& what) {
+  auto done = event.wait(timeout);
+  if (!done && done.error().code() == ZE_RESULT_NOT_READY)
+    say("%s is not done after %ld s", what.c_str(), static_cast<long>(timeout.count()));
+  return done;
+}
 
 const char* name_of(Pass pass) {
   constexpr const char* kNames[] = {"upload",   "histogram", "scan",    "multiply",
@@ -79,7 +90,8 @@ const Lane& Lanes::of(int task) const {
   return task == kAnalysisTask ? analysis : main;
 }
 
-Result<Frames> Frames::create(const OpenDevice& device, const Lanes& lanes, std::uint32_t size) {
+Result<Frames> Frames::create(const OpenDevice& device, const Lanes& lanes, std::uint32_t size,
+                              std::chrono::seconds timeout) {
   Frames frames;
   frames.size = size;
   const ContextRef context = device.context.get();
@@ -92,13 +104,14 @@ Result<Frames> Frames::create(const OpenDevice& device, const Lanes& lanes, std:
   KILN_TRY(frames.events, EventPoolRef::create(context, 8));
   for (std::uint32_t i = 0; i < frames.slots.size(); ++i)
     KILN_TRY(make_slot(frames.slots[i], device, lanes, frames.events.get(), 4 * i, pixels));
-  KILN_TRY(upload_constants(frames, device));
+  KILN_TRY(upload_constants(frames, device, lanes, timeout));
   return frames;
 }
 
-Result<Frames> Frames::create_what_fits(const OpenDevice& device, const Lanes& lanes, std::uint32_t size) {
+Result<Frames> Frames::create_what_fits(const OpenDevice& device, const Lanes& lanes, std::uint32_t size,
+                                        std::chrono::seconds timeout) {
   for (;; size /= 2) {
-    auto made = create(device, lanes, size);
+    auto made = create(device, lanes, size, timeout);
     if (made || size == 1 || !is_lack_of_memory(device, made.error())) return made;
     say("images of %u x %u do not fit, so half the edge: %s", size, size, made.error().text().c_str());
   }

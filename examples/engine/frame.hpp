@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <kiln/kiln.hpp>
+#include <string>
 
 #include "lane.hpp"
 
@@ -64,13 +66,18 @@ struct Frames {
 
   /// Errors: those of allocations.
   [[nodiscard]] static kiln::Result<Frames> create(const kiln::OpenDevice& device, const Lanes& lanes,
-                                                   std::uint32_t size);
+                                                   std::uint32_t size, std::chrono::seconds timeout);
   /// The same with images of half the edge, and so on, where memory does not suffice.
   [[nodiscard]] static kiln::Result<Frames> create_what_fits(const kiln::OpenDevice& device,
-                                                             const Lanes& lanes, std::uint32_t size);
+                                                             const Lanes& lanes, std::uint32_t size,
+                                                             std::chrono::seconds timeout);
   [[nodiscard]] std::uint32_t pixels() const { return size * size; }
   [[nodiscard]] std::uint32_t blocks() const { return (pixels() + kBlock - 1) / kBlock; }
 };
+
+/// Error: NOT_READY when the time is over first, and a line that says so.
+[[nodiscard]] kiln::Result<void> wait_in_time(kiln::EventRef event, std::chrono::seconds timeout,
+                                              const std::string& what);
 
 /// The results in host memory: `filtered`, then `cumulative`, then `total`.
 struct Results {

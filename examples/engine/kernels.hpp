@@ -39,6 +39,9 @@ class Library {
                                                   const std::filesystem::path& folder, kiln::Cache& cache);
 
   [[nodiscard]] kiln::Result<Kernels> make() const;
+  [[nodiscard]] kiln::Result<kiln::OwnKernel> make_multiply() const {
+    return passes_.make_kernel("multiply");
+  }
 
   /// Compiles OpenCL C; the library stays as it is.
   [[nodiscard]] static kiln::Result<kiln::Bundle> compile(const kiln::OpenDevice& device,

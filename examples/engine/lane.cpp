@@ -55,7 +55,7 @@ Result<Lane> Lane::create(const OpenDevice& device, Ways ways, Kind kind, std::u
   const QueueOptions queue{.index = place.queue};
   if (ways.in_order && ways.append) {
     KILN_TRY(lane.immediate_, CommandListRef::create_immediate(context, device.device, queue, place.group,
-                                                               {.in_order = true}));
+                                                               {.in_order = true, .copy_offload = true}));
   } else {
     KILN_TRY(lane.queue_, CommandQueueRef::create(context, device.device, queue, place.group));
   }

@@ -63,6 +63,10 @@ class Lane {
   /// The closed lists run in this order, behind those submitted before.
   [[nodiscard]] kiln::Result<void> submit(std::span<const kiln::CommandListRef> lists) const;
 
+  /// What lists are submitted to: one of them is empty.
+  [[nodiscard]] kiln::CommandListRef immediate() const { return immediate_; }
+  [[nodiscard]] kiln::CommandQueueRef queue() const { return queue_; }
+
  private:
   Ways ways_;
   Kind kind_ = Kind::compute;
