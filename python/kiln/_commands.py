@@ -190,7 +190,7 @@ class List(Object):
             options.flags |= flag if wanted else 0
         _place_queue(options, priority, queue_group, queue_index)
         self._handle = made('list_create_with', device._handle, byref(options))
-        self._pointer = c_void_p(self._handle)
+        self._pointer = c_void_p.from_param(self._handle)
 
     def barrier(self, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
         """All before it end before anything behind it starts."""
@@ -284,6 +284,10 @@ class List(Object):
             self._kept.clear()
         return done
 
+    def release(self) -> None:
+        """Lets go what the list kept, once what it was given has ended: for an immediate list whose events tell that."""
+        self._kept.clear()
+
     def finish(self) -> None:
         """Closes the list to further commands, so that a queue can run it."""
         call('list_close', self._handle)
@@ -300,7 +304,7 @@ class List(Object):
                 self.synchronize()
             except Error:
                 pass  # a lost device, or a loader that cannot wait for a list
-        self._pointer.value = None
+        self._pointer = None
         super().close()
 
     def _keep(self, *used: Any) -> None:

@@ -60,7 +60,26 @@ class _Plan:
         self.pack = self.packer.pack_into
         # What the usual launch needs nothing else than.
         self.plain = not self.locals and all(each in (None, _handle_of) for each in convert)
-        self.buffers = tuple(number for number, each in enumerate(convert) if each is _handle_of)
+        self._quick: 'Optional[Callable[..., Optional[bool]]]' = None
+
+    def quick(self, types: Sequence[type]) -> 'Callable[..., Optional[bool]]':
+        """Writes arguments of just these types and gives None; True where they are others. Made as a text, so that neither a list
+        nor a loop is needed: a launch took 0.4 µs longer with them."""
+        if self._quick is not None:
+            return self._quick
+        names = [f'a{number}' for number in range(len(types))]
+        parameters = ', '.join([*(f'{name}=None' for name in names), '*more'])
+        same = ' and '.join(['not more', *(f'{name}.__class__ is t{number}' for number, name in enumerate(names))])
+        values = ', '.join(name + ('._handle' if convert is _handle_of else '') for name, convert in zip(names, self.convert))
+        known = {f't{number}': each for number, each in enumerate(types)}
+        self._quick = made = eval(
+            f'lambda {parameters}: pack(place, shift, {values}) if {same} else True',
+            {'pack': self.pack, 'place': self.values, 'shift': self.shift, **known})
+        return made  # type: ignore[no-any-return]
+
+
+def _never(*_: Any) -> bool:
+    return True
 
 
 def _handle_of(buffer: Any) -> int:
@@ -93,17 +112,19 @@ class Kernel(Object):
         those of ctypes and NumPy do."""
         self._types = None if types is None else _parse_types(types)
         self._handle = made('kernel_create', bundle._handle, encoded(name))
-        self._pointer = c_void_p(self._handle)
+        self._pointer = c_void_p.from_param(self._handle)
         self.bundle = bundle
         self.name = name
         self._plans: Dict[Tuple[type, ...], _Plan] = {}
+        self._plan: Any = None  # of the last launch, and what writes its arguments
+        self._quick: 'Callable[..., Optional[bool]]' = _never
         self._error = c_void_p()
         self._error_reference = byref(self._error)
         self._device = bundle.device
 
     def close(self) -> None:
         """Destroys the kernel; the bundle stays."""
-        self._pointer.value = None
+        self._pointer = None
         super().close()
 
     def __repr__(self) -> str:
@@ -159,19 +180,13 @@ class Kernel(Object):
         `groups` and `group_size` are numbers or up to three. Without a list the device's own is taken, and the kernel has ended
         when the call returns.
         """
-        plan = self._plans.get(tuple(map(type, arguments)))
-        if plan is None:
-            plan = self._planned(arguments)
-        if plan.plain:
-            values = [*arguments]
-            for number in plan.buffers:
-                values[number] = values[number]._handle
-            try:
-                plan.pack(plan.values, plan.shift, *values)
-            except struct.error:
-                self._fill(plan, arguments)  # says which
-        else:
-            self._fill(plan, arguments)
+        plan = self._plan
+        try:
+            other = self._quick(*arguments)
+        except struct.error:
+            other = True  # says which
+        if other:
+            plan = self._filled(arguments)
         if plan.shape != (groups, group_size):
             self._set_shape(plan, (groups, group_size))
         if signal is not None or wait or cooperative:
@@ -182,6 +197,16 @@ class Kernel(Object):
                 raise c.failure(result, self._error)
         if list is not None and not list.synchronous:
             list._kept.append((self, arguments, signal, wait))
+
+    def _filled(self, arguments: Tuple[Any, ...]) -> _Plan:
+        types = tuple(map(type, arguments))
+        plan = self._plans.get(types)
+        if plan is None:
+            plan = self._planned(arguments)
+        self._fill(plan, arguments)
+        if plan.plain:
+            self._plan, self._quick = plan, plan.quick(types)
+        return plan
 
     def _launch_with(self, plan: _Plan, list: Optional[List], signal: Optional[Event], wait: Sequence[Event],
                      cooperative: bool) -> None:

@@ -330,7 +330,7 @@ class Object:
 
     _destroy: Any = None
     _handle: Optional[int] = None
-    _pointer: c_void_p  # the same, of objects that launches name
+    _pointer: Any  # the same, as a launch takes it: converted beforehand
 
     def close(self) -> None:
         """Destroys the object; what was made of it stays. The device must be done with it. Again: nothing."""
