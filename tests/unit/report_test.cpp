@@ -441,6 +441,16 @@ TEST_CASE("a device that does not count: the page says so, and shows the rest") 
   CHECK(unbalanced(page).empty());
 }
 
+TEST_CASE("K0435: a buffer that is not as expected") {
+  check_diagnostic("K0435", difference_diagnostic({{"name", "y"},
+                                                   {"count", 3},
+                                                   {"of", 1000},
+                                                   {"index", 17},
+                                                   {"got", "2.5"},
+                                                   {"wanted", "2"},
+                                                   {"largest", 0.5}}));
+}
+
 TEST_CASE("K0410: a report is written whole, or what was there stays") {
   check_diagnostic("K0410", *unwritable_report("report.html", "Permission denied").diagnostic());
   const auto folder = std::filesystem::temp_directory_path() / ("kiln-report-" + std::to_string(getpid()));

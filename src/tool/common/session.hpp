@@ -74,7 +74,7 @@ struct ExplainOptions {
 int explain(const ExplainOptions& options);
 
 struct RunOptions {
-  std::string kernel;
+  std::string kernel;  ///< the name of a sample, or FILE[:KERNEL]
   std::string device;
   std::string bundle;  ///< a kernel file in place of those in the kernel folder
   std::optional<std::uint64_t> size, group, slm;
@@ -84,8 +84,30 @@ struct RunOptions {
   bool counters = false;      ///< count on the CPU device, and look for defects
   bool check_memory = false;  ///< the defects alone
   std::string report;         ///< HTML file, with counters where the device counts; empty: none
+  // Of a kernel file alone, each as it is written: src/tool/kernel/specification.hpp.
+  std::vector<std::string> arguments, locals, saves, expects;  ///< NAME=…
+  std::string groups, group_extent, global;                    ///< X[,Y[,Z]]; empty: not given
+  std::string flags;                                           ///< OpenCL build options
+  double tolerance = 0;                                        ///< of what is expected
+  std::string folder;   ///< that the files of arguments are in; empty: this one
+  std::string sweep;    ///< group=16..1024; empty: one run
+  std::string against;  ///< another kernel, file, device=… or options=…; empty: none
+
+  [[nodiscard]] bool has_kernel_options() const {
+    return !(arguments.empty() && locals.empty() && saves.empty() && expects.empty() && groups.empty() &&
+             global.empty() && flags.empty() && sweep.empty() && against.empty());
+  }
 };
 int run(const RunOptions& options);
 int run_all(const RunOptions& options);
+int run_file(const RunOptions& options);
+
+struct TestOptions {
+  std::vector<std::string> paths;  ///< description files, and folders of them
+  std::string device, junit;       ///< empty: as each says; no file
+  double timeout = 120;            ///< seconds for one
+  bool json = false;
+};
+int test(const TestOptions& options);
 
 }  // namespace kiln::tool
