@@ -124,6 +124,7 @@ int command(int argc, char** argv) {
   define_devices(app, action);
   define_doctor(app, action);
   define_run(app, action);
+  define_test(app, action);
   define_inspect(app, action);
   define_check(app, action);
   define_bake(app, action);

@@ -24,13 +24,66 @@ variables and files that change behaviour, the driver's cache. `kiln explain COD
 Exit status: 0 a GPU is usable, 2 usage, 4 none is.)";
 
 constexpr const char* kRunFooter = R"(
+A kernel of your own is FILE or FILE:KERNEL: OpenCL C (.cl), SPIR-V, native code, or a bundle. Each of its arguments is
+given by name, or by its place from 0:
+  --arg x=random:float:1000        a buffer of 1000 random floats; of TYPE:COUNT[:SEED][:LOW..HIGH], the type as the kernel
+                                   has it where it is left out; zeros:, ones: and iota: (0, 1, 2 …) are alike
+  --arg y=out:1000:y.npy           a buffer that the kernel writes, saved as a file of NumPy
+  --arg x=data.npy, x=file:data.bin  a buffer from a file; x=null: none
+  --arg a=2.5, v=1,2,3,4, n=uint:7 a value
+  --local tile=4096                bytes of a __local argument
+Without --groups or --global there is a work-item for each element of the longest buffer. `kiln inspect FILE` writes the line
+for a kernel. docs/run-your-kernel.md says more.
+
 Exit status: 0 right, 1 wrong answer, a defect found or output that is lost, 2 usage, 3 refused by the launch check,
 4 no device, 5 driver error. `kiln help` lists the variables that are read.)";
 
 // What a sample takes at most; most take less, and say so.
 constexpr Range kSizes{0, 1u << 30}, kGroups{1, 1u << 20}, kBytes{0, UINT32_MAX};
 
+/// A number of work-items, and for a kernel of the user's one for each dimension.
+CLI::Option* add_group(CLI::App& command, RunOptions& options) {
+  return command
+      .add_option_function<std::string>(
+          "--group",
+          [&options](const std::string& text) {
+            options.group_extent = text;
+            const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+            if (text.find(',') != text.npos || (!hexadecimal && text.find('x') != text.npos)) return;
+            auto value = parse_whole("--group", text, kGroups);
+            if (!value) throw Misuse(std::move(value).error());
+            options.group = *value;
+            options.group_extent = std::to_string(*value);
+          },
+          "Work-items a work-group (1 to 1048576)")
+      ->type_name("X[,Y,Z]");
+}
+
+constexpr const char* kTestFooter = R"(
+A case is a file NAME.yaml; `kiln run NAME.yaml` runs it alone:
+  kernel: saxpy.cl:saxpy        files are looked for beside the description
+  arguments: {a: 2, x: iota:1000, y: ones:1000, n: 1000}
+  expect: {y: y.npy}
+  tolerance: 1e-6
+Each case runs in a process of its own, so that one that crashes or hangs fails alone. docs/run-your-kernel.md says all.
+
+Exit status: 0 all right, or run with nothing to compare, 1 a case went wrong, 2 usage, 5 the results cannot be written.)";
+
 }  // namespace
+
+void define_test(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("test", "Run description files of kernels as a test suite");
+  const auto options = std::make_shared<TestOptions>();
+  command->footer(kTestFooter);
+  add_texts(*command, "paths", options->paths, kFolder, "Folders with files NAME.yaml, or such files")
+      ->required();
+  add_text(*command, "--device", options->device, kDevice, kDeviceHelp);
+  add_text(*command, "--junit", options->junit, kFile, "Write the results as JUnit's XML to this file")
+      ->check(needs_a_value);
+  add_seconds(*command, options->timeout, 0.001, 86400, "For one case (0.001 to 86400, else 120)");
+  add_json(*command, options->json);
+  command->callback([&action, options] { action = [options] { return test(*options); }; });
+}
 
 void define_devices(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("devices", "Show the devices, and why one is missing");
@@ -63,17 +116,18 @@ void define_explain(CLI::App& app, Action& action) {
 }
 
 void define_run(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("run", "Run a sample kernel and compare its answer with the host's");
+  CLI::App* command = app.add_subcommand(
+      "run", "Run a kernel of yours, or a sample whose answer is compared with the host's");
   const auto options = std::make_shared<RunOptions>();
   command->footer(kRunFooter);
-  CLI::Option* sample =
-      add_text(*command, "kernel", options->kernel, kSample, "Name of the sample, see --list");
+  CLI::Option* sample = add_text(*command, "kernel", options->kernel, kSample,
+                                 "FILE or FILE:KERNEL of yours, or the name of a sample, see --list");
   add_text(*command, "--device", options->device, kDevice, kDeviceHelp);
   CLI::Option* bundle =
       add_text(*command, "--bundle", options->bundle, kFile,
                "A kernel file, such as `kiln bake` makes, in place of those in KILN_KERNEL_PATH");
   add_whole(*command, "--size", options->size, kSizes, "Elements, or the edge of the matrices");
-  CLI::Option* group = add_whole(*command, "--group", options->group, kGroups, "Work-items a work-group");
+  CLI::Option* group = add_group(*command, *options);
   CLI::Option* slm = add_whole(*command, "--slm", options->slm, kBytes, "Bytes of SLM a work-group asks for");
   CLI::Option* repeat =
       add_whole(*command, "--repeat", options->repeat, {1, 1'000'000}, "Runs; the fastest counts");
@@ -99,10 +153,44 @@ void define_run(CLI::App& app, Action& action) {
       ->excludes(bundle)
       ->excludes(report)
       ->excludes(list);
+  const auto add_named = [&](const char* name, std::vector<std::string>& to, const char* kind,
+                             const char* help) {
+    add_texts(*command, name, to, kind, help)->allow_extra_args(false)->excludes(list)->check(needs_a_value);
+  };
+  add_named("--arg", options->arguments, "NAME=SPEC",
+            "An argument of the kernel, by name or place; several times");
+  add_named("--local", options->locals, "NAME=BYTES",
+            "Size of a __local argument, by name or place; several times");
+  add_text(*command, "--groups", options->groups, "X[,Y,Z]", "Work-groups of the launch")
+      ->check(needs_a_value);
+  add_text(*command, "--global", options->global, "X[,Y,Z]", "Work-items of the launch in all")
+      ->check(needs_a_value);
+  add_text(*command, "--options", options->flags, kBuildOptions,
+           "OpenCL build options: --options=-cl-fast-relaxed-math");
+  add_named("--save", options->saves, "NAME=FILE",
+            "Save a buffer after the run as a file of NumPy; several times");
+  add_named("--expect", options->expects, "NAME=SPEC",
+            "What must be in a buffer after the run; several times");
+  add_real(*command, "--tolerance", options->tolerance, 0, 1e30,
+           "How far a number may be from what --expect says, absolutely and in relation to it");
+  CLI::Option* sweep =
+      add_text(*command, "--sweep", options->sweep, "group=LOW..HIGH",
+               "Run the kernel file in groups of these sizes, and name the best: group=16..1024")
+          ->excludes(report)
+          ->check(needs_a_value);
+  add_text(*command, "--against", options->against, "OTHER",
+           "Run another too, and compare: FILE[:KERNEL], :KERNEL, device=DEVICE, options=OPTIONS or group=X")
+      ->excludes(report)
+      ->excludes(sweep)
+      ->check(needs_a_value);
   command->callback([&action, options] {
     if (options->kernel.empty() && !options->list && !options->all)
-      throw Misuse(usage_error("`kiln run` needs the name of a sample, --all or --list",
+      throw Misuse(usage_error("`kiln run` needs a kernel file, the name of a sample, --all or --list",
                                {"`kiln run --list` names the samples"}));
+    if ((options->all || options->list) && options->has_kernel_options())
+      throw Misuse(
+          usage_error("--all and --list are of the samples, which take no arguments, groups or options",
+                      {"name a kernel file: `kiln run FILE --arg …`"}));
     action = [options] { return run(*options); };
   });
 }

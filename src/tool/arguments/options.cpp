@@ -66,6 +66,20 @@ CLI::Option* add_seconds(CLI::App& command, double& to, double least, double mos
       ->type_name(kSeconds);
 }
 
+CLI::Option* add_real(CLI::App& command, const std::string& name, double& to, double least, double most,
+                      const std::string& help) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&to, name, least, most](const std::string& text) {
+            auto value = parse_real(name, text, least, most);
+            if (!value) throw Misuse(std::move(value).error());
+            to = *value;
+          },
+          help)
+      ->type_name(kNumber);
+}
+
 std::string needs_a_value(const std::string& value) { return value.empty() ? "a value is needed" : ""; }
 
 Page page_of(const CLI::App& command, const std::string& above) {

@@ -54,6 +54,10 @@ CLI::Option* add_flag(CLI::App& command, const std::string& names, bool& to, con
 CLI::Option* add_json(CLI::App& command, bool& to);
 CLI::Option* add_seconds(CLI::App& command, double& to, double least, double most, const std::string& help);
 
+/// A number; outside of the range it is refused.
+CLI::Option* add_real(CLI::App& command, const std::string& name, double& to, double least, double most,
+                      const std::string& help);
+
 /// A whole number; outside of the range it is refused.
 template <class T>
 CLI::Option* add_whole(CLI::App& command, const std::string& name, T& to, Range range,
@@ -98,6 +102,7 @@ void define_check(CLI::App& app, Action& action);
 void define_bake(CLI::App& app, Action& action);
 void define_explain(CLI::App& app, Action& action);
 void define_run(CLI::App& app, Action& action);
+void define_test(CLI::App& app, Action& action);
 void define_cache(CLI::App& app, Action& action);
 
 }  // namespace kiln::tool

@@ -80,14 +80,27 @@ Result<std::uint64_t> parse_whole(const std::string& option, const std::string& 
                                    std::to_string(range.least) + " to " + std::to_string(range.most)));
 }
 
-Result<double> parse_seconds(const std::string& option, const std::string& text, double least, double most) {
+namespace {
+
+Result<double> parse_decimal(const std::string& option, const std::string& text, double least, double most,
+                             const char* what, const char* unit) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = end == text.data() + text.size() && !text.empty() &&
                       error != std::errc::invalid_argument && !std::isnan(value);
   if (number && error == std::errc{} && value >= least && value <= most) return value;
-  return tl::unexpected(bad_number(option, text, "a number of seconds", number,
-                                   short_text(least) + " to " + short_text(most) + " seconds"));
+  return tl::unexpected(
+      bad_number(option, text, what, number, short_text(least) + " to " + short_text(most) + unit));
+}
+
+}  // namespace
+
+Result<double> parse_seconds(const std::string& option, const std::string& text, double least, double most) {
+  return parse_decimal(option, text, least, most, "a number of seconds", " seconds");
+}
+
+Result<double> parse_real(const std::string& option, const std::string& text, double least, double most) {
+  return parse_decimal(option, text, least, most, "a number", "");
 }
 
 bool wants_json(int argc, const char* const* argv) {

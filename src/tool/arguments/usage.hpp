@@ -39,6 +39,10 @@ struct Range {
 [[nodiscard]] Result<double> parse_seconds(const std::string& option, const std::string& text, double least,
                                            double most);
 
+/// Any number. Error: as above. Pure.
+[[nodiscard]] Result<double> parse_real(const std::string& option, const std::string& text, double least,
+                                        double most);
+
 /// Did the caller ask for JSON? Looked up by eye, for a command line that cannot be parsed. Pure.
 [[nodiscard]] bool wants_json(int argc, const char* const* argv);
 

@@ -38,12 +38,12 @@ std::optional<KernelFacts> native_facts(const std::filesystem::path& folder, con
 
 ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, const samples::Sample& sample,
                          const samples::Prepared& prepared, const std::string& file,
-                         const std::optional<NamedSource>& named, const Json& counters) {
+                         const std::optional<NamedSource>& named, const Json& counters,
+                         const std::filesystem::path& folder, const CompileFor& compile) {
   ReportFacts facts;
   facts.summary = sample.summary;
   facts.slm = kernel.facts().static_slm + prepared.slm;
   facts.slm_limit = device.compute.slm_per_group;
-  const std::filesystem::path folder = kernel_folder();
   find_source(folder, sample.family, named, facts);
   const Target* target = target_here(device, sample.family, file);
   if (!target) return facts;
@@ -54,6 +54,9 @@ ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, 
     if (auto native = native_facts(folder, sample, *target)) {
       known = *std::move(native);
       basis = "the native binary for " + std::string(target->name) + " among the kernel's files";
+    } else if (auto made = compile ? compile(*target) : std::nullopt) {
+      known = *std::move(made);
+      basis = "the native code that ocloc makes of it for " + std::string(target->name);
     } else {
       known.simd_size = counters.is_object() ? counters.value("sub_group_size", 16u) : 16u;
       known.grf_count = 128;

@@ -324,6 +324,19 @@ std::string nothing_found(const ReportFacts& facts) {
          (facts.core ? ", hardware threads without work" : "");
 }
 
+Diagnostic difference_diagnostic(const Json& difference) {
+  const Json& largest = difference["largest"];
+  return {"K0435",
+          "buffer `" + difference["name"].get<std::string>() + "` is not as expected: " +
+              difference["count"].dump() + " of " + difference["of"].dump() + " numbers differ",
+          {{"first, at", "", difference["index"].get<std::uint64_t>(), ""},
+           {"is", difference["got"].get<std::string>()},
+           {"should be", difference["wanted"].get<std::string>()},
+           {"largest distance", largest.is_number() ? largest.dump() : "not a number"}},
+          {"find the smallest launch that goes wrong, and run it with --check-memory",
+           "or allow for rounding: --tolerance 1e-5"}};
+}
+
 std::vector<Finding> findings_of(const Json& run, const ReportFacts& facts) {
   std::vector<Finding> found;
   if (run.contains("first_wrong")) {
@@ -337,6 +350,8 @@ std::vector<Finding> findings_of(const Json& run, const ReportFacts& facts) {
           {"compare the kernel with the comment above it, which says what it computes",
            "find the smallest --size that goes wrong: one below, at and above the work-group's"}}});
   }
+  if (run.contains("differences"))
+    for (const Json& each : run["differences"]) found.push_back({difference_diagnostic(each)});
   if (!run.contains("counters")) return found;
   for (const Json& defect : run["counters"].value("defects", Json::array()))
     found.push_back({defect_diagnostic(run["counters"], defect)});

@@ -116,12 +116,21 @@ struct Picture {
 /// Lines, or turns, that the bytes of the `example` need at least. 0: there is none.
 [[nodiscard]] std::uint64_t least_of_example(const Json& instruction);
 
-/// Looks up the device's product, a native binary for it among the sample kernels, and the source beside
-/// them. `file` is that which the kernel was made from, `named` the source that it names.
+/// Native code for a product, made now; nothing where it cannot be.
+using CompileFor = std::function<std::optional<KernelFacts>(const Target&)>;
+
+/// Looks up the device's product, a native binary for it among the kernel's files, else what `compile` makes,
+/// and the source beside them. `file` is that which the kernel was made from, `named` the source that it
+/// names, `folder` that of its files.
 [[nodiscard]] ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel,
                                        const samples::Sample& sample, const samples::Prepared& prepared,
                                        const std::string& file, const std::optional<NamedSource>& named,
-                                       const Json& counters);
+                                       const Json& counters,
+                                       const std::filesystem::path& folder = kernel_folder(),
+                                       const CompileFor& compile = {});
+
+/// The lines of a source, as far as a page shows them.
+void show_source(const std::string& file, std::string_view text, ReportFacts& facts);
 
 /// K0410.
 [[nodiscard]] Error unwritable_report(const std::string& path, std::string reason);

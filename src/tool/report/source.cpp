@@ -96,10 +96,15 @@ void find_source(const std::filesystem::path& folder, const std::string& family,
                       ": its lines would be others.";
     return;
   }
+  show_source(file, *text, facts);
+}
+
+void show_source(const std::string& file, std::string_view text, ReportFacts& facts) {
   facts.source_file = file;
-  for (std::size_t at = 0; at < text->size() && facts.source.size() < kMostLines;) {
-    const std::size_t end = std::min(text->find('\n', at), text->size());
-    facts.source.push_back(text->substr(at, end - at));
+  facts.source.clear();
+  for (std::size_t at = 0; at < text.size() && facts.source.size() < kMostLines;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    facts.source.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
+#include "tool/kernel/load.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run/measure.hpp"
 #include "tool/run/print_counters.hpp"
@@ -166,7 +167,14 @@ int run(const RunOptions& options) {
   if (options.list) return list_samples(options.json);
   if (options.all) return run_all(options);
   const samples::Sample* sample = samples::find(options.kernel);
+  if (!sample && is_kernel_file(options.kernel)) return run_file(options);
   if (!sample) return fail(options, samples::unknown_sample(options.kernel));
+  if (options.has_kernel_options() || (!options.group && !options.group_extent.empty()))
+    return fail(options,
+                samples::bad_choice("a sample chooses its arguments, groups and build options itself",
+                                    "--size, --group, --slm and --seed are for samples; for a kernel file of "
+                                    "the same name give ./" +
+                                        options.kernel));
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
   // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.
