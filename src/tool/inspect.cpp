@@ -8,6 +8,7 @@
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 #include "tool/common/table.hpp"
+#include "tool/kernel/load.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -66,17 +67,24 @@ std::string size_text(const std::array<std::uint32_t, 3>& size) {
   return std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
 }
 
-Json describe(const ArgumentFacts& argument) {
+Json describe(const KernelParameter& parameter) {
+  const ArgumentFacts& argument = parameter.facts;
   Json json{{"kind", kind_text(argument.kind)}};
   if (!argument.name.empty()) json["name"] = argument.name;
   if (argument.kind == ArgumentKind::local_pointer)
     json["alignment"] = argument.local_alignment;
   else if (argument.size)
     json["size"] = argument.size;
+  if (!parameter.type.empty())
+    json["type"] = parameter.type;
+  else if (parameter.element)
+    json["type"] = type_name(*parameter.element) + (argument.kind == ArgumentKind::value ? "" : "*");
+  if (argument.kind == ArgumentKind::global_pointer && json.contains("type"))
+    json["access"] = to_string(parameter.access);
   return json;
 }
 
-Json describe(const KernelFacts& kernel, BinaryFormat format) {
+Json describe(const KernelFacts& kernel, BinaryFormat format, const Signature& signature) {
   Json json{{"name", kernel.name}, {"static_slm", kernel.static_slm}};
   const auto or_null = [](bool known, const auto& value) { return known ? Json(value) : nullptr; };
   json["required_group_size"] = or_null(is_set(kernel.required_group_size), kernel.required_group_size);
@@ -102,7 +110,7 @@ Json describe(const KernelFacts& kernel, BinaryFormat format) {
   json["may_follow_pointers"] = kernel.may_follow_pointers;
   json["arguments_known"] = kernel.arguments_known;
   json["arguments"] = Json::array();
-  for (const ArgumentFacts& argument : kernel.arguments) json["arguments"].push_back(describe(argument));
+  for (const KernelParameter& each : signature.parameters) json["arguments"].push_back(describe(each));
   return json;
 }
 
@@ -136,7 +144,9 @@ Json describe(const BinaryPart& part, std::span<const std::byte> code) {
   for (const NeededFeature& each : needed_features(code))
     json["needs"].push_back({{"feature", each.name}, {"kernels", each.kernels}});
   json["kernels"] = Json::array();
-  for (const KernelFacts& kernel : facts.kernels) json["kernels"].push_back(describe(kernel, part.format));
+  const auto spirv = part.format == BinaryFormat::spirv ? code : embedded_spirv(code);
+  for (const KernelFacts& kernel : facts.kernels)
+    json["kernels"].push_back(describe(kernel, part.format, signature_of(kernel, spirv)));
   return json;
 }
 
@@ -244,7 +254,14 @@ int inspect(const InspectOptions& options) {
       if (!options.json) print_text(read[i], codes[i]);
       if (!read[i].facts) report(unreadable_part(path, read[i]));
     }
-    list.push_back({{"file", path}, {"parts", parts}});
+    Json calls = Json::array();
+    for (const Signature& each : signatures_of(file->bytes)) {
+      if (!each.known) continue;
+      const std::string line = call_line(path, each);
+      calls.push_back({{"kernel", each.kernel}, {"signature", shown_signature(each)}, {"run", line}});
+      if (!options.json) say("  %s\n    %s\n", shown_signature(each).c_str(), line.c_str());
+    }
+    list.push_back({{"file", path}, {"parts", parts}, {"calls", std::move(calls)}});
   }
   if (options.json) print({{"files", list}});
   return code;

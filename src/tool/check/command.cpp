@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: MIT
 // `kiln check`: does each kernel of these files fit each target? A matrix, and a reason for each no.
+#include <algorithm>
 
 #include "offline/targets.hpp"
 #include "tool/check/driver.hpp"
 #include "tool/common/output.hpp"
+#include "tool/kernel/load.hpp"
 
 namespace kiln::tool {
+namespace {
+
+/// How the kernels of these files are called, each once. OpenCL C is asked for its SPIR-V: native code does
+/// not say types.
+Json calls_of(const PartSet& set, const std::string& flags, std::chrono::milliseconds time_limit) {
+  Json calls = Json::array();
+  std::vector<std::string> known;
+  const auto add = [&](const std::string& file, std::span<const std::byte> code) {
+    for (const Signature& each : signatures_of(code)) {
+      const std::string line = call_line(file, each);
+      if (!each.known || std::ranges::find(known, each.kernel) != known.end()) continue;
+      known.push_back(each.kernel);
+      calls.push_back({{"kernel", each.kernel}, {"signature", shown_signature(each)}, {"run", line}});
+    }
+  };
+  for (const OpenClSource& each : set.sources) {
+    const auto spirv = offline::compile_spirv(
+        {each.file, each.code, offline::SourceLanguage::opencl_c, "tgllp", flags}, time_limit);
+    if (spirv) add(each.file, spirv->bytes);
+  }
+  for (const Part& each : set.parts)
+    if (!each.compiled_for) add(each.file, each.code);
+  return calls;
+}
+
+}  // namespace
 
 int check(const CheckOptions& options) {
   int code = kOk;
@@ -44,10 +72,16 @@ int check(const CheckOptions& options) {
   if (InterruptGuard::interrupted()) return kDriverError;
   for (const auto& [file, failure] : set.failures)  // ocloc gave no answer: that is no "no"
     if (failure.kind == offline::CompileFailure::Kind::broken && code == kOk) code = kDriverError;
+  const bool fits = matrix.all_fit() && code == kOk;
+  const Json calls = fits ? calls_of(set, options.flags, time_limit) : Json::array();
   if (options.json)
-    print({{"fits", matrix.all_fit() && code == kOk}, {"kernels", to_json(matrix)}, {"errors", errors}});
+    print({{"fits", fits}, {"kernels", to_json(matrix)}, {"calls", calls}, {"errors", errors}});
   else if (!matrix.rows.empty())
     print_text(matrix);
+  if (!options.json && !calls.empty()) say("\nhow to run them:\n");
+  for (const Json& each : options.json ? Json::array() : calls)
+    say("  %s\n    %s\n", each["signature"].get<std::string>().c_str(),
+        each["run"].get<std::string>().c_str());
   if (code != kOk) return code;
   return matrix.all_fit() ? kOk : kRefused;
 }
