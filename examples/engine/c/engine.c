@@ -37,15 +37,22 @@ static kiln_result create_lane(Engine* engine, Lane* lane, bool copies, uint32_t
     return kiln_queue_create_with(engine->device, &options, &lane->queue, error);
   }
   kiln_list_options options = KILN_INIT(kiln_list_options);
-  options.flags = KILN_LIST_IMMEDIATE | KILN_LIST_IN_ORDER | KILN_LIST_QUEUE_GROUP;
+  options.flags = KILN_LIST_IMMEDIATE | KILN_LIST_IN_ORDER | KILN_LIST_COPY_OFFLOAD | KILN_LIST_QUEUE_GROUP;
   options.queue_group = lane->group;
   options.queue_index = number % queues;
   return kiln_list_create_with(engine->device, &options, &lane->immediate, error);
 }
 
-static kiln_result submit(const Lane* lane, const kiln_list* lists, uint32_t count, kiln_error* error) {
+kiln_result submit(const Lane* lane, const kiln_list* lists, uint32_t count, kiln_error* error) {
   return lane->immediate ? kiln_list_append(lane->immediate, lists, count, NULL, error)
                          : kiln_queue_execute(lane->queue, lists, count, error);
+}
+
+kiln_result wait_in_time(const Engine* engine, kiln_event event, const char* what, kiln_error* error) {
+  const uint32_t seconds = engine->options->timeout;
+  const kiln_result done = kiln_event_wait(event, seconds * UINT64_C(1000000000), error);
+  if (done == KILN_NOT_READY) fprintf(stderr, "engine: %s is not done after %u s\n", what, seconds);
+  return done;
 }
 
 /// A kernel of its own for each thread.
@@ -112,12 +119,9 @@ kiln_result engine_start(Engine* engine, kiln_error* error) {
 /// Waits for the frame in a slot and tells what it was.
 static kiln_result take(Engine* engine, Slot* slot, kiln_error* error) {
   if (!slot->in_flight) return KILN_SUCCESS;
-  const kiln_result done =
-      kiln_event_wait(slot->read, engine->options->timeout * UINT64_C(1000000000), error);
-  if (done == KILN_NOT_READY)
-    fprintf(stderr, "engine: frame %llu is not done after %u s\n", (unsigned long long)slot->frame,
-            engine->options->timeout);
-  TRY(done);
+  char what[32];
+  snprintf(what, sizeof what, "frame %llu", (unsigned long long)slot->frame);
+  TRY(wait_in_time(engine, slot->read, what, error));
   const kiln_event events[] = {slot->uploaded, slot->scanned, slot->finished, slot->read};
   for (int i = 0; i < 4; ++i) TRY(kiln_event_reset(events[i], error));
   slot->in_flight = false;

@@ -90,6 +90,10 @@ kiln_result engine_start(Engine* engine, kiln_error* error);
 kiln_result engine_frame(Engine* engine, uint64_t number, kiln_error* error);
 kiln_result engine_finish(Engine* engine, kiln_error* error);
 void engine_stop(Engine* engine);
+/// The closed lists run in this order, behind those submitted before.
+kiln_result submit(const Lane* lane, const kiln_list* lists, uint32_t count, kiln_error* error);
+/// `what` is told where it is not done in time.
+kiln_result wait_in_time(const Engine* engine, kiln_event event, const char* what, kiln_error* error);
 
 // choice.c
 kiln_result list_devices(const char* request, kiln_error* error);

@@ -47,25 +47,35 @@ static kiln_result create_slot(Engine* engine, Slot* slot, uint32_t first_event,
   return KILN_SUCCESS;
 }
 
-/// What stays the same for all frames is uploaded once, and waited for.
-static kiln_result upload_constants(Engine* engine, uint32_t size, kiln_error* error) {
+/// Copies the weights, then the taps, out of `staging` behind each other, and waits.
+static kiln_result copy_constants(const Engine* engine, kiln_buffer staging, kiln_error* error) {
+  const Slot* const slot = &engine->slots[0];  // no frame is in it yet
+  const kiln_list list = slot->lists[kUploadTask];
+  const size_t bytes = kiln_buffer_size(engine->weights);
+  const char* const from = kiln_buffer_data(staging);
+  kiln_sync last = KILN_INIT(kiln_sync);
+  last.signal = slot->read;
+  TRY(kiln_list_reset(list, error));
+  TRY(kiln_list_copy(list, kiln_buffer_data(engine->weights), from, bytes, NULL, error));
+  if (!engine->in_order) TRY(kiln_list_barrier(list, NULL, error));
+  TRY(kiln_list_copy(list, kiln_buffer_data(engine->taps), from + bytes, kiln_buffer_size(engine->taps),
+                     &last, error));
+  TRY(kiln_list_close(list, error));
+  TRY(submit(&engine->copy, &list, 1, error));
+  TRY(wait_in_time(engine, slot->read, "the upload of what stays the same", error));
+  return kiln_event_reset(slot->read, error);
+}
+
+/// What stays the same for all frames is uploaded once, as frames are, and waited for.
+static kiln_result upload_constants(const Engine* engine, uint32_t size, kiln_error* error) {
   static const float taps[kTaps] = {1, 2, 1};
   const size_t bytes = kiln_buffer_size(engine->weights);
   kiln_buffer staging = NULL;
-  kiln_list list = NULL;
-  kiln_result result =
-      kiln_buffer_allocate(engine->device, KILN_MEMORY_HOST, bytes + sizeof taps, NULL, &staging, error);
-  if (!result)
-    result = kiln_list_create(engine->device, KILN_LIST_IMMEDIATE | KILN_LIST_SYNCHRONOUS, &list, error);
-  if (!result) {
-    char* const from = kiln_buffer_data(staging);
-    write_weights((float*)(void*)from, size);
-    memcpy(from + bytes, taps, sizeof taps);
-    result = kiln_list_copy(list, kiln_buffer_data(engine->weights), from, bytes, NULL, error);
-    if (!result)
-      result = kiln_list_copy(list, kiln_buffer_data(engine->taps), from + bytes, sizeof taps, NULL, error);
-  }
-  kiln_list_destroy(list);
+  TRY(kiln_buffer_allocate(engine->device, KILN_MEMORY_HOST, bytes + sizeof taps, NULL, &staging, error));
+  char* const to = kiln_buffer_data(staging);
+  write_weights((float*)(void*)to, size);
+  memcpy(to + bytes, taps, sizeof taps);
+  const kiln_result result = copy_constants(engine, staging, error);
   kiln_buffer_destroy(staging);
   return result;
 }

@@ -42,10 +42,6 @@ def choose(request: Optional[str], pick: Optional[str]) -> kiln.Device:
     return min(meant, key=lambda each: ('discrete', 'integrated', 'cpu').index(type_of(each)))
 
 
-class TimeOut(Exception):
-    """A frame that is not done."""
-
-
 class Engine:
     """One opening of a device."""
 
@@ -72,7 +68,7 @@ class Engine:
         lanes = [self.copy, self.analysis, *[self.main] * (graph.BANDS + 1), self.copy]
         while True:
             try:
-                return graph.Frames(self.device, self.ways, size, self.tile, lanes)
+                return graph.Frames(self.device, self.ways, size, self.tile, lanes, self.options.timeout)
             except kiln.Error as error:
                 lack = ('OUT_OF_DEVICE_MEMORY', 'OUT_OF_HOST_MEMORY', 'UNSUPPORTED_SIZE')
                 if size == 1 or self.is_lost() or not error.name.endswith(lack):
@@ -122,8 +118,7 @@ class Engine:
         """Waits for the frame in a slot and tells what it was."""
         if not slot.in_flight:
             return
-        if not slot.read.wait(self.options.timeout):
-            raise TimeOut(f'frame {slot.frame} is not done after {self.options.timeout} s')
+        graph.wait_in_time(slot.read, self.options.timeout, f'frame {slot.frame}')
         for event in (slot.uploaded, slot.scanned, slot.finished, slot.read):
             event.reset()
         slot.in_flight = False
@@ -217,7 +212,7 @@ def run_through_losses(options: argparse.Namespace, report: Report) -> int:
                                'tile': engine.tile}
                 run(engine, options, report)
                 return int(any(outcome['wrong'] for outcome in report.frames))
-            except (kiln.Error, RuntimeError, TimeOut) as error:
+            except (kiln.Error, RuntimeError, graph.TimeOut) as error:
                 # As Kiln tells it, also where the driver calls it lack of memory.
                 code, report.error = getattr(error, 'code', ''), str(error)
                 lost = code == 'K0220' or getattr(error, 'name', '').endswith('DEVICE_LOST')

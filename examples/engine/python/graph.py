@@ -18,6 +18,15 @@ def say(text: str) -> None:
     print(f'engine: {text}', file=sys.stderr, flush=True)
 
 
+class TimeOut(Exception):
+    """What is not done in time."""
+
+
+def wait_in_time(event: kiln.Event, timeout: int, what: str) -> None:
+    if not event.wait(timeout):
+        raise TimeOut(f'{what} is not done after {timeout} s')
+
+
 class Ways:
     """How lists are put in order and run: what the driver has, or what was asked for."""
 
@@ -41,7 +50,7 @@ class Lane:
         self.queue: Optional[kiln.Queue] = None
         index = number % groups[self.group].queues
         if ways.append:
-            self.list = kiln.List(device, synchronous=False, in_order=True, queue_group=self.group, queue_index=index)
+            self.list = kiln.List(device, synchronous=False, in_order=True, copy_offload=True, queue_group=self.group, queue_index=index)
         else:
             self.queue = kiln.Queue(device, queue_group=self.group, queue_index=index)
 
@@ -89,17 +98,32 @@ class Slot:
 class Frames:
     """The buffers of all frames, and how a frame is recorded."""
 
-    def __init__(self, device: kiln.Device, ways: Ways, size: int, tile: int, lanes: List[Lane]) -> None:
+    def __init__(self, device: kiln.Device, ways: Ways, size: int, tile: int, lanes: List[Lane], timeout: int) -> None:
         """`lanes` by task."""
         self.device, self.ways, self.size, self.tile, self.lanes = device, ways, size, tile, lanes
         self.pixels = size * size
         self.blocks = -(-self.pixels // BLOCK)
-        self.weights = device.buffer(reference.weights(size), 'device')
-        self.taps = device.buffer(array.array('f', reference.TAPS), 'device')
+        self.weights = device.buffer(self.pixels * 4, 'device')
+        self.taps = device.buffer(len(reference.TAPS) * 4, 'device')
         self.product, self.bins = device.buffer(self.pixels * 4, 'device'), device.buffer(BINS * 4, 'device')
         self.partials = device.buffer(self.blocks * 4, 'device')
         self.events = kiln.EventPool(device, 8)
         self.slots = [Slot(self, number) for number in range(2)]
+        self._upload_constants(timeout)
+
+    def _upload_constants(self, timeout: int) -> None:
+        """What stays the same for all frames is uploaded once, as frames are, and waited for."""
+        slot = self.slots[0]  # no frame is in it yet
+        staging = self.device.buffer(reference.weights(self.size).tobytes() + array.array('f', reference.TAPS).tobytes(), 'host')
+        to = slot.lists[UPLOAD]
+        to.reset()
+        to.copy(self.weights, staging, self.weights.size)
+        self._order(to)
+        to.copy(self.taps, staging, self.taps.size, source_offset=self.weights.size, signal=slot.read)
+        to.finish()
+        self.lanes[UPLOAD].submit(to)
+        wait_in_time(slot.read, timeout, 'the upload of what stays the same')
+        slot.read.reset()
 
     def record(self, task: int, slot: Slot, kernels: Kernels) -> None:
         """One thread at a time for a list and for kernels."""
