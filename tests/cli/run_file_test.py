@@ -131,6 +131,16 @@ class OpenClC(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn('K0434', done.stderr)
 
+    def test_a_kernel_that_faults_is_told(self):
+        self.source.write_text('__kernel void far(__global int* out, long at, int by) { out[at] = 8 / by; }')
+        for at, by in (('0x10000000000', '1'), ('0', '0')):
+            done = run(str(self.source), '--arg', 'out=out:4', '--arg', f'at={at}', '--arg', f'by={by}', '--json')
+            if by == '0' and done.returncode == 0:
+                continue  # where the CPU device gives such a division a value
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn('K0438', done.stderr)
+            self.assertEqual(json.loads(done.stdout)['error']['code'], 'K0438')
+
     def test_errors_of_the_compiler_and_lines_of_the_report(self):
         broken = self.folder / 'broken.cl'
         broken.write_text('__kernel void k(__global int* a) { a[0] = b; }\n')

@@ -343,6 +343,8 @@ TEST_CASE("K0434, K0436: after the run") {
   test::check_diagnostic(
       "K0437", *failed_other_run("device=cpu:dg2", "exit status 3", "K0101: kernel `tiled` asks for too much")
                     .diagnostic());
+  test::check_diagnostic("K0438", *faulted_kernel("filter", true).diagnostic());
+  test::check_diagnostic("K0438", *faulted_kernel("filter", false).diagnostic(), "division");
   test::check_diagnostic("K0436",
                          *unwritable_data("y", "/full/y.npy", "No space left on device").diagnostic());
 }

@@ -239,6 +239,16 @@ Error written_behind(const std::string& kernel, const std::string& buffer, std::
                  "`--device cpu --check-memory` names the line of the kernel, and sees reads too"}});
 }
 
+Error faulted_kernel(const std::string& kernel, bool of_memory) {
+  return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
+               {"K0438",
+                "kernel `" + kernel + "` " +
+                    (of_memory ? "uses an address where there is no memory" : "divides an integer by zero"),
+                {},
+                {of_memory ? "run it with --check-memory: it names the access and its line, and goes on"
+                           : "look for a divisor that can be 0: on a GPU the result is any number"}});
+}
+
 Error failed_other_run(const std::string& other, std::string ended_by, std::string said) {
   Diagnostic diagnostic{"K0437",
                         "the run of `" + other + "` to compare with failed",

@@ -10,6 +10,7 @@
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 #include "tool/kernel/npy.hpp"
+#include "tool/run/fault.hpp"
 #include "tool/run/file_command.hpp"
 
 namespace kiln::tool {
@@ -126,6 +127,7 @@ Result<int> run_against(const RunOptions& options) {
   KILN_TRY(const auto request, parse_file_request(options));
   KILN_TRY(const auto device, open_chosen(options.device));
   KILN_TRY(const auto run, FileRun::create(device, request, false));
+  const FaultGuard fault(device, run->code().facts.name, options.json);
   KILN_TRY(const auto outcome, measure(device, run->prepare(run->shape()), run->kernel(), options.repeat));
   if (auto overrun = run->overrun()) return tl::unexpected(*std::move(overrun));
   std::vector<BufferResult> results = run->results();

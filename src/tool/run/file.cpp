@@ -11,6 +11,7 @@
 #include "tool/kernel/case_file.hpp"
 #include "tool/kernel/npy.hpp"
 #include "tool/report/report.hpp"
+#include "tool/run/fault.hpp"
 #include "tool/run/file_command.hpp"
 #include "tool/run/print_counters.hpp"
 #include "tool/samples/counters.hpp"
@@ -217,6 +218,7 @@ Result<int> run_kernel_file(RunOptions options) {
   }
   KILN_TRY(const auto run, FileRun::create(device, request, watched));
   const samples::Prepared prepared = run->prepare(run->shape());
+  const FaultGuard guard(device, run->code().facts.name, options.json);
   KILN_TRY(auto outcome, measure(device, prepared, run->kernel(), options.repeat));
   FileReport report{*run, device, outcome, run->results(), run->overrun(), request.tolerance};
   report.show_counters = counts;

@@ -6,6 +6,7 @@
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 #include "tool/report/report.hpp"
+#include "tool/run/fault.hpp"
 #include "tool/run/file_command.hpp"
 #include "tool/samples/counters.hpp"
 
@@ -154,6 +155,7 @@ Result<int> run_sweep(const RunOptions& options) {
   KILN_TRY(const auto run, FileRun::create(device, request, options.counters));
   const Target* target = device.properties.ip_version ? find_target(*device.properties.ip_version) : nullptr;
   const auto native = target ? native_code_of(run->code(), request.flags, *target) : std::nullopt;
+  const FaultGuard guard(device, run->code().facts.name, options.json);
   std::vector<SweptSize> all;
   std::vector<std::string> first;  // digests of what the first size wrote
   for (const std::uint32_t size : sizes) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What is said is made before: in a handler of signals nothing may be allocated.
+#include "tool/run/fault.hpp"
+
+#include <unistd.h>
+
+#include "tool/kernel/match.hpp"
+
+namespace kiln::tool {
+namespace {
+
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE};
+
+struct FaultWords {
+  std::string text, json;
+};
+/// Of memory, and of numbers.
+FaultWords& fault_words(bool of_memory) {
+  static FaultWords words[2];
+  return words[of_memory];
+}
+
+void write_all(int file, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    if (written <= 0) return;
+    at += static_cast<std::size_t>(written);
+  }
+}
+
+void tell_fault(int signal) {
+  const FaultWords& words = fault_words(signal != SIGFPE);
+  write_all(STDERR_FILENO, words.text);
+  write_all(STDOUT_FILENO, words.json);
+  _exit(kWrongAnswer);
+}
+
+}  // namespace
+
+FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool json) {
+  if (device.kind != DeviceKind::cpu) return;
+  for (const bool of_memory : {false, true}) {
+    const Error error = faulted_kernel(kernel, of_memory);
+    FaultWords& words = fault_words(of_memory);
+    words.text = error.text();
+    words.json =
+        json ? Json{{"kernel", kernel}, {"ok", false}, {"error", to_json(error)}}.dump_lines() + "\n" : "";
+  }
+  struct sigaction action {};
+  action.sa_handler = tell_fault;
+  for (std::size_t i = 0; i < std::size(kFaults); ++i) sigaction(kFaults[i], &action, &before_[i]);
+  installed_ = true;
+}
+
+FaultGuard::~FaultGuard() {
+  for (std::size_t i = 0; installed_ && i < std::size(kFaults); ++i)
+    sigaction(kFaults[i], &before_[i], nullptr);
+}
+
+}  // namespace kiln::tool

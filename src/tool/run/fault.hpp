@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A kernel that faults on the CPU device: said, where else the process would end without a word.
+#pragma once
+
+#include <csignal>
+
+#include "tool/common/session.hpp"
+
+namespace kiln::tool {
+
+/// While it lives, a fault of the process (SIGSEGV, SIGBUS, SIGFPE) is told as one of the kernel: K0438 on
+/// standard error, and as JSON on standard output where that was asked for; the exit status is that of a
+/// wrong answer. Nothing on other devices, whose kernels run elsewhere. One at a time.
+class FaultGuard {
+ public:
+  FaultGuard(const OpenDevice& device, const std::string& kernel, bool json);
+  FaultGuard(const FaultGuard&) = delete;
+  ~FaultGuard();
+
+ private:
+  bool installed_ = false;
+  struct sigaction before_[3]{};
+};
+
+}  // namespace kiln::tool
