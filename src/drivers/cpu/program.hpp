@@ -44,7 +44,7 @@ struct CompiledKernel {
   bool grid_barrier = false;  ///< its work-groups wait for each other: for cooperative launches alone
 };
 
-/// A built module. Immutable after creation; thread-safe.
+/// A built module. Immutable after creation, but for what links it; thread-safe.
 class Program {
  public:
   virtual ~Program() = default;
@@ -60,6 +60,22 @@ class Program {
   [[nodiscard]] virtual Symbol global_variable(std::string_view name) const = 0;
   /// A function that kernels may call through a pointer, by name; null: none.
   [[nodiscard]] virtual void* function(std::string_view name) const = 0;
+
+  /// The same with what it takes and returns, as a number.
+  struct Callable {
+    void* address = nullptr;
+    std::uint64_t signature = 0;
+  };
+  [[nodiscard]] virtual Callable callable(std::string_view name) const = 0;
+  /// A function of another module that kernels here call.
+  struct Import {
+    std::string_view name;
+    std::uint64_t signature = 0;
+    bool linked = false;
+  };
+  [[nodiscard]] virtual std::vector<Import> imports() const = 0;
+  /// Says where it is. A kernel that calls one whose module is gone is stopped.
+  virtual void link(std::string_view name, void* function) const = 0;
 };
 
 enum class BuildStatus : std::uint8_t {

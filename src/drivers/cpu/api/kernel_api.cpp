@@ -25,6 +25,12 @@ ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t* des
   if (desc->flags & ~kKnown) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   const auto& program = object<Module>(module)->program;
   const auto kernels = program->kernels();
+  for (const Program::Import& import : program->imports()) {
+    if (import.linked) continue;
+    set_last_error("the module calls '" + std::string(import.name) +
+                   "', which another one defines: link them with zeModuleDynamicLink");
+    return ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED;
+  }
   const std::string_view name = desc->pKernelName;
   const auto found = std::ranges::find_if(
       kernels, [&](const CompiledKernel& candidate) { return candidate.facts.name == name; });

@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -85,9 +86,13 @@ class LoadedProgram : public Program {
         return false;
     }
     object_->visit([this](std::string_view symbol, void* address) {
+      if (const auto import = parse_import(symbol)) {
+        imports_.try_emplace(std::string(import->name), static_cast<void**>(address), import->signature);
+        return;
+      }
       const auto callable = parse_callable(symbol);
       if (!callable) return;
-      functions_.emplace(callable->name, address);
+      functions_.emplace(callable->name, Callable{address, callable->signature});
       callable_.emplace_back(address, callable->signature);
     });
     return add_counters(log);
@@ -98,9 +103,22 @@ class LoadedProgram : public Program {
   [[nodiscard]] Symbol global_variable(std::string_view name) const override {
     return object_->find(std::string(kVariablePrefix).append(name));
   }
-  [[nodiscard]] void* function(std::string_view name) const override {
+  [[nodiscard]] void* function(std::string_view name) const override { return callable(name).address; }
+  [[nodiscard]] Callable callable(std::string_view name) const override {
     const auto found = functions_.find(name);
-    return found == functions_.end() ? nullptr : found->second;
+    return found == functions_.end() ? Callable() : found->second;
+  }
+  [[nodiscard]] std::vector<Import> imports() const override {
+    std::vector<Import> all;
+    for (const auto& [name, slot] : imports_)
+      all.push_back(
+          {name, slot.signature, std::atomic_ref(*slot.place).load(std::memory_order_acquire) != nullptr});
+    return all;
+  }
+  void link(std::string_view name, void* function) const override {
+    const auto found = imports_.find(name);
+    if (found != imports_.end())
+      std::atomic_ref(*found->second.place).store(function, std::memory_order_release);
   }
 
  private:
@@ -147,7 +165,12 @@ class LoadedProgram : public Program {
   std::unique_ptr<LoadedObject> object_;
   std::vector<LoadedKernel> loaded_;
   std::vector<CompiledKernel> kernels_;
-  std::map<std::string, void*, std::less<>> functions_;
+  std::map<std::string, Callable, std::less<>> functions_;
+  struct Slot {
+    void** place;
+    std::uint64_t signature;
+  };
+  std::map<std::string, Slot, std::less<>> imports_;
   std::vector<CallableFunction> callable_;
 };
 
@@ -228,7 +251,7 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
   if (machine == nullptr) return fail();
   if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, parsed.keep_functions,
-                      log))
+                      parsed.library, log))
     return fail();
   std::vector<bool> grid_barriers;
   for (std::size_t i = 0; i < kernels.size(); ++i) {

@@ -134,6 +134,49 @@ ze_result_t create(const ze_module_desc_t& desc, ze_module_handle_t& module, std
   return ZE_RESULT_SUCCESS;
 }
 
+/// The function that one of the modules has for another's import; what is wrong goes to the log.
+void* find_export(std::span<const ze_module_handle_t> modules, const Program::Import& import,
+                  std::string& log) {
+  const std::string name = "function '" + std::string(import.name) + "'";
+  Program::Callable found;
+  for (const ze_module_handle_t each : modules) {
+    const Program::Callable one = object<Module>(each)->program->callable(import.name);
+    if (!one.address) continue;
+    if (found.address && found.address != one.address) {
+      log += "error: " + name + " is defined by two of the modules\n";
+      return nullptr;
+    }
+    found = one;
+  }
+  if (!found.address) {
+    log += "error: " + name +
+           " is not defined by any of the modules: build the one that has it with -library-compilation too; "
+           "functions that use work-item functions, barriers or SLM cannot be linked\n";
+    return nullptr;
+  }
+  if (found.signature == import.signature) return found.address;
+  log += "error: " + name + " has other parameters, or another result, where it is defined\n";
+  return nullptr;
+}
+
+/// All or nothing.
+bool link(std::span<const ze_module_handle_t> modules, std::string& log) {
+  struct Link {
+    const Program* program;
+    std::string_view name;
+    void* function;
+  };
+  std::vector<Link> links;
+  for (const ze_module_handle_t each : modules) {
+    const Program& program = *object<Module>(each)->program;
+    for (const Program::Import& import : program.imports())
+      if (!import.linked) links.push_back({&program, import.name, find_export(modules, import, log)});
+  }
+  if (std::ranges::any_of(links, [](const Link& each) { return !each.function; })) return false;
+  for (const Link& each : links) each.program->link(each.name, each.function);
+  return true;
+}
+
 }  // namespace
 
 Module::~Module() {
@@ -174,14 +217,16 @@ ze_result_t module_destroy(ze_module_handle_t module) {
   return ZE_RESULT_SUCCESS;
 }
 
-// A module that was built has no unresolved symbols, so that there is never anything to link.
 ze_result_t module_dynamic_link(std::uint32_t count, ze_module_handle_t* modules,
                                 ze_module_build_log_handle_t* log) {
   KILN_NEED_POINTER(modules);
   for (std::uint32_t i = 0; i < count; ++i) KILN_NEED_HANDLE(modules[i]);
   return guarded([&] {
-    if (log) *log = handle(new BuildLog);
-    return ZE_RESULT_SUCCESS;
+    auto link_log = std::make_unique<BuildLog>();
+    const bool well = link({modules, count}, link_log->text);
+    if (!well) set_last_error(link_log->text);
+    if (log) *log = handle(link_log.release());
+    return well ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
   });
 }
 
@@ -220,7 +265,8 @@ ze_result_t module_get_kernel_names(ze_module_handle_t module, std::uint32_t* co
 ze_result_t module_get_properties(ze_module_handle_t module, ze_module_properties_t* properties) {
   KILN_NEED_HANDLE(module);
   KILN_NEED_POINTER(properties);
-  properties->flags = 0;  // no imports
+  properties->flags =
+      object<Module>(module)->program->imports().empty() ? 0 : ZE_MODULE_PROPERTY_FLAG_IMPORTS;
   return ZE_RESULT_SUCCESS;
 }
 

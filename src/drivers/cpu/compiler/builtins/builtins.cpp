@@ -202,13 +202,17 @@ llvm::CallInst* collective_call(llvm::IRBuilderBase& b, llvm::Module& module,
        operands.combine != nullptr ? operands.combine : none});
 }
 
-bool define_builtins(llvm::Module& module, std::string& log) {
+bool define_builtins(llvm::Module& module, std::vector<llvm::Function*>* unknown, std::string& log) {
   std::vector<llvm::Function*> declared;
   for (llvm::Function& function : module)
     if (function.isDeclaration() && !function.isIntrinsic()) declared.push_back(&function);
   bool complete = true;
   for (llvm::Function* function : declared) {
     if (function->use_empty() || work_item_of(*function) || define(*function)) continue;
+    if (unknown) {
+      unknown->push_back(function);
+      continue;
+    }
     complete = false;
     const std::optional<BuiltinName> name =
         parse_name({function->getName().data(), function->getName().size()});

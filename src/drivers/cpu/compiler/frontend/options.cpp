@@ -41,6 +41,7 @@ void read_flag(std::string_view flag, ParsedOptions& options, std::string& log) 
     options.no_signed_zeros = true;
   } else if (flag.ends_with("-take-global-address") || flag.ends_with("-library-compilation")) {
     options.keep_functions = true;
+    options.library |= flag.ends_with("-library-compilation");
   } else if (flag == "-kiln-counters") {
     options.counters = true;
   } else {

@@ -15,6 +15,7 @@ struct ParsedOptions {
   bool no_signed_zeros = false;  ///< -cl-no-signed-zeros
   bool counters = false;         ///< -kiln-counters
   bool keep_functions = false;   ///< -ze-take-global-address, -ze-library-compilation, and IGC's own of them
+  bool library = false;          ///< the latter: what it calls and does not define is another module's
 };
 
 /// Flags without meaning here are passed over; unknown ones that no Intel driver would take add a warning to

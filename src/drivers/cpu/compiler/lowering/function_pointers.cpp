@@ -22,7 +22,7 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::string_view kPrefix = "kiln.callable.";
+constexpr std::string_view kPrefix = "kiln.callable.", kImportPrefix = "kiln.import.";
 constexpr std::size_t kDigits = 16;  // of the signature
 
 // Types as LLVM prints them: the same in all modules of one version, which native binaries have in common.
@@ -31,6 +31,22 @@ std::uint64_t signature_of(const llvm::FunctionType& type) {
   llvm::raw_string_ostream stream(text);
   type.print(stream);
   return XXH3_64bits(stream.str().data(), stream.str().size());
+}
+
+std::string symbol_of(std::string_view prefix, const llvm::Function& function) {
+  std::array<char, kDigits + 1> digits;
+  std::snprintf(digits.data(), digits.size(), "%016llx",
+                static_cast<unsigned long long>(signature_of(*function.getFunctionType())));
+  return std::string(prefix).append(digits.data()).append(".").append(function.getName().str());
+}
+
+std::optional<CallableName> parse_symbol(std::string_view prefix, std::string_view symbol) {
+  if (!symbol.starts_with(prefix) || symbol.size() <= prefix.size() + kDigits) return std::nullopt;
+  symbol.remove_prefix(prefix.size());
+  CallableName out{0, symbol.substr(kDigits + 1)};
+  const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + kDigits, out.signature, 16);
+  if (error != std::errc() || end != symbol.data() + kDigits || *end != '.') return std::nullopt;
+  return out;
 }
 
 void guard(llvm::CallInst& call) {
@@ -87,20 +103,36 @@ bool guard_pointer_calls(llvm::Module& module) {
   return !calls.empty();
 }
 
-std::string callable_symbol(const llvm::Function& function) {
-  std::array<char, kDigits + 1> digits;
-  std::snprintf(digits.data(), digits.size(), "%016llx",
-                static_cast<unsigned long long>(signature_of(*function.getFunctionType())));
-  return std::string(kPrefix).append(digits.data()).append(".").append(function.getName().str());
+std::string callable_symbol(const llvm::Function& function) { return symbol_of(kPrefix, function); }
+
+bool import_functions(llvm::Module& module, const std::vector<llvm::Function*>& functions, std::string& log) {
+  auto* pointer = llvm::PointerType::get(module.getContext(), 0);
+  for (llvm::Function* function : functions) {
+    if (function->hasAddressTaken() || function->isVarArg()) {
+      log.append("error: function '" + function->getName().str() +
+                 "' is another module's, and is not only called: on the CPU device its address cannot be "
+                 "taken here\n");
+      return false;
+    }
+    auto* variable =
+        new llvm::GlobalVariable(module, pointer, false, llvm::GlobalValue::ExternalLinkage,
+                                 llvm::Constant::getNullValue(pointer), symbol_of(kImportPrefix, *function));
+    variable->setExternallyInitialized(true);  // its value is not known, and must not be folded
+    const std::vector<llvm::User*> users(function->user_begin(), function->user_end());
+    for (llvm::User* user : users) {
+      auto* call = llvm::cast<llvm::CallBase>(user);
+      llvm::IRBuilder<> b(call);
+      call->setCalledOperand(b.CreateLoad(pointer, variable));
+    }
+    function->eraseFromParent();
+  }
+  return true;
 }
 
-std::optional<CallableName> parse_callable(std::string_view symbol) {
-  if (!symbol.starts_with(kPrefix) || symbol.size() <= kPrefix.size() + kDigits) return std::nullopt;
-  symbol.remove_prefix(kPrefix.size());
-  CallableName out{0, symbol.substr(kDigits + 1)};
-  const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + kDigits, out.signature, 16);
-  if (error != std::errc() || end != symbol.data() + kDigits || *end != '.') return std::nullopt;
-  return out;
+std::optional<CallableName> parse_callable(std::string_view symbol) { return parse_symbol(kPrefix, symbol); }
+
+std::optional<CallableName> parse_import(std::string_view symbol) {
+  return parse_symbol(kImportPrefix, symbol);
 }
 
 CallableFunction::CallableFunction(const void* address, std::uint64_t signature) : address_(address) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "drivers/cpu/program.hpp"
 
@@ -17,6 +18,10 @@ namespace kiln::cpu {
 
 /// Functions with a body whose address is taken, and with `exported` all that other modules may name.
 llvm::DenseSet<llvm::Function*> callable_functions(llvm::Module& module, bool exported);
+
+/// Turns calls of these functions, which other modules define, into calls through variables that are null
+/// until the modules are linked. False where more than calls refers to one.
+bool import_functions(llvm::Module& module, const std::vector<llvm::Function*>& functions, std::string& log);
 
 /// Puts a check before each call through a pointer: what is no callable function of those parameters is not
 /// called, and ends the launch. True when there are such calls.
@@ -31,6 +36,8 @@ struct CallableName {
 };
 /// Nothing when the symbol is another's.
 std::optional<CallableName> parse_callable(std::string_view symbol);
+/// The same of a variable that stands for an imported function.
+std::optional<CallableName> parse_import(std::string_view symbol);
 
 /// Functions that kernels may call through pointers, for as long as this lives. Process-wide; thread-safe.
 class CallableFunction {

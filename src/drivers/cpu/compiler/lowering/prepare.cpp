@@ -177,19 +177,21 @@ void drop_local_variables(llvm::Module& module) {
 }  // namespace
 
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
-                    std::vector<KernelPlaces>* places, bool keep_functions, std::string& log) {
+                    std::vector<KernelPlaces>* places, bool keep_functions, bool library, std::string& log) {
   set_target_triple(module, machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   if (!within_limits(module, log)) return false;
   use_host_conventions(module);
   const llvm::DenseSet<llvm::Function*> callable =
       callable_functions(module, keep_functions && places == nullptr);
-  if (!define_builtins(module, log)) return false;
+  std::vector<llvm::Function*> imported;
+  if (!define_builtins(module, library ? &imported : nullptr, log)) return false;
+  rename_definitions(module);
+  if (!import_functions(module, imported, log)) return false;
   if (guard_pointer_calls(module) && places != nullptr) {
     log.append("error: the module calls functions through pointers, which -kiln-counters cannot follow\n");
     return false;
   }
-  rename_definitions(module);
   if (!write_entries(module, machine, kernels, places, callable, log)) return false;
   drop_local_variables(module);
   std::string message;

@@ -19,9 +19,10 @@ inline constexpr std::string_view kVariablePrefix = "kiln.variable.";
 
 /// `kernels` are the entry points in the order of the SPIR-V; their arguments and SLM are filled in.
 /// With `places` the kernels are instrumented; with `keep_functions` all that are exported can be called
-/// through pointers, else those alone whose address the module takes.
+/// through pointers, else those alone whose address the module takes; with `library` what it calls and does
+/// not define is imported.
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
-                    std::vector<KernelPlaces>* places, bool keep_functions, std::string& log);
+                    std::vector<KernelPlaces>* places, bool keep_functions, bool library, std::string& log);
 
 /// Makes group entries of item entries whose collectives are work-group barriers alone.
 void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels);
