@@ -21,6 +21,7 @@ inline constexpr auto kCounterBasedPool = structure_type(0x20014);
 inline constexpr auto kDriverDdiHandles = structure_type(0x20027);
 inline constexpr auto kDeviceCacheLineSize = structure_type(0x20028);
 inline constexpr auto kAppendCooperative = structure_type(0x20036);
+inline constexpr auto kExternalSystemMemory = structure_type(0x20037);
 inline constexpr auto kCounterExternalSync = structure_type(0x2003b);
 inline constexpr auto kIpcHandleType = structure_type(0x2003d);
 inline constexpr auto kDeviceEventProperties = structure_type(0x2003e);
@@ -75,6 +76,13 @@ struct RelaxedLimits {
   ze_structure_type_t stype;
   const void* pNext;
   std::uint32_t flags;
+};
+
+struct ExternalSystemMemory {  // ze_external_memmap_sysmem_ext_desc_t, 1.14
+  ze_structure_type_t stype;
+  const void* pNext;
+  void* pSystemMemory;
+  std::uint64_t size;
 };
 
 struct DriverDdiHandles {

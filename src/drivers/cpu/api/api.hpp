@@ -54,6 +54,8 @@ decltype(::zeMemGetAllocProperties) mem_get_alloc_properties;
 decltype(::zeMemGetAddressRange) mem_get_address_range;
 decltype(::zeMemFreeExt) mem_free_ext;
 
+ze_result_t driver_import_external_pointer(ze_driver_handle_t driver, void* pointer, std::size_t size);
+ze_result_t driver_release_imported_pointer(ze_driver_handle_t driver, void* pointer);
 decltype(::zeMemGetIpcHandle) mem_get_ipc_handle;
 decltype(::zeMemOpenIpcHandle) mem_open_ipc_handle;
 decltype(::zeMemCloseIpcHandle) mem_close_ipc_handle;

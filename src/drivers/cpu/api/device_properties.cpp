@@ -199,8 +199,8 @@ ze_result_t device_get_external_memory_properties(ze_device_handle_t device,
   KILN_NEED_POINTER(properties);
   // The descriptor is of a file without a name: it can be mapped, and given to
   // zeMemGetIpcHandleFromFileDescriptorExp.
-  properties->memoryAllocationImportTypes = 0;
-  properties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+  properties->memoryAllocationImportTypes = properties->memoryAllocationExportTypes =
+      ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
   properties->imageImportTypes = properties->imageExportTypes = 0;
   return ZE_RESULT_SUCCESS;
 }

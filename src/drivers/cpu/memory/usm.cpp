@@ -72,6 +72,9 @@ void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
 // The pages become those of a file in their place. What a kernel or a thread of the application writes
 // meanwhile could be lost: the work that was submitted is waited for, and the copy is short.
 ze_result_t Usm::share(const void* address, SharedHandle& handle) {
+  const auto cannot_share = [](Owner owner) {  // its pages are somebody else's
+    return owner == Owner::lender || owner == Owner::application;
+  };
   const auto give_out = [&](const Entry& entry) {
     const auto given = entry.shared->give_out(entry.allocation.size);
     if (!given) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -81,7 +84,7 @@ ze_result_t Usm::share(const void* address, SharedHandle& handle) {
   {
     const std::shared_lock lock(mutex_);
     const auto place = entry_of(address);
-    if (place == live_by_base_.end() || place->second.owner == Owner::lender)
+    if (place == live_by_base_.end() || cannot_share(place->second.owner))
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (place->second.shared) return give_out(place->second);
   }
@@ -90,7 +93,7 @@ ze_result_t Usm::share(const void* address, SharedHandle& handle) {
     if (!progress->wait(progress->submitted(), deadline)) return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
   const std::lock_guard lock(mutex_);
   const auto found = entry_of(address);
-  if (found == live_by_base_.end() || found->second.owner == Owner::lender)
+  if (found == live_by_base_.end() || cannot_share(found->second.owner))
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   Entry& entry = live_by_base_.at(found->first);
   if (!entry.shared) {
@@ -110,16 +113,32 @@ ze_result_t Usm::share(const void* address, SharedHandle& handle) {
 }
 
 void Usm::import(Mapping mapping, std::size_t size, Device* device) {
-  const auto key = reinterpret_cast<std::uintptr_t>(mapping.get());
-  const std::lock_guard lock(mutex_);
-  live_by_base_[key] = {{key, size, ZE_MEMORY_TYPE_DEVICE, next_id_++, device},
-                        Owner::other_process,
-                        Pages(std::move(mapping)),
-                        nullptr,
-                        {}};
+  add_imported(std::move(mapping), size, device, Owner::other_process);
 }
 
-bool Usm::close_imported(void* base) { return free_later(base, Owner::other_process); }
+void Usm::import_file(Mapping mapping, std::size_t size, Device* device) {
+  add_imported(std::move(mapping), size, device, Owner::descriptor);
+}
+
+bool Usm::borrow(void* base, std::size_t size) {
+  const auto key = reinterpret_cast<std::uintptr_t>(base);
+  const std::lock_guard lock(mutex_);
+  const auto next = live_by_base_.lower_bound(key);
+  if (entry_of(base) != live_by_base_.end() || (next != live_by_base_.end() && next->first - key < size))
+    return false;
+  live_by_base_[key] = {
+      {key, size, ZE_MEMORY_TYPE_HOST, next_id_++, nullptr}, Owner::application, {}, nullptr, {}};
+  return true;
+}
+
+void Usm::add_imported(Mapping mapping, std::size_t size, Device* device, Owner owner) {
+  const auto key = reinterpret_cast<std::uintptr_t>(mapping.get());
+  const std::lock_guard lock(mutex_);
+  live_by_base_[key] = {
+      {key, size, ZE_MEMORY_TYPE_DEVICE, next_id_++, device}, owner, Pages(std::move(mapping)), nullptr, {}};
+}
+
+bool Usm::close_imported(void* base) { return free_later(remove(base, Owner::other_process)); }
 
 std::optional<Usm::Entry> Usm::remove(void* base, Owner owner) {
   const std::lock_guard lock(mutex_);
@@ -135,10 +154,15 @@ void Usm::release(Entry entry) {
   if (entry.owner == Owner::registry) uncount(entry.allocation.size);
 }
 
-bool Usm::free(void* base) { return free_later(base, Owner::registry); }
+std::optional<Usm::Entry> Usm::remove_freed(void* base) {
+  for (const Owner owner : {Owner::registry, Owner::descriptor, Owner::application})
+    if (auto entry = remove(base, owner)) return entry;
+  return std::nullopt;
+}
 
-bool Usm::free_later(void* base, Owner owner) {
-  auto entry = remove(base, owner);
+bool Usm::free(void* base) { return free_later(remove_freed(base)); }
+
+bool Usm::free_later(std::optional<Entry> entry) {
   if (!entry) return false;
   Zombie zombie{std::move(*entry), {}};
   for (auto& progress : all_progress())
@@ -158,7 +182,7 @@ bool Usm::free_later(void* base, Owner owner) {
 }
 
 bool Usm::free_after_work(void* base) {
-  auto entry = remove(base, Owner::registry);
+  auto entry = remove_freed(base);
   if (!entry) return false;
   for (const auto& progress : all_progress()) progress->wait(progress->submitted(), Clock::time_point::max());
   release(std::move(*entry));

@@ -74,6 +74,10 @@ class Usm {
   /// Takes over memory of another process; `close_imported` lets it go.
   void import(Mapping mapping, std::size_t size, Device* device);
   bool close_imported(void* base);
+  /// Takes over memory behind a descriptor; `free` lets it go.
+  void import_file(Mapping mapping, std::size_t size, Device* device);
+  /// Takes memory of the application for memory of the host, until `free`. False: some of it is known here.
+  [[nodiscard]] bool borrow(void* base, std::size_t size);
 
   /// False: no allocation starts there. Memory that running work may use is freed when that work is done.
   bool free(void* base);
@@ -104,7 +108,7 @@ class Usm {
   void collect();
 
  private:
-  enum class Owner : std::uint8_t { registry, lender, other_process };
+  enum class Owner : std::uint8_t { registry, lender, other_process, descriptor, application };
   struct Entry {
     Allocation allocation;
     Owner owner = Owner::registry;
@@ -120,7 +124,10 @@ class Usm {
   using Entries = std::map<std::uintptr_t, Entry>;
   [[nodiscard]] Entries::const_iterator entry_of(const void* address) const;  ///< under the lock; or end
   [[nodiscard]] std::optional<Entry> remove(void* base, Owner owner);
-  bool free_later(void* base, Owner owner);
+  /// Of what zeMemFree takes.
+  [[nodiscard]] std::optional<Entry> remove_freed(void* base);
+  bool free_later(std::optional<Entry> entry);
+  void add_imported(Mapping mapping, std::size_t size, Device* device, Owner owner);
   void release(Entry entry);
 
   mutable std::shared_mutex mutex_;

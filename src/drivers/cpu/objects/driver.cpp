@@ -45,6 +45,7 @@ constexpr Extension kExtensions[] = {
     {"ZE_extension_driver_ddi_handles", ZE_MAKE_VERSION(1, 1)},
     {"ZE_extension_eu_count", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_extension_external_memmap_sysmem", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_float_atomics", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_memory_free_policies", ZE_MAKE_VERSION(1, 0)},
@@ -252,8 +253,13 @@ ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, con
   KILN_NEED_HANDLE(driver);
   KILN_NEED_POINTER(name);
   KILN_NEED_POINTER(address);
-  *address = std::string_view(name) == kKernelGetCounters ? reinterpret_cast<void*>(kernel_get_counters)
-                                                          : find_function(name);
+  const std::string_view wanted = name;
+  *address = wanted == kKernelGetCounters ? reinterpret_cast<void*>(kernel_get_counters)
+             : wanted == "zexDriverImportExternalPointer"  // Intel's own, which engines know
+                 ? reinterpret_cast<void*>(driver_import_external_pointer)
+                 : wanted == "zexDriverReleaseImportedPointer"
+                       ? reinterpret_cast<void*>(driver_release_imported_pointer)
+                       : find_function(wanted);
   return *address ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
