@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two sequences that are compared: the raw calls through Kiln's table, and kiln::launch.
+// The sequences that are compared: the raw calls through Kiln's table, one raw call for all, and
+// kiln::launch.
 #include "target.hpp"
 
 namespace kiln::bench {
@@ -16,6 +17,20 @@ extern "C" [[gnu::noinline]] int measured_raw_batch(const Target& target) {
     failed |= ze.zeKernelSetArgumentValue(kernel, 2, 64 * sizeof(float), nullptr);
     failed |= ze.zeKernelSetGroupSize(kernel, 64, 1, 1);
     failed |= ze.zeCommandListAppendLaunchKernel(target.list.raw(), kernel, &groups, nullptr, 0, nullptr);
+  }
+  return failed;
+}
+
+extern "C" [[gnu::noinline]] int measured_one_call_batch(const Target& target) {
+  const ze_kernel_handle_t kernel = target.kernel->kernel().raw();
+  int failed = 0;
+  for (int i = 0; i < kBatch; ++i) {
+    float factor = static_cast<float>(i);
+    void* data = target.data;
+    std::size_t local = 64 * sizeof(float);
+    void* arguments[] = {&factor, &data, &local};  // of a `__local` pointer its size
+    failed |= target.with_arguments(target.list.raw(), kernel, {16, 1, 1}, {64, 1, 1}, arguments, nullptr,
+                                    nullptr, 0, nullptr);
   }
   return failed;
 }

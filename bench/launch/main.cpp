@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `launch_bench TARGET`: nanoseconds a launch, raw and through Kiln, in turns within one run.
-// `launch_bench TARGET --batches raw|kiln N`: N batches of one kind and nothing else, for callgrind.
+// Where the driver has it, the five raw calls as one (zeCommandListAppendLaunchKernelWithArguments) too.
+// `launch_bench TARGET --batches raw|kiln|one_call N`: N batches of one kind and nothing else, for callgrind.
 // TARGET: stub, cpu[:PRODUCT] or capture:PRODUCT. Ends with 77 when the target is not there.
 #include <benchmark/benchmark.h>
 
@@ -41,7 +42,7 @@ double median(std::vector<double>& values) {
 
 /// One iteration is a raw batch and a Kiln batch, so that both see the same machine.
 void compare(benchmark::State& state, const Target& target) {
-  std::vector<double> raw, checked, extra;
+  std::vector<double> raw, checked, extra, one_call;
   bool raw_first = false;
   for (auto _ : state) {
     raw_first = !raw_first;
@@ -49,6 +50,7 @@ void compare(benchmark::State& state, const Target& target) {
     checked.push_back(time_batch(target, kiln::bench::measured_kiln_batch));
     raw.push_back(raw_first ? before : time_batch(target, kiln::bench::measured_raw_batch));
     extra.push_back(checked.back() - raw.back());
+    if (target.with_arguments) one_call.push_back(time_batch(target, kiln::bench::measured_one_call_batch));
     state.SetIterationTime(raw.back() + checked.back());
   }
   constexpr double kToNanoseconds = 1e9 / kBatch;
@@ -56,29 +58,42 @@ void compare(benchmark::State& state, const Target& target) {
   state.counters["kiln_ns"] = median(checked) * kToNanoseconds;
   state.counters["extra_ns"] = median(extra) * kToNanoseconds;
   state.counters["ratio"] = median(checked) / median(raw);
+  if (one_call.empty()) return;
+  state.counters["one_call_ns"] = median(one_call) * kToNanoseconds;
+  state.counters["one_call_ratio"] = median(one_call) / median(raw);
 }
 
 /// A plain table of medians over the repetitions.
 class Table : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override {
-    std::printf("%-16s %10s %10s %10s %8s\n", "launch on", "raw ns", "kiln ns", "extra ns", "ratio");
+    std::printf("%-16s %10s %10s %10s %8s %12s %8s\n", "launch on", "raw ns", "kiln ns", "extra ns", "ratio",
+                "one call ns", "ratio");
     return true;
   }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "median") continue;
       const auto value = [&](const char* name) { return run.counters.at(name).value; };
-      std::printf("%-16s %10.1f %10.1f %10.1f %8.3f\n", run.run_name.function_name.c_str(), value("raw_ns"),
+      std::printf("%-16s %10.1f %10.1f %10.1f %8.3f", run.run_name.function_name.c_str(), value("raw_ns"),
                   value("kiln_ns"), value("extra_ns"), value("ratio"));
+      if (run.counters.contains("one_call_ns"))
+        std::printf(" %12.1f %8.3f\n", value("one_call_ns"), value("one_call_ratio"));
+      else
+        std::printf(" %12s %8s\n", "not there", "");
     }
   }
 };
 
 int run_batches(const Target& target, const char* kind, long count) {
-  const Batch batch =
-      std::strcmp(kind, "raw") == 0 ? kiln::bench::measured_raw_batch : kiln::bench::measured_kiln_batch;
-
+  const bool one_call = std::strcmp(kind, "one_call") == 0;
+  if (one_call && !target.with_arguments) {
+    std::fputs("skipped: neither driver nor loader launches with arguments\n", stderr);
+    return 77;
+  }
+  const Batch batch = one_call                        ? kiln::bench::measured_one_call_batch
+                      : std::strcmp(kind, "raw") == 0 ? kiln::bench::measured_raw_batch
+                                                      : kiln::bench::measured_kiln_batch;
   for (long i = 0; i < count; ++i) (void)time_batch(target, batch);
   std::printf("%ld launches\n", count * kBatch);
   return 0;

@@ -49,6 +49,9 @@ Result<void> open_real(Target& target) {
   if (!list) return tl::unexpected(std::move(list).error());
   target.owned_list = *std::move(list);
   target.list = target.owned_list.get();
+  const auto found =
+      target.device->driver.entry_point<LaunchWithArguments>("zeCommandListAppendLaunchKernelWithArguments");
+  if (found) target.with_arguments = *found;
   return {};
 }
 

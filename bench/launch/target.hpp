@@ -13,6 +13,14 @@ namespace kiln::bench {
 /// Launches between two resets of a list: many enough to hide the clock, few enough for a list's memory.
 inline constexpr int kBatch = 256;
 
+/// zeCommandListAppendLaunchKernelWithArguments (1.14), which headers before it lack.
+struct GroupSize {
+  std::uint32_t x, y, z;
+};
+using LaunchWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                     ze_group_count_t, GroupSize, void**, const void*,
+                                                     ze_event_handle_t, std::uint32_t, ze_event_handle_t*);
+
 struct Target {
   std::string name;
   std::optional<OpenDevice> device;  // before what is made on it
@@ -23,6 +31,7 @@ struct Target {
   const CheckedKernel* kernel = nullptr;
   CommandListRef list;
   void* data = nullptr;
+  LaunchWithArguments with_arguments = nullptr;  // null: neither driver nor loader has it
 
   /// Makes room for the next batch.
   [[nodiscard]] Result<void> reset() const;
@@ -38,5 +47,7 @@ void load_stub();
 // callgrind's --toggle-collect.
 extern "C" int measured_raw_batch(const Target& target);
 extern "C" int measured_kiln_batch(const Target& target);
+/// The same launches by one raw call each, where the target has it.
+extern "C" int measured_one_call_batch(const Target& target);
 
 }  // namespace kiln::bench
