@@ -14,6 +14,8 @@ namespace kiln::abi {
 inline constexpr std::uint32_t kDeviceIpVersion = 0x1000f;
 inline constexpr std::uint32_t kKernelMaxGroupSize = 0x10013;
 inline constexpr std::uint32_t kDeviceUsableMemory = 0x20041;
+inline constexpr std::uint32_t kInitDriverType = 0x20021;
+inline constexpr std::uint32_t kExternalSystemMemory = 0x20037;
 inline constexpr std::uint32_t kCounterBasedEvent = 0x2003a;
 inline constexpr std::uint32_t kIntelCounterBasedEvent = 0x3001c;  // Intel's own
 
@@ -65,6 +67,26 @@ struct IntelCounterBasedEvent {
 
 /// ze_host_function_callback_t (1.17).
 using HostFunction = void(ZE_APICALL*)(void* user);
+
+/// ze_init_driver_type_desc_t (1.10).
+struct InitDriverType {
+  ze_structure_type_t stype;
+  const void* pNext;
+  std::uint32_t flags;
+};
+inline constexpr std::uint32_t kInitGpu = 0x1;
+using InitDrivers = ze_result_t(ZE_APICALL*)(std::uint32_t*, ze_driver_handle_t*, InitDriverType*);  // 1.10
+
+/// ze_external_memmap_sysmem_ext_desc_t (1.14): on zeMemAllocHost.
+struct ExternalSystemMemory {
+  ze_structure_type_t stype;
+  const void* pNext;
+  void* pSystemMemory;
+  std::uint64_t size;
+};
+/// zexDriverImportExternalPointer and zexDriverReleaseImportedPointer, of Intel's driver.
+using IntelImportExternalPointer = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, void*, std::size_t);
+using IntelReleaseImportedPointer = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, void*);
 
 /// An extension of Intel's driver, which 22.43 has not. The size leaves out a terminating zero, which is not
 /// always there.

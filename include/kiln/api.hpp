@@ -78,6 +78,7 @@
   REQUIRED(CommandList, AppendLaunchCooperativeKernel)                                               \
   REQUIRED(Module, Create)                                                                           \
   REQUIRED(Module, Destroy)                                                                          \
+  REQUIRED(Module, DynamicLink)                                                                      \
   REQUIRED(Module, GetNativeBinary)                                                                  \
   REQUIRED(Module, GetKernelNames)                                                                   \
   REQUIRED(Module, GetGlobalPointer)                                                                 \
@@ -93,6 +94,7 @@
   REQUIRED(Kernel, SetIndirectAccess)                                                                \
   REQUIRED(Kernel, GetProperties)                                                                    \
   REQUIRED(Kernel, GetName)                                                                          \
+  OPTIONAL(zeInitDrivers, abi::InitDrivers)                                                          \
   OPTIONAL(zeDevicePciGetPropertiesExt, decltype(&::zeDevicePciGetPropertiesExt))                    \
   OPTIONAL(zeMemPutIpcHandle, abi::MemPutIpcHandle)                                                  \
   OPTIONAL(zeDriverGetLastErrorDescription, abi::DriverGetLastErrorDescription)                      \
@@ -132,8 +134,10 @@ extern std::atomic<const Api*> default_table;
 inline const Api& default_api() { return *detail::default_table.load(std::memory_order_acquire); }
 
 /// Opens the Level Zero loader (`libze_loader.so.1`), fills its table, which becomes default_api(), and calls
-/// zeInit. Errors: no loader, entry point missing, no driver, no device (each with a diagnostic, K0301 to
-/// K0305). A second call gives the same table. Thread-safe, though no thread may change the environment.
+/// zeInitDrivers for drivers of GPUs, so that what other parts of the program asked zeInit for does not
+/// count; where the loader (before 1.10) or the drivers have it not: zeInit. Errors: no loader, entry point
+/// missing, no driver, no device (each with a diagnostic, K0301 to K0305). A second call gives the same
+/// table. Thread-safe, though no thread may change the environment.
 [[nodiscard]] Result<const Api*> load_loader();
 
 /// The same straight from a driver library (its ze*ProcAddrTable functions), past the loader and the

@@ -150,7 +150,8 @@ class DriverRef : public Ref<ze_driver_handle_t> {
 };
 KILN_HANDLE_CHECKS(DriverRef);
 
-/// All drivers behind a table that load_…() gave. Error: UNINITIALIZED when nothing was loaded.
+/// All drivers behind a table that load_…() gave: where it has zeInitDrivers, those of GPUs. Error:
+/// UNINITIALIZED when nothing was loaded.
 [[nodiscard]] Result<std::vector<DriverRef>> drivers(const Api& api = default_api());
 
 struct SelectedDevice {

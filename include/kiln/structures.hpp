@@ -47,6 +47,8 @@ KILN_STRUCTURE(ze_device_external_memory_properties_t, ZE_STRUCTURE_TYPE_DEVICE_
 KILN_STRUCTURE(ze_external_memory_export_desc_t, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC)
 KILN_STRUCTURE(ze_external_memory_export_fd_t, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD)
 KILN_STRUCTURE(ze_external_memory_import_fd_t, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD)
+KILN_STRUCTURE(abi::InitDriverType, abi::kInitDriverType)
+KILN_STRUCTURE(abi::ExternalSystemMemory, abi::kExternalSystemMemory)
 KILN_STRUCTURE(abi::CounterBasedEvent, abi::kCounterBasedEvent)
 KILN_STRUCTURE(abi::IntelCounterBasedEvent, abi::kIntelCounterBasedEvent)
 KILN_STRUCTURE(ze_relaxed_allocation_limits_exp_desc_t, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC)

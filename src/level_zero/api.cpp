@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/source.hpp"
@@ -139,8 +140,20 @@ Error broken_library(const std::string& library, std::string why) {
   return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen", std::move(diagnostic));
 }
 
+/// Whether drivers of GPUs are ready by zeInitDrivers, which does not hang on who called zeInit before, and
+/// for what. A loader has it for drivers that may have it not.
+bool initializes_drivers(const Api& api) {
+  std::uint32_t count = 0;
+  auto type = make<abi::InitDriverType>();
+  type.flags = abi::kInitGpu;
+  return api.zeInitDrivers && api.zeInitDrivers(&count, nullptr, &type) == ZE_RESULT_SUCCESS && count != 0;
+}
+
 Result<const Api*> start(Api api, const std::string& library, detail::EnvironmentSnapshot snapshot) {
-  if (const ze_result_t code = api.zeInit(0); code != ZE_RESULT_SUCCESS)
+  // A driver by itself is nobody's but the caller's.
+  if (library != kLoader || !initializes_drivers(api)) api.zeInitDrivers = nullptr;
+  if (const ze_result_t code = api.zeInitDrivers ? ZE_RESULT_SUCCESS : api.zeInit(0);
+      code != ZE_RESULT_SUCCESS)
     return tl::unexpected(library == kLoader ? detail::explain_missing_gpu(code, "zeInit")
                                              : broken_library(library, "zeInit gave " + result_name(code)));
   // Through the loader, a driver's own function must not be given the loader's handles.

@@ -179,10 +179,17 @@ std::string DriverRef::last_error_description() const {
 }
 
 Result<std::vector<DriverRef>> drivers(const Api& api) {
+  // zeDriverGet gives those alone that zeInit made ready.
+  const auto get = [&](std::uint32_t* count, ze_driver_handle_t* handles) {
+    auto type = make<abi::InitDriverType>();
+    type.flags = abi::kInitGpu;
+    return api.zeInitDrivers ? check(api.zeInitDrivers(count, handles, &type), "zeInitDrivers")
+                             : check(api.zeDriverGet(count, handles), "zeDriverGet");
+  };
   std::uint32_t count = 0;
-  KILN_TRY(check(api.zeDriverGet(&count, nullptr), "zeDriverGet"));
+  KILN_TRY(get(&count, nullptr));
   std::vector<ze_driver_handle_t> handles(count);
-  if (count) KILN_TRY(check(api.zeDriverGet(&count, handles.data()), "zeDriverGet"));
+  if (count) KILN_TRY(get(&count, handles.data()));
   std::vector<DriverRef> drivers;
   for (std::uint32_t i = 0; i < count; ++i) drivers.emplace_back(handles[i], api);
   return drivers;

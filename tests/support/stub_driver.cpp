@@ -56,6 +56,10 @@ ze_result_t hand_out(StubDriver& stub, Handle* out) {
   ze_result_t answer(StubDriver& stub, Tag<Call::call>, __VA_ARGS__, Handle* out) { \
     return hand_out(stub, out);                                                     \
   }
+ze_result_t answer(StubDriver& stub, Tag<Call::zeInitDrivers>, std::uint32_t* count, ze_driver_handle_t* out,
+                   abi::InitDriverType*) {
+  return fill(count, out, std::vector{stub.driver});
+}
 KILN_CREATES(zeContextCreate, ze_context_handle_t, AnyArgument, AnyArgument)
 KILN_CREATES(zeCommandQueueCreate, ze_command_queue_handle_t, AnyArgument, AnyArgument, AnyArgument)
 KILN_CREATES(zeFenceCreate, ze_fence_handle_t, AnyArgument, AnyArgument)
@@ -184,6 +188,16 @@ void give_log(StubDriver& stub, const ze_module_desc_t* description, ze_module_b
   if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
 }
 
+void give_log(StubDriver& stub, ze_module_build_log_handle_t* log) {
+  stub.open_log = stub.build_log;
+  if (log) *log = stub.new_handle<ze_module_build_log_handle_t>();
+}
+
+ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleDynamicLink>, AnyArgument, AnyArgument,
+                   ze_module_build_log_handle_t* log) {
+  give_log(stub, log);
+  return ZE_RESULT_SUCCESS;
+}
 ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleCreate>, AnyArgument, AnyArgument,
                    const ze_module_desc_t* description, ze_module_handle_t* out,
                    ze_module_build_log_handle_t* log) {
@@ -294,6 +308,9 @@ void on_failure(StubDriver&, A...) {}
 void on_failure(StubDriver& stub, ze_context_handle_t, ze_device_handle_t,
                 const ze_module_desc_t* description, ze_module_handle_t*, ze_module_build_log_handle_t* log) {
   give_log(stub, description, log);
+}
+void on_failure(StubDriver& stub, std::uint32_t, ze_module_handle_t*, ze_module_build_log_handle_t* log) {
+  give_log(stub, log);
 }
 
 // ---- what every call is given
