@@ -78,6 +78,38 @@ OpReturn
 OpFunctionEnd
 )";
 
+const std::string kTwice = kPointerHead + R"(
+OpDecorate %twice LinkageAttributes "twice" Export
+)" + kTypes + R"(
+%function = OpTypeFunction %uint %uint
+%twice = OpFunction %uint None %function
+%a = OpFunctionParameter %uint
+%entry = OpLabel
+%sum = OpIAdd %uint %a %a
+OpReturnValue %sum
+OpFunctionEnd
+)";
+
+// `call` calls it with 1, and has it not.
+const std::string kCallsTwice = kHead + kModel + R"(
+OpEntryPoint Kernel %call "call"
+OpDecorate %twice LinkageAttributes "twice" Import
+)" + kTypes + R"(
+%function = OpTypeFunction %uint %uint
+%pointer_kernel = OpTypeFunction %void %ulong %to_uint
+%twice = OpFunction %uint None %function
+%a = OpFunctionParameter %uint
+OpFunctionEnd
+%call = OpFunction %void None %pointer_kernel
+%unused = OpFunctionParameter %ulong
+%data = OpFunctionParameter %to_uint
+%entry = OpLabel
+%value = OpFunctionCall %uint %twice %one
+OpStore %data %value Aligned 4
+OpReturn
+OpFunctionEnd
+)";
+
 BuildResult build(const std::string& text, const char* flags = "-ze-take-global-address") {
   BuildOptions options;
   options.flags = flags;
@@ -108,17 +140,7 @@ std::uint32_t call(const Program& program, std::uint64_t function, std::string& 
 
 TEST_CASE("a kernel calls functions of its own and of another module through pointers") {
   const auto program = built(kModule);
-  const auto other = built(kPointerHead + R"(
-OpDecorate %twice LinkageAttributes "twice" Export
-)" + kTypes + R"(
-%function = OpTypeFunction %uint %uint
-%twice = OpFunction %uint None %function
-%a = OpFunctionParameter %uint
-%entry = OpLabel
-%sum = OpIAdd %uint %a %a
-OpReturnValue %sum
-OpFunctionEnd
-)");
+  const auto other = built(kTwice);
   std::string report;
   CHECK(call(*program, address(program->function("add")), report) == 8);
   REQUIRE(other->function("twice") != nullptr);
@@ -126,6 +148,38 @@ OpFunctionEnd
   std::vector<std::uint32_t> data(64);
   REQUIRE(launch(*program, "inner", {1, 1, 1}, {64, 1, 1}, address(other->function("twice")), data));
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(data[i] == 2 * i);
+}
+
+TEST_CASE("a function of another module is called by its name, once both are linked") {
+  constexpr const char* kLibrary = "-library-compilation";
+  const auto program = built(kCallsTwice, kLibrary);
+  auto other = built(kTwice, kLibrary);
+  REQUIRE(program->imports().size() == 1);
+  CHECK(program->imports()[0].name == "twice");
+  CHECK(program->imports()[0].signature == other->callable("twice").signature);
+  CHECK(program->imports()[0].signature != built(kModule, kLibrary)->callable("both").signature);
+  CHECK(other->imports().empty());
+  const auto stops = [&] {
+    std::string report;
+    CHECK_FALSE(program->imports()[0].linked);
+    CHECK(call(*program, 0, report) == 0);
+    CHECK(report.find("which is no function of a module") != report.npos);
+  };
+  stops();
+  program->link("twice", other->callable("twice").address);
+  CHECK(program->imports()[0].linked);
+  std::string report;
+  CHECK(call(*program, 0, report) == 2);
+  const BuildResult again = build_from_native(program->native_binary());
+  REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
+  REQUIRE(again.program->imports().size() == 1);
+  CHECK_FALSE(again.program->imports()[0].linked);
+  other.reset();  // then its address is nobody's
+  CHECK(call(*program, 0, report) == 0);
+  CHECK(report.find("which is no function of a module") != report.npos);
+  program->link("twice", nullptr);
+  stops();
+  CHECK(build(kCallsTwice, "-ze-take-global-address").status == BuildStatus::build_failure);
 }
 
 TEST_CASE("functions keep their pointers in native binaries") {
