@@ -15,6 +15,7 @@ enum class Feature : std::uint8_t {
   counter_based_events,  ///< EventRef::create_counter_based(); 1.15, Intel's driver since 24.45
   append_lists,          ///< CommandListRef::append(); an extension since 1.9
   host_functions,        ///< CommandListRef::host_function(); 1.17
+  import_host,           ///< import_host(); an extension since 1.14, and one of Intel's before
 };
 
 }  // namespace kiln

@@ -97,6 +97,14 @@ class ModuleRef : public Ref<ze_module_handle_t> {
 };
 KILN_HANDLE_CHECKS(ModuleRef);
 
+/// Links modules after their build (zeModuleDynamicLink): what one declares and another defines, circles too.
+/// All are built with `-library-compilation`, and no kernel is made before. All or nothing. Drivers link
+/// functions and variables; on the CPU device, functions that use no work-item functions, barriers or SLM,
+/// each call through a pointer. What defines something must outlive what uses it. Errors:
+/// MODULE_LINK_FAILURE, or the driver's, with its log, which names what is missing (K0236); K0222, K0228.
+/// Bundle::link() links before the build, which is faster to call. Thread-safe.
+[[nodiscard]] Result<void> link_modules(std::span<const ModuleRef> modules);
+
 /// The outcome of a build: a module, or the code of what refused it. There is no success without a module.
 struct ModuleBuild {
   ModuleBuild() = default;  ///< not built

@@ -71,6 +71,47 @@ class IpcMemory {
 [[nodiscard]] Result<void> put_ipc(ContextRef, const ze_ipc_mem_handle_t&);
 [[nodiscard]] Result<IpcMemory> open_ipc(ContextRef, DeviceRef, const ze_ipc_mem_handle_t&);
 
+/// Memory of the host that a program has already, such as a mapped file, known to a driver: kernels and
+/// copies take its address. It must stay until this goes, and its context and driver until then. Movable; one
+/// thread at a time.
+class ImportedHost {
+ public:
+  ImportedHost() = default;
+  ImportedHost(ImportedHost&& other) noexcept { *this = std::move(other); }
+  ImportedHost& operator=(ImportedHost&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    context_ = other.context_;
+    driver_ = other.driver_;
+    release_ = other.release_;
+    size_ = std::exchange(other.size_, 0);
+    data_ = std::exchange(other.data_, nullptr);
+    return *this;
+  }
+  ~ImportedHost() { reset(); }
+
+  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }  ///< bytes
+  [[nodiscard]] explicit operator bool() const { return data_ != nullptr; }
+  /// The device must be done with it.
+  void reset();
+
+ private:
+  friend Result<ImportedHost> import_host(DriverRef, ContextRef, void*, std::size_t);
+
+  ContextRef context_;
+  DriverRef driver_;
+  abi::IntelReleaseImportedPointer release_ = nullptr;  ///< null: zeMemFree
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// `data` and `size` are whole pages of the host, in no import that is still there. Errors:
+/// INVALID_ARGUMENT (K0237) where they are not; UNSUPPORTED_FEATURE (K0230) without Feature::import_host; or
+/// the driver's, as for memory that it cannot map.
+[[nodiscard]] Result<ImportedHost> import_host(DriverRef driver, ContextRef context, void* data,
+                                               std::size_t size);
+
 /// Memory is kept where the device reaches it, or may leave again, for kernels that find it through pointers
 /// alone. CheckedKernel does what most need (KernelRef::set_indirect_access).
 [[nodiscard]] Result<void> make_resident(ContextRef, DeviceRef, const void* data, std::size_t size);

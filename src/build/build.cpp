@@ -33,7 +33,9 @@ class Builder {
 
   ModuleBuild from_spirv(std::span<const ModuleInput> inputs) const {
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (const std::string why = refuse(inputs[i].code, inputs.size() > 1); !why.empty())
+      if (const std::string why =
+              refuse(inputs[i].code, inputs.size() > 1 || detail::is_library(inputs[i].flags));
+          !why.empty())
         return ModuleBuild(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
                            inputs.size() > 1 ? "input " + std::to_string(i + 1) + ": " + why : why);
     auto build = compile(inputs);
@@ -139,6 +141,8 @@ ModuleBuild detail::cancelled_build() {
   build.cancelled = true;
   return build;
 }
+
+bool detail::is_library(std::string_view flags) { return flags.find("-library-compilation") != flags.npos; }
 
 bool detail::guards_itself(DeviceRef device) {
   const auto properties = device.properties();

@@ -14,6 +14,9 @@ namespace kiln::detail {
 /// Neither the caller nor KILN_COMPILER wants all in this process.
 [[nodiscard]] bool compiles_apart(const BuildOptions& options);
 
+/// Whether build options make a library of a module: it may use what others define, and have no kernel.
+[[nodiscard]] bool is_library(std::string_view flags);
+
 /// What a compilation leaves that who watches it has ended.
 [[nodiscard]] ModuleBuild cancelled_build();
 

@@ -73,7 +73,8 @@ std::vector<std::byte> archive_of(const Candidate& candidate) {
   return archive ? *std::move(archive) : std::vector<std::byte>();
 }
 
-CandidateList find_candidates(std::span<const KernelFile> files, const DeviceProperties& device) {
+CandidateList find_candidates(std::span<const KernelFile> files, const DeviceProperties& device,
+                              bool library) {
   CandidateList list;
   for (const KernelFile& file : files) {
     const auto codes = codes_of(file.bytes);
@@ -81,6 +82,8 @@ CandidateList find_candidates(std::span<const KernelFile> files, const DevicePro
     for (std::size_t i = 0; i < parts.size(); ++i) {
       BinaryPart& part = parts[i];
       Candidate candidate{file.name, part.name, part.format};
+      if (library && !part.facts && part.format == BinaryFormat::spirv && i < codes.size())
+        part.facts = read_spirv(codes[i], SpirvUse::part);
       if (!is_usable(part) || i >= codes.size()) {
         const BinaryError& error = part.facts.error();
         list.unread.push_back(

@@ -34,8 +34,8 @@ struct CandidateList {
 [[nodiscard]] std::vector<std::byte> archive_of(const Candidate& candidate);
 
 /// Which native binary fits is the driver's to judge; what is said here is the order. Keeps spans into
-/// `files`. Pure.
-[[nodiscard]] CandidateList find_candidates(std::span<const KernelFile> files,
-                                            const DeviceProperties& device);
+/// `files`. With `library` SPIR-V needs no kernel. Pure.
+[[nodiscard]] CandidateList find_candidates(std::span<const KernelFile> files, const DeviceProperties& device,
+                                            bool library = false);
 
 }  // namespace kiln::detail

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "build/build_source.hpp"
+
 namespace kiln::detail {
 namespace {
-
-bool is_library(const std::string& flags) { return flags.find("-library-compilation") != flags.npos; }
 
 std::uint32_t decoder_of(DriverRef driver) {
   const auto version = driver.version();

@@ -112,7 +112,8 @@ Result<Bundle> Bundle::load_files(const OpenDevice& device, std::vector<KernelFi
   Bundle bundle(device, options);
   const std::uint64_t slm = device.compute.slm_per_group;
   std::optional<Error> refusal;  // the most telling one, should nothing serve
-  detail::CandidateList list = detail::find_candidates(files, device.properties);
+  detail::CandidateList list =
+      detail::find_candidates(files, device.properties, detail::is_library(options.flags));
   for (const DiagnosticRow& row : list.unread) log(LogLevel::warning, row.label + ": " + row.text);
   bundle.passed_over_ = std::move(list.unread);
   std::ranges::move(list.foreign, std::back_inserter(bundle.passed_over_));

@@ -38,6 +38,10 @@ Words words_of(Feature feature) {
     case Feature::host_functions:
       return {"functions of the host in command lists", "Level Zero 1.17",
               "wait for an event on a thread of your own, which then calls the function"};
+    case Feature::import_host:
+      return {"import of the host's memory",
+              "ZE_extension_external_memmap_sysmem, or zexDriverImportExternalPointer of Intel's driver",
+              "copy through ContextRef::allocate_host()"};
   }
   return {"such feature", "a newer release", "ask DriverRef::has() first"};
 }
@@ -93,6 +97,9 @@ bool DriverRef::has(Feature feature) const {
       return KILN_OFFERS(zeCommandListImmediateAppendCommandListsExp, 9);
     case Feature::host_functions:
       return KILN_OFFERS(zeCommandListAppendHostFunction, 17);
+    case Feature::import_host:
+      return names_extension(*this, detail::kSystemMemoryExtension) ||
+             entry_point(detail::kImportPointer).has_value();
   }
   return false;
 }

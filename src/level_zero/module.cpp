@@ -32,11 +32,17 @@ constexpr const char* kLostLog =
 
 /// An intercepting loader puts an object of its own around every handle, except the log of a build that
 /// failed, and takes that one for its own when it comes back: a wild call. Loaders 1.8 to 1.32.
-bool loses_log(ContextRef context) {
-  void* behind = context.raw();
-  const auto translate = context.api().zelLoaderTranslateHandle;
-  return translate && translate(abi::kLoaderContextHandle, context.raw(), &behind) == ZE_RESULT_SUCCESS &&
-         behind != context.raw();
+template <class R>
+bool loses_log(R object, int kind) {
+  void* behind = object.raw();
+  const auto translate = object.api().zelLoaderTranslateHandle;
+  return translate && translate(kind, object.raw(), &behind) == ZE_RESULT_SUCCESS && behind != object.raw();
+}
+
+/// The same where no context is at hand.
+bool intercepts(const Api& api) {
+  const auto all = drivers(api);
+  return all && !all->empty() && loses_log(all->front(), abi::kLoaderDriverHandle);
 }
 
 /// What Intel's compiler takes for granted: on anything else it leaves the process by exit(), or follows the
@@ -100,6 +106,15 @@ Error unknown_name(Error error, const char* kind, const char* name) {
   return Error(error.code(), error.call(), std::move(diagnostic));
 }
 
+Error no_link_here(const char* call) {
+  return Error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
+               {"K0236",
+                "this loader cannot link modules where it intercepts calls",
+                {},
+                {"unset ZE_ENABLE_LOADER_INTERCEPT, or name one driver alone in ZE_ENABLE_ALT_DRIVERS",
+                 "or install a newer loader", "or link the SPIR-V before it is built: Bundle::link()"}});
+}
+
 bool links_programs(DriverRef driver) {
   const auto extensions = driver.extensions();
   return extensions && std::ranges::find(*extensions, ZE_MODULE_PROGRAM_EXP_NAME) != extensions->end();
@@ -157,7 +172,9 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   const Api& api = context.api();
   const ze_result_t code = api.zeModuleCreate(context.raw(), device.raw(), &description, &handle, &log);
   const bool made = code == ZE_RESULT_SUCCESS && handle;
-  std::string text = code != ZE_RESULT_SUCCESS && loses_log(context) ? kLostLog : take_log({log, api});
+  std::string text = code != ZE_RESULT_SUCCESS && loses_log(context, abi::kLoaderContextHandle)
+                         ? kLostLog
+                         : take_log({log, api});
   if (!made) {
     ModuleBuild build(code, std::move(text));
     if (std::string after = driver.last_error_description(); after != before)
@@ -210,6 +227,31 @@ Result<void*> ModuleRef::function(const char* name) const {
   if (auto found = KILN_CALL(zeModuleGetFunctionPointer, *this, name, &address); !found)
     return tl::unexpected(unknown_name(std::move(found).error(), "function", name));
   return address;
+}
+
+Result<void> link_modules(std::span<const ModuleRef> modules) {
+  constexpr const char* kLink = "zeModuleDynamicLink";
+  if (modules.empty()) return {};
+  const detail::Handles handles(modules);
+  if (handles.has_empty()) return tl::unexpected(detail::empty_handle(kLink));
+  const Api& api = modules.front().api();
+  if (!handles.is_of(api)) return tl::unexpected(detail::foreign_handle(kLink));
+  // Such a loader follows a wrong address here (1.8); mended in those that have the functions of Level
+  // Zero 1.9.
+  if (!api.zeCommandListGetDeviceHandle && intercepts(api)) return tl::unexpected(no_link_here(kLink));
+  ze_module_build_log_handle_t log = nullptr;
+  const ze_result_t code = api.zeModuleDynamicLink(handles.size(), handles.data(), &log);
+  const std::string text = take_log({log, api});
+  if (code == ZE_RESULT_SUCCESS) return {};
+  Diagnostic diagnostic{"K0236", "the modules cannot be linked", {}, {}};
+  diagnostic.answer = {AnsweredBy::driver};
+  diagnostic.rows = {{"modules", {}, modules.size()}};
+  if (!text.empty()) diagnostic.rows.push_back({"link log", text});
+  diagnostic.help = {
+      "give the module that defines what is missing too, and build each with "
+      "-library-compilation: only then does a compiler keep what no kernel calls",
+      "or link the SPIR-V before it is built: Bundle::link()"};
+  return tl::unexpected(Error(code, kLink, std::move(diagnostic)));
 }
 
 void ModuleRef::destroy(ModuleRef ref) { KILN_DESTROY(zeModuleDestroy, ref); }

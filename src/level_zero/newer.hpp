@@ -14,6 +14,10 @@
 
 namespace kiln::detail {
 
+// What Feature::import_host looks for.
+inline constexpr const char* kSystemMemoryExtension = "ZE_extension_external_memmap_sysmem";
+inline constexpr const char* kImportPointer = "zexDriverImportExternalPointer";
+
 /// K0230. `answered`: what the call gave, where there was one to be made.
 [[nodiscard]] Error lacking(Feature feature, const char* call,
                             std::optional<ze_result_t> answered = std::nullopt);

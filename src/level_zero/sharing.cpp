@@ -2,8 +2,14 @@
 // Memory that leaves a device or comes to it: file descriptors, IPC handles, residency.
 #include "kiln/sharing.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/newer.hpp"
 #include "level_zero/observe.hpp"
 
 namespace kiln {
@@ -27,6 +33,17 @@ Error no_sharing(const char* verb, ExternalKind kind, const ExternalMemory& know
        {{"exports", list(known.exports_opaque_fd, known.exports_dma_buf)},
         {"imports", list(known.imports_opaque_fd, known.imports_dma_buf)}},
        {"ask external_memory() and take a kind that both sides have, or copy through memory of the host"}});
+}
+
+Error not_pages(const void* data, std::size_t size, std::size_t page) {
+  char address[32];
+  std::snprintf(address, sizeof address, "%p", data);
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "import_host",
+               {"K0237",
+                "memory to be imported must be whole pages of the host",
+                {{"address", address}, {"size", {}, size, "B"}, {"page", {}, page, "B"}},
+                {"import from the page's begin to the next page's, or allocate with mmap or "
+                 "std::aligned_alloc"}});
 }
 
 /// The allocation with an extension on its description.
@@ -123,6 +140,54 @@ Result<IpcMemory> open_ipc(ContextRef context, DeviceRef device, const ze_ipc_me
   KILN_TRY(KILN_CALL(zeMemOpenIpcHandle, context, device, handle, ze_ipc_memory_flags_t{0}, &memory.data_));
   memory.context_ = context;
   return memory;
+}
+
+void ImportedHost::reset() {
+  size_ = 0;
+  void* const data = std::exchange(data_, nullptr);
+  if (!data || detail::tearing_down) return;
+  if (!release_) {
+    KILN_DESTROY(zeMemFree, context_, data);
+  } else if (const ze_result_t code = release_(driver_.raw(), data); code != ZE_RESULT_SUCCESS) {
+    log(LogLevel::warning, "zexDriverReleaseImportedPointer failed: " + result_name(code));
+  }
+}
+
+Result<ImportedHost> import_host(DriverRef driver, ContextRef context, void* data, std::size_t size) {
+  constexpr const char* kCall = "import_host";
+  if (!driver || !context) return tl::unexpected(detail::empty_handle(kCall));
+  if (&driver.api() != &context.api()) return tl::unexpected(detail::foreign_handle(kCall));
+  if (!data) return tl::unexpected(detail::null_pointer(kCall, "data"));
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (size == 0 || size % page != 0 || reinterpret_cast<std::uintptr_t>(data) % page != 0)
+    return tl::unexpected(not_pages(data, size, page));
+  if (!driver.has(Feature::import_host)) return tl::unexpected(detail::lacking(Feature::import_host, kCall));
+  ImportedHost imported;
+  const auto extensions = driver.extensions();
+  KILN_TRY(extensions);
+  if (std::ranges::find(*extensions, detail::kSystemMemoryExtension) != extensions->end()) {
+    auto description = make<ze_host_mem_alloc_desc_t>();
+    auto memory = make<abi::ExternalSystemMemory>();
+    memory.pSystemMemory = data;
+    memory.size = size;
+    chain(description, memory);
+    void* mapped = nullptr;
+    KILN_TRY(KILN_CALL(zeMemAllocHost, context, &description, size, std::size_t{0}, &mapped));
+    imported.data_ = mapped;
+  } else {
+    KILN_TRY(const auto import, driver.entry_point<abi::IntelImportExternalPointer>(detail::kImportPointer));
+    KILN_TRY(imported.release_,
+             driver.entry_point<abi::IntelReleaseImportedPointer>("zexDriverReleaseImportedPointer"));
+    if (const ze_result_t code = import(driver.raw(), data, size); code != ZE_RESULT_SUCCESS)
+      return tl::unexpected(code == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+                                ? detail::lacking(Feature::import_host, detail::kImportPointer, code)
+                                : detail::refused(code, detail::kImportPointer));
+    imported.data_ = data;
+  }
+  imported.driver_ = driver;
+  imported.context_ = context;
+  imported.size_ = size;
+  return imported;
 }
 
 Result<void> make_resident(ContextRef context, DeviceRef device, const void* data, std::size_t size) {

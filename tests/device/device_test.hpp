@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "kiln/kiln.hpp"
 
@@ -38,6 +40,11 @@ KernelFile sample_kernel(const char* name);
 ModuleBuild build(ModuleFormat format, std::span<const std::byte> bytes, const char* flags = "");
 
 CommandList immediate_list();
+
+/// Runs a test that is skipped otherwise, in another process, on the same device; its exit status. It gets
+/// the bytes by given_by_parent().
+int run_again(const char* test, std::span<const std::byte> given);
+std::vector<std::byte> given_by_parent();
 
 /// Waits on an event behind everything appended so far.
 void finish(CommandListRef list);

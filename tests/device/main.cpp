@@ -5,6 +5,10 @@
 //   loader-cpu                            the CPU driver through the Level Zero loader (ZE_ENABLE_ALT_DRIVERS
 //   names it)
 #define DOCTEST_CONFIG_IMPLEMENT
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,6 +18,8 @@ namespace kiln::test {
 namespace {
 
 OpenDevice* opened = nullptr;
+std::string asked_for;  // the device, as the command line names it
+constexpr const char* kGiven = "KILN_TEST_GIVEN";
 
 Result<OpenDevice> open_backend(const std::string& backend) {
   if (backend == "loader-cpu") {
@@ -66,6 +72,30 @@ void finish(CommandListRef list) {
   need(event.get().wait());
 }
 
+int run_again(const char* test, std::span<const std::byte> given) {
+  std::string digits, name = std::string("-tc=") + test, no_skip = "--no-skip", program = "device_tests";
+  for (const std::byte each : given) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    digits += kDigits[std::to_integer<unsigned>(each) >> 4];
+    digits += kDigits[std::to_integer<unsigned>(each) & 15];
+  }
+  setenv(kGiven, digits.c_str(), 1);
+  char* arguments[] = {program.data(), asked_for.data(), name.data(), no_skip.data(), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
+  unsetenv(kGiven);
+  int status = -1;
+  return failed || waitpid(child, &status, 0) != child ? -1 : status;
+}
+
+std::vector<std::byte> given_by_parent() {
+  const char* const digits = std::getenv(kGiven);
+  std::vector<std::byte> given;
+  for (const char* each = digits; each && each[0] && each[1]; each += 2)
+    given.push_back(static_cast<std::byte>(std::stoul(std::string(each, 2), nullptr, 16)));
+  return given;
+}
+
 }  // namespace kiln::test
 
 int main(int argc, char** argv) {
@@ -79,6 +109,7 @@ int main(int argc, char** argv) {
     return kiln::test::may_be_missing(argv[1], opened.error()) ? 77 : 1;
   }
   kiln::test::opened = &*opened;
+  kiln::test::asked_for = argv[1];
   doctest::Context context(argc - 1, argv + 1);
   return context.run();
 }

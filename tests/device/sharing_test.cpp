@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "device_test.hpp"
 
@@ -53,6 +56,92 @@ TEST_CASE("memory is exported by a file descriptor, where the device does that")
     const auto imported = import_fd(context(), device().device, 0, kBytes, kind);
     REQUIRE(!imported);
     CHECK(imported.error().diagnostic()->code == "K0234");
+  }
+}
+
+TEST_CASE("memory is imported by a file descriptor, into another context") {
+  const ExternalMemory known = need(external_memory(device().device));
+  const Context other = need(ContextRef::create(device().driver));
+  for (const ExternalKind kind : {ExternalKind::opaque_fd, ExternalKind::dma_buf}) {
+    CAPTURE(to_string(kind));
+    if (!executes() || !known.exports(kind) || !known.imports(kind)) continue;
+    int fd = -1;
+    Buffer imported;
+    {
+      const Buffer buffer = need(allocate_exportable(context(), device().device, kBytes, kind));
+      write_on_device(buffer.data(), 17);
+      fd = need(export_fd(context(), buffer, kind));
+      imported = need(import_fd(other, device().device, fd, kBytes, kind));
+      CHECK(imported.data() != buffer.data());
+      CHECK(first_word_of(imported.data()) == 17);
+      write_on_device(imported.data(), 18);
+      CHECK(first_word_of(buffer.data()) == 18);
+    }
+    CHECK(first_word_of(imported.data()) == 18);  // it has its own hold of the memory
+    const auto larger = import_fd(other, device().device, fd, std::size_t{64} << 20, kind);
+    CHECK_FALSE(larger);
+    CHECK_FALSE(import_fd(other, device().device, -1, kBytes, kind));
+  }
+}
+
+TEST_CASE("memory goes to another process, which writes it on its own device") {
+  if (!is_kilns_own()) return;  // how the descriptor in a handle gets there, each driver has its own way
+  const Buffer buffer = need(context().allocate_device(device().device, kBytes));
+  write_on_device(buffer.data(), 5);
+  const auto handle = need(ipc_handle(context(), buffer));
+  CHECK(run_again("another process writes what it was given", std::as_bytes(std::span(handle.data))) == 0);
+  CHECK(first_word_of(buffer.data()) == 6);
+  need(put_ipc(context(), handle));
+}
+
+TEST_CASE("another process writes what it was given" * doctest::skip(true)) {
+  ze_ipc_mem_handle_t handle{};
+  const std::vector<std::byte> given = given_by_parent();
+  REQUIRE(given.size() == sizeof handle.data);
+  std::memcpy(handle.data, given.data(), given.size());
+  const IpcMemory opened = need(open_ipc(context(), device().device, handle));
+  CHECK(first_word_of(opened.data()) == 5);
+  write_on_device(opened.data(), 6);
+}
+
+TEST_CASE("memory of the host is imported, where the driver does that") {
+  constexpr std::uint32_t kItems = kBytes / sizeof(std::uint32_t);
+  struct Mapped {
+    void* data = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ~Mapped() { munmap(data, kBytes); }
+  } const memory;
+  REQUIRE(memory.data != MAP_FAILED);
+  auto imported = import_host(device().driver, context(), memory.data, kBytes);
+  if (!device().driver.has(Feature::import_host)) {
+    REQUIRE_FALSE(imported);
+    CHECK(imported.error().diagnostic()->code == "K0230");
+    return;
+  }
+  if (!imported && imported.error().code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+    CHECK(imported.error().diagnostic()->code == "K0230");  // switched off in the driver
+    return;
+  }
+  const ImportedHost host = need(std::move(imported));
+  CHECK(host.data() == memory.data);
+  CHECK(host.size() == kBytes);
+  auto* const values = static_cast<float*>(memory.data);
+  if (executes()) std::fill_n(values, kItems, 1.0f);
+  const Bundle bundle = need(Bundle::load(device(), {sample_kernel("saxpy.spv")}));
+  const OwnKernel kernel = need(bundle.make_kernel("saxpy"));
+  const CommandList list = immediate_list();
+  need(launch(list, kernel, {{1}, {16}}, 2.0f, values, values + 16, 16u));
+  finish(list.get());
+  if (executes()) {
+    CHECK(values[16] == 3.0f);
+    write_on_device(memory.data, 41);
+    CHECK(first_word_of(memory.data) == 41);
+  }
+  if (is_kilns_own()) CHECK_FALSE(import_host(device().driver, context(), memory.data, kBytes));  // twice
+  for (const auto& [data, size] :
+       {std::pair<void*, std::size_t>(values + 1, 4096), {values, 100}, {values, 0}}) {
+    const auto part = import_host(device().driver, context(), data, size);
+    REQUIRE_FALSE(part);
+    CHECK(part.error().diagnostic()->code == "K0237");
   }
 }
 
@@ -121,6 +210,36 @@ TEST_CASE("a function of a module has an address") {
   REQUIRE(!none);
   REQUIRE(none.error().diagnostic());
   CHECK(none.error().diagnostic()->code == "K0233");
+}
+
+TEST_CASE("modules are linked after their build") {
+  const auto library = [](const char* file) {
+    return need(Bundle::load(device(), {test_kernel(file)}, {.flags = "-library-compilation"}));
+  };
+  Bundle main = library("link_main.spv");
+  const Bundle part = library("link_part.spv");  // which has no kernel
+  CHECK(main.kernel("doubled").error().code() == ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED);
+  const ModuleRef alone[] = {main.module()}, both[] = {main.module(), part.module()};
+  const auto missing = link_modules(alone);
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().diagnostic()->code == "K0236");
+  if (missing.error().code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) return;  // an old loader that intercepts
+  CHECK(missing.error().code() == ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
+  const auto& rows = missing.error().diagnostic()->rows;
+  CHECK(std::ranges::any_of(rows, [](const auto& row) { return row.text.find("twice") != row.text.npos; }));
+  need(link_modules(both));
+  CheckedKernel* const kernel = need(main.kernel("doubled"));
+  const HostBuffer values = need(context().allocate_shared(device().device, 4 * sizeof(int)));
+  if (executes())
+    for (int i = 0; i < 4; ++i) values.span<int>()[static_cast<std::size_t>(i)] = i + 5;
+  const CommandList list = immediate_list();
+  need(launch(list, *kernel, {{1}, {4}}, values));
+  finish(list.get());
+  if (executes())
+    for (int i = 0; i < 4; ++i) CHECK(values.span<int>()[static_cast<std::size_t>(i)] == 2 * (i + 5));
+  need(link_modules({}));
+  const ModuleRef empty[] = {main.module(), ModuleRef()};
+  CHECK(link_modules(empty).error().diagnostic()->code == "K0222");
 }
 
 }  // namespace kiln::test

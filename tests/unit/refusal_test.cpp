@@ -351,6 +351,27 @@ TEST_CASE_FIXTURE(Fixture, "K0233 to K0235: names of a module, and memory that i
                    export_fd(context(), *buffer, ExternalKind::dma_buf));
 }
 
+TEST_CASE_FIXTURE(Fixture, "K0236 and K0237: modules that do not link, and memory that is no pages") {
+  const ModuleRef modules[] = {stub.new_handle<ze_module_handle_t>(), stub.new_handle<ze_module_handle_t>()};
+  CHECK(link_modules(modules));
+  stub.build_log = "error: function 'twice' is not defined by any of the modules";
+  stub.fail(Call::zeModuleDynamicLink, ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
+  check_diagnostic("K0236", ZE_RESULT_ERROR_MODULE_LINK_FAILURE, link_modules(modules));
+  CHECK(stub.calls(Call::zeModuleBuildLogDestroy) == 2);
+  Api table = default_api();
+  table.zeCommandListGetDeviceHandle = nullptr;  // as of an old loader
+  const Api& old = load_table(table);
+  const ModuleRef behind[] = {ModuleRef(modules[0].raw(), old)};
+  CHECK(link_modules(behind));
+  stub.loader_wraps = true;
+  check_diagnostic("K0236", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, link_modules(behind), "loader");
+  CHECK(stub.calls(Call::zeModuleDynamicLink) == 3);
+
+  auto* const address = reinterpret_cast<void*>(std::uintptr_t{0x7f0000001010});
+  check_diagnostic("K0237", ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                   import_host(device.driver, context(), address, 100));
+}
+
 TEST_CASE("K0230: an engine's own table without what is newer") {
   const StubDriver stub(StubDriver::Optional::absent);
   const ContextRef context = reinterpret_cast<ze_context_handle_t>(16);
