@@ -52,8 +52,13 @@ class Places(unittest.TestCase):
         self.folder.chmod(0o755)
         os.chown(program, 65534, 65534)
         program.chmod(0o4755)
-        # LeakSanitizer, where it is built in, may not look at such a program.
-        self.assertEqual(places(program, cwd=self.folder, env={'ASAN_OPTIONS': 'detect_leaks=0'}), FIXED)
+        try:
+            found = places(program, cwd=self.folder)
+        except subprocess.CalledProcessError as error:
+            if 'LeakSanitizer' not in error.stderr:
+                raise
+            self.skipTest('LeakSanitizer may not look at a setuid program')
+        self.assertEqual(found, FIXED)
 
 
 if __name__ == '__main__':
