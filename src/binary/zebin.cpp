@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "binary/native_sections.hpp"
 #include "binary/zebin_symbols.hpp"
 #include "kiln/binary.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kLongestSection = 64;    // bytes; longer than the name of any section read here
+constexpr std::size_t kLongestName = 4096;     // bytes, of a whole one; kernels of C++ have long ones
 constexpr std::uint32_t kLastRelocation = 15;  // far above the 4 of 22.43, which ends the process over others
 constexpr std::uint32_t kSpirvSection = 0xff000009;  // zebin_elf.h of intel/compute-runtime 26.31
 
@@ -71,6 +73,11 @@ struct Section {
   Elf64_Shdr header;
   std::uint64_t place = 0;  // of the header in the file, in bytes
 };
+
+/// Names end, and lie inside the file: read_sections() has looked.
+std::string_view whole_name(const Section& section) {
+  return {section.name.data(), strnlen(section.name.data(), kLongestName)};
+}
 
 bool holds_spirv(const Section& section) {
   return section.header.sh_type == kSpirvSection || section.name == ".spv";
@@ -265,6 +272,52 @@ std::vector<std::byte> without_spirv(std::span<const std::byte> file) {
     std::memcpy(copy.data() + section.place, &header, sizeof header);
   }
   return copy;
+}
+
+std::vector<detail::NativeSection> detail::native_sections(std::span<const std::byte> file) {
+  const auto sections = read_sections(file);
+  if (!sections || check_links(file, *sections)) return {};
+  std::vector<NativeSection> found;
+  for (const Section& section : *sections)
+    if (section.header.sh_type != SHT_NULL && section.header.sh_type != SHT_NOBITS)
+      found.push_back({whole_name(section),
+                       slice(file, section.header.sh_offset, section.header.sh_size).value_or(Bytes{})});
+  return found;
+}
+
+std::vector<detail::NativeRelocation> detail::native_relocations(std::span<const std::byte> file,
+                                                                 std::string_view name) {
+  const auto sections = read_sections(file);
+  if (!sections || check_links(file, *sections)) return {};
+  std::vector<NativeRelocation> found;
+  for (const Section& table : *sections) {
+    const auto& header = table.header;
+    const bool has_addends = header.sh_type == SHT_RELA;
+    if ((header.sh_type != SHT_REL && !has_addends) || whole_name((*sections)[header.sh_info]) != name)
+      continue;
+    const Elf64_Shdr& symbols = (*sections)[header.sh_link].header;
+    const Elf64_Shdr& names = (*sections)[symbols.sh_link].header;
+    const std::uint64_t size = has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+    for (std::uint64_t at = 0; at < header.sh_size; at += size) {
+      const auto entry = read<Elf64_Rel>(file, header.sh_offset + at);
+      const auto symbol =
+          read<Elf64_Sym>(file, symbols.sh_offset + ELF64_R_SYM(entry->r_info) * sizeof(Elf64_Sym));
+      if (!symbol || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= sections->size() ||
+          symbol->st_name >= names.sh_size)
+        continue;
+      // Symbols of sections have the name of theirs, and in files of ocloc 22.43 the number of another.
+      const auto* text = reinterpret_cast<const char*>(file.data()) + names.sh_offset + symbol->st_name;
+      const std::string_view symbol_name(
+          text, strnlen(text, std::min<std::size_t>(names.sh_size - symbol->st_name, kLongestName)));
+      const auto addend =
+          has_addends ? read<std::uint64_t>(file, header.sh_offset + at + sizeof(Elf64_Rel)) : 0;
+      found.push_back({entry->r_offset,
+                       symbol_name.starts_with('.') ? symbol_name : whole_name((*sections)[symbol->st_shndx]),
+                       symbol->st_value + addend.value_or(0)});
+    }
+    break;
+  }
+  return found;
 }
 
 std::string embedded_options(std::span<const std::byte> file) {

@@ -24,6 +24,7 @@ LAYERS = {
     'drivers': '',
     'doctor': '',
     'offline': 'bake cache_folder long_work offline',
+    'xe': '',
     'tool': '',
 }
 # The driver is no user of the library: it reads files and products as the library does, and that is all.
