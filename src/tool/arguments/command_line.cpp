@@ -6,6 +6,7 @@
 
 #include "kiln/version.hpp"
 #include "support/nearest.hpp"
+#include "tool/analyze/command.hpp"
 #include "tool/arguments/options.hpp"
 #include "tool/cache/command.hpp"
 #include "tool/check/driver_question.hpp"
@@ -93,6 +94,9 @@ void define_itself(CLI::App& app, Action& action) {
   add_text(*make, "what", *what, kShell, "man, bash, zsh or fish")->required();
   make->callback([&app, &action, what] { action = [&app, what] { return generate(app, *what); }; });
 
+  app.add_subcommand("disassembly-child", "Serves analyze")->group("")->callback([&action] {
+    action = [] { return disassemble_stdin(); };
+  });
   CLI::App* child = app.add_subcommand("driver-child", "Serves check --driver")->group("");
   const auto question = std::make_shared<std::string>();
   child->add_option("question", *question)->required();
@@ -127,6 +131,7 @@ int command(int argc, char** argv) {
   define_test(app, action);
   define_inspect(app, action);
   define_check(app, action);
+  define_analyze(app, action);
   define_bake(app, action);
   define_explain(app, action);
   define_cache(app, action);

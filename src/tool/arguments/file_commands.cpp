@@ -2,6 +2,7 @@
 // The options of the commands that read kernel files: inspect, check and bake.
 #include <memory>
 
+#include "tool/analyze/command.hpp"
 #include "tool/arguments/options.hpp"
 #include "tool/common/session.hpp"
 
@@ -28,6 +29,18 @@ without executing anything. Where the two disagree, that is said at the end.
 
 Exit status: 0 all fit, 2 usage, 3 something does not fit or is missing, or the driver refuses it, 4 no driver to ask,
 5 a file cannot be read or compiled.)";
+
+constexpr const char* kAnalyzeFooter = R"(
+Native code is decoded by Intel's libiga64 (of libigc1 or libigc2), which no GPU is needed for. OpenCL C and SPIR-V are
+compiled by ocloc, for each --target, else for one product a generation. Lines of the source are there for code that was
+built with -g (--options=-g), which can be other code than without.
+Two files, or one with --options given twice, are compared: what changed, worst first.
+A budget is JSON: for each kernel and product the spills, SLM, live registers, instructions of the largest loop and
+occupancy that it may have. Take a number out, and it is not looked at.
+Occupancy is for the required group size, else --group, else the hint, else 256 work-items.
+Read more in docs/analyze.md.
+
+Exit status: 0, 2 usage, 3 over the budget, 5 no libiga64, or a file that cannot be read, compiled, decoded or written.)";
 
 constexpr const char* kBakeFooter = R"(
 The bundle is the fat binary that ocloc writes for several targets and Intel's driver loads: an ar archive with native
@@ -84,6 +97,37 @@ void define_check(CLI::App& app, Action& action) {
       throw CLI::RequiredError("files");
     action = [options] { return check(*options); };
   });
+}
+
+void define_analyze(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "analyze", "Say what kernels cost in native code: instructions, messages, loops, registers, occupancy");
+  const auto options = std::make_shared<AnalyzeOptions>();
+  command->footer(kAnalyzeFooter);
+  add_texts(
+      *command, "files", options->files, kFile,
+      "Native binaries, fat binaries of `kiln bake` and ocloc, OpenCL C (.cl), SPIR-V; two are compared")
+      ->required();
+  add_text(*command, "--kernel", options->kernel, "NAME", "That kernel alone");
+  add_texts(*command, "--target", options->targets, kTargets,
+            "Products, such as tgllp,dg2-g10,pvc; `kiln check --target help` lists them")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_texts(*command, "--options", options->flags, kBuildOptions,
+            "OpenCL build options for ocloc: --options=-cl-fast-relaxed-math; twice to compare two sets")
+      ->allow_extra_args(false);
+  add_text(*command, "--group", options->group, "X[,Y,Z]", "Work-group size, for occupancy");
+  add_texts(*command, "--local", options->locals, "ARG=BYTES",
+            "Size of a __local argument, by index or name, for occupancy; several times")
+      ->allow_extra_args(false);
+  add_flag(*command, "--disassemble", options->disassemble,
+           "Print the instructions, as `ocloc disasm` writes them");
+  add_text(*command, "--budget", options->budget, kFile, "Fail where a kernel is worse than it says");
+  add_text(*command, "--write-budget", options->write_budget, kFile, "Write down what the kernels have now");
+  add_seconds(*command, options->timeout, 0.001, 86400,
+              "For one compilation, and for the child that decodes (0.001 to 86400, else 120)");
+  add_json(*command, options->json);
+  command->callback([&action, options] { action = [options] { return analyze(*options); }; });
 }
 
 void define_bake(CLI::App& app, Action& action) {

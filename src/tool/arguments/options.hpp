@@ -99,6 +99,7 @@ void define_devices(CLI::App& app, Action& action);
 void define_doctor(CLI::App& app, Action& action);
 void define_inspect(CLI::App& app, Action& action);
 void define_check(CLI::App& app, Action& action);
+void define_analyze(CLI::App& app, Action& action);
 void define_bake(CLI::App& app, Action& action);
 void define_explain(CLI::App& app, Action& action);
 void define_run(CLI::App& app, Action& action);

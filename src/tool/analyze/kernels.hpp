@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The kernels of `kiln analyze`: files read and compiled, their native code decoded and counted.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kiln/occupancy.hpp"
+#include "tool/check/parts.hpp"
+#include "tool/check/request.hpp"
+#include "xe/analysis.hpp"
+#include "xe/lines.hpp"
+
+namespace kiln::tool {
+
+/// What one source line costs.
+struct LineCost {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint64_t instructions = 0, messages = 0;
+};
+
+struct AnalyzedKernel {
+  std::string file;
+  const Target* target = nullptr;
+  KernelFacts facts;
+  std::string text;                             ///< of libiga64
+  std::vector<xe::Instruction> instructions{};  ///< without padding
+  xe::CodeAnalysis code{};
+  std::vector<LineCost> lines{};     ///< by file and line; empty: built without -g
+  std::uint64_t group = 0, slm = 0;  ///< work-items and bytes that occupancy is for
+  bool slm_known = true;             ///< false: bytes of some `__local` argument are not
+  Occupancy occupancy{};
+};
+
+/// Bytes of a register. Pure.
+[[nodiscard]] std::uint32_t register_bytes(const Target& target);
+
+/// K0442. `kernel`: the one that was asked for, or empty. Pure.
+[[nodiscard]] Diagnostic nothing_native(const std::string& file, const std::string& kernel);
+
+struct Analysis {
+  std::vector<AnalyzedKernel> kernels;
+  std::vector<Error> errors;
+};
+
+struct AnalyzeRequest {
+  std::vector<const Target*> targets;
+  CheckRequest launch;
+  std::string kernel;  ///< empty: all
+  std::chrono::milliseconds time_limit{};
+};
+
+/// All kernels of a file, compiled with `flags` where it has no native code for the targets.
+[[nodiscard]] Analysis analyze_file(const std::string& file, const std::string& flags,
+                                    const AnalyzeRequest& request);
+
+}  // namespace kiln::tool

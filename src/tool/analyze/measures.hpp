@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The numbers of a kernel that can get better or worse: for comparisons and budgets.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/analyze/kernels.hpp"
+
+namespace kiln::tool {
+
+/// The most important first.
+enum class Measure : std::uint8_t {
+  spilled_bytes,
+  scratch_messages,
+  occupancy_percent,
+  loop_instructions,  ///< of the loop that has most
+  slm_bytes,
+  live_registers,
+  global_messages,
+  slm_messages,
+  instructions,
+};
+inline constexpr std::size_t kMeasures = 9;
+using Measures = std::array<std::uint64_t, kMeasures>;
+
+[[nodiscard]] Measures measures_of(const AnalyzedKernel& kernel);
+/// "spilled_bytes", of JSON and budgets, and "bytes of spilled registers".
+[[nodiscard]] const char* name_of(Measure measure);
+[[nodiscard]] const char* words_of(Measure measure);
+/// Is `now` worse than `before`? Of occupancy less is worse, of all others more. Pure.
+[[nodiscard]] bool is_worse(Measure measure, std::uint64_t before, std::uint64_t now);
+
+struct Change {
+  std::string kernel, target;
+  Measure measure = Measure::instructions;
+  std::uint64_t before = 0, now = 0;
+  [[nodiscard]] bool worse() const { return is_worse(measure, before, now); }
+};
+
+/// What tells two analyses apart, worst first. Kernels are matched by name, and by target where both sides
+/// have the same ones. `unmatched` gets those that stand on one side alone. Pure.
+[[nodiscard]] std::vector<Change> changes(const std::vector<AnalyzedKernel>& before,
+                                          const std::vector<AnalyzedKernel>& now,
+                                          std::vector<std::string>& unmatched);
+
+/// A budget as JSON, and what is worse than one says. Pure.
+[[nodiscard]] Json budget_of(const std::vector<AnalyzedKernel>& kernels);
+struct BudgetVerdict {
+  std::vector<Change> worse;
+  std::vector<std::string> missing;  ///< kernels of the budget that the files do not have
+};
+/// Nothing: it is no budget.
+[[nodiscard]] std::optional<BudgetVerdict> hold_against(const Json& budget,
+                                                        const std::vector<AnalyzedKernel>& kernels);
+
+/// K0444.
+[[nodiscard]] Diagnostic unusable_budget(const std::string& file, const std::string& reason);
+[[nodiscard]] Diagnostic unwritable_budget(const std::string& file, const std::string& reason);
+/// K0443.
+[[nodiscard]] Diagnostic over_budget(const std::string& file, const BudgetVerdict& verdict);
+
+}  // namespace kiln::tool

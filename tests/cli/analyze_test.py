@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+# `kiln analyze`: its text is that of ocloc, and its counts are those that kernels were made for.
+import json
+import os
+import pathlib
+import random
+import shutil
+import sys
+import tempfile
+import unittest
+
+from command import DATA, KERNELS, kiln
+
+sys.path.insert(0, os.environ['KILN_TESTS'] + '/native_code')
+OCLOC = shutil.which('ocloc')
+# One load and one store a work-item, of four neighbours and of four floats far from each other.
+SHAPES = '''
+kernel void wide(global const float4* a, global float4* b) {
+  const size_t i = get_global_id(0);
+  b[i] = a[i] * 2.0f;
+}
+kernel void strided(global const float* a, global float4* b, uint n) {
+  const size_t i = get_global_id(0);
+  b[i] = (float4)(a[i], a[i + n], a[i + 2 * n], a[i + 3 * n]) * 2.0f;
+}
+kernel void looped(global float* a, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i * 7];
+  a[get_global_id(0)] = sum;
+}
+kernel void shared(global float* a, local float* tile) {
+  const size_t i = get_local_id(0);
+  tile[i] = a[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[i] = tile[i ^ 1];
+}
+kernel void counted(global int* a, local int* sums) {
+  atomic_add(&sums[get_local_id(0) & 3], 1);
+  atomic_add(&a[get_global_id(0) & 7], 5);
+}
+'''
+
+
+def analyzed(*arguments):
+    done = kiln('analyze', '--json', *map(str, arguments))
+    return json.loads(done.stdout), done
+
+
+def kernels(*arguments):
+    result, done = analyzed(*arguments)
+    assert done.returncode == 0, done.stderr
+    return {kernel['kernel']: kernel for kernel in result['kernels']}
+
+
+def count(kernel, unit, action=None, **like):
+    return sum(each['count'] for each in kernel['messages']
+               if each['unit'] == unit and action in (None, each['action']) and all(each[k] == v for k, v in like.items()))
+
+
+@unittest.skipUnless(OCLOC, 'ocloc is not installed')
+class Text(unittest.TestCase):
+    def test_the_text_is_that_of_ocloc_for_all_samples_and_targets(self):
+        from coalescing import disassemble
+        files = sorted(KERNELS.glob('*.*.bin'))
+        self.assertTrue(files)
+        compared = 0
+        for file in files:
+            wanted = disassemble(OCLOC, str(file), file.name.split('.')[1])
+            for kernel in analyzed(file, '--disassemble')[0]['kernels']:
+                self.assertEqual(kernel['disassembly'], wanted[kernel['kernel']], f'{kernel["kernel"]} of {file}')
+                compared += 1
+        self.assertGreater(compared, 20)
+
+
+class Shapes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not OCLOC:
+            raise unittest.SkipTest('ocloc is not installed')
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.source = pathlib.Path(cls.folder.name, 'shapes.cl')
+        cls.source.write_text(SHAPES)
+        done = analyzed(cls.source, '--target', 'dg2,pvc,tgllp')[1]
+        if 'K0405' in done.stderr:
+            raise unittest.SkipTest('this ocloc does not compile OpenCL C')
+
+    def test_one_wide_load_and_four_narrow_ones(self):
+        for target in ('tgllp', 'dg2', 'pvc'):
+            found = kernels(self.source, '--target', target)
+            wide, strided = found['wide'], found['strided']
+            # As many lanes as the kernel has, in messages of at most 16 lanes of these products (32 where they fit).
+            messages = count(wide, 'global', 'load')
+            self.assertEqual(messages, count(wide, 'global', 'load', elements=4, bits=32), target)
+            self.assertEqual(count(strided, 'global', 'load', elements=4), 0, target)
+            lanes = sum(each['count'] * each['lanes'] for each in wide['messages'] if (each['unit'], each['action']) == ('global', 'load'))
+            self.assertEqual(lanes, wide['simd_size'], target)
+            lanes = sum(each['count'] * each['lanes'] for each in strided['messages'] if (each['unit'], each['action']) == ('global', 'load'))
+            self.assertEqual(lanes, 4 * strided['simd_size'], target)
+            self.assertEqual(count(wide, 'scratch'), 0)
+
+    def test_a_loop_has_what_it_does(self):
+        for target in ('tgllp', 'dg2', 'pvc'):
+            found = kernels(self.source, '--target', target)
+            self.assertEqual(found['wide']['loops'], [])
+            loops = found['looped']['loops']
+            self.assertTrue(loops, target)
+            self.assertTrue(any(each['unit'] == 'global' and each['action'] == 'load' for each in loops[0]['messages']), target)
+            self.assertLess(loops[0]['instructions'], found['looped']['instructions'])
+
+    def test_local_memory_barriers_and_atomics(self):
+        for target in ('tgllp', 'dg2', 'pvc'):
+            found = kernels(self.source, '--target', target)
+            shared, counted = found['shared'], found['counted']
+            self.assertEqual(count(shared, 'barrier'), 1, target)
+            for action in ('load', 'store'):
+                lanes = sum(each['count'] * each['lanes'] for each in shared['messages'] if (each['unit'], each['action']) == ('slm', action))
+                self.assertEqual(lanes, shared['simd_size'], target)
+            self.assertGreater(count(counted, 'slm', 'atomic'), 0)
+            self.assertGreater(count(counted, 'global', 'atomic'), 0)
+            self.assertEqual(count(found['wide'], 'slm'), 0)
+            self.assertEqual(found['shared']['occupancy']['slm_known'], False)
+        asked = kernels(self.source, '--target', 'dg2', '--local', 'tile=65536', '--kernel', 'shared', '--group', '64')['shared']
+        self.assertEqual((asked['slm_bytes'], asked['occupancy']['limited_by'], asked['occupancy']['groups_per_core']), (65536, 'SLM', 2))
+
+    def test_lines_are_those_of_the_source(self):
+        # ocloc 22.43 writes lines for files of one kernel alone.
+        source = pathlib.Path(self.folder.name, 'one.cl')
+        source.write_text('\nkernel void one(global float* a) {\n  a[get_global_id(0)] *= 2.0f;\n}\n')
+        found = kernels(source, '--target', 'dg2', '--options=-g')['one']
+        lines = {each['line']: each for each in found['lines']}
+        self.assertGreater(lines[3]['messages'], 0)
+        self.assertTrue(set(lines) <= {0, 2, 3, 4}, lines)
+        self.assertTrue(all(each['file'].endswith('one.cl') for each in found['lines']), found['lines'])
+        self.assertEqual(kernels(source, '--target', 'dg2')['one']['lines'], [])
+        self.assertIn('one.cl:3', kiln('analyze', str(source), '--target', 'dg2', '--options=-g').stdout)
+
+    def test_two_sets_of_options_are_compared(self):
+        result, done = analyzed(self.source, '--target', 'dg2', '--options', '', '--options=-cl-opt-disable')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(result['changes'])
+        self.assertTrue(result['changes'][0]['worse'], result['changes'])
+        text = kiln('analyze', str(self.source), '--target', 'dg2', '--options', '', '--options=-cl-opt-disable').stdout
+        self.assertIn('worse', text.splitlines()[1])
+        self.assertEqual(kiln('analyze', str(self.source), str(self.source), '--target', 'dg2').stdout, 'nothing changed\n')
+
+    def test_a_budget_is_kept_and_broken(self):
+        budget = pathlib.Path(self.folder.name, 'budget.json')
+        self.assertEqual(kiln('analyze', str(self.source), '--target', 'dg2', '--write-budget', str(budget)).returncode, 0)
+        self.assertEqual(kiln('analyze', str(self.source), '--target', 'dg2', '--budget', str(budget)).returncode, 0)
+        content = json.loads(budget.read_text())
+        entry, = (each for each in content['kernels'] if each['kernel'] == 'looped')
+        entry['loop_instructions'] -= 1
+        budget.write_text(json.dumps(content))
+        result, done = analyzed(self.source, '--target', 'dg2', '--budget', budget)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('error[K0443]', done.stderr)
+        self.assertIn('looped for dg2-g10', done.stderr)
+        self.assertEqual(result['errors'][0]['code'], 'K0443')
+        del entry['loop_instructions']
+        budget.write_text(json.dumps(content))
+        self.assertEqual(kiln('analyze', str(self.source), '--target', 'dg2', '--budget', str(budget)).returncode, 0)
+
+
+class Files(unittest.TestCase):
+    def test_the_samples_have_all_their_numbers(self):
+        for file in sorted(KERNELS.glob('*.*.bin')):
+            for name, kernel in kernels(file).items():
+                self.assertGreater(kernel['instructions'], 0)
+                self.assertEqual(sum(each['count'] for each in kernel['mix']), kernel['instructions'], name)
+                self.assertEqual(count(kernel, 'thread'), 1, name)
+                self.assertEqual(count(kernel, 'other'), 0, name)
+                self.assertLessEqual(kernel['live_registers']['peak'], kernel['registers'], f'{name} of {file}')
+
+    def test_the_text_says_what_a_kernel_costs(self):
+        file, = list(KERNELS.glob('saxpy.*.bin'))[:1] or self.skipTest('built without ocloc')
+        text = kiln('analyze', str(file)).stdout
+        for words in ('kernel saxpy', 'live registers:', 'spills: none', 'occupancy:', 'global load of 32 bits for each of'):
+            self.assertIn(words, text)
+
+    def test_private_arrays_and_spills_are_told(self):
+        file = KERNELS / 'access.pvc.bin'
+        if not file.exists():
+            self.skipTest('built without ocloc')
+        found = kernels(file)
+        self.assertGreater(found['private_array']['spills']['scratch_stores'], 0)
+        self.assertGreater(found['private_array']['spills']['scratch_loads'], 0)
+        self.assertEqual(found['private_scalars']['spills'], {'bytes': 0, 'scratch_stores': 0, 'scratch_loads': 0})
+
+    def test_what_cannot_be_analyzed_is_named(self):
+        for file, code in (('/nowhere', 'K0201'), (str(DATA / 'saxpy.patch_tokens.bin'), 'K0209')):
+            done = kiln('analyze', file)
+            self.assertEqual(done.returncode, 5)
+            self.assertIn(f'error[{code}]', done.stderr)
+        native = str(DATA / 'memory.pvc.bin')
+        done = kiln('analyze', native, '--kernel', 'nobody')
+        self.assertEqual((done.returncode, 'error[K0442]' in done.stderr), (5, True), done.stderr)
+        done = kiln('analyze', native, '--budget', '/nowhere')
+        self.assertEqual((done.returncode, 'error[K0444]' in done.stderr), (5, True), done.stderr)
+        self.assertEqual(kiln('analyze').returncode, 2)
+        self.assertEqual(kiln('analyze', native, native, '--options=a', '--options=b').returncode, 2)
+
+    def test_damaged_code_ends_nothing(self):
+        random.seed(20)
+        whole = (DATA / 'memory.pvc.bin').read_bytes()
+        start = whole.index(b'\x7fELF') + 64
+        with tempfile.TemporaryDirectory() as folder:
+            for turn in range(12):
+                damaged = bytearray(whole)
+                for _ in range(1 + turn * 4):
+                    damaged[random.randrange(start, start + 1024)] ^= 1 << random.randrange(8)
+                path = pathlib.Path(folder, 'damaged.bin')
+                path.write_bytes(damaged)
+                done = kiln('analyze', str(path))
+                self.assertIn(done.returncode, (0, 5), done.stderr)
+                if done.returncode == 5:
+                    self.assertRegex(done.stderr, r'error\[K0(209|441|442)\]')
+
+    def test_a_product_that_the_library_does_not_know_is_named(self):
+        result, done = analyzed(DATA / 'saxpy.ocloc-26.27.ar')
+        if done.returncode == 0:
+            self.assertEqual([each['target'] for each in result['kernels']], ['pvc', 'bmg-g21'])
+        else:
+            self.assertIn('does not know the product', done.stderr)
+            self.assertEqual([each['target'] for each in result['kernels']], ['pvc'])
+
+
+if __name__ == '__main__':
+    unittest.main()
