@@ -109,6 +109,16 @@ Result<SelectedDevice> select_gpu() {
   return first_device(ZE_DEVICE_TYPE_GPU, **api);
 }
 
+/// The first device of a driver that was named, of whatever type it says to be.
+Result<SelectedDevice> only_device(const Api& api, const std::string& library) {
+  auto all = drivers(api);
+  KILN_TRY(all);
+  for (const DriverRef driver : *all)
+    if (const auto devices = driver.devices(); devices && !devices->empty())
+      return SelectedDevice{driver, devices->front()};
+  return tl::unexpected(detail::explain_empty_driver(library));
+}
+
 /// The driver reads KILN_CPU_PROFILE once.
 Result<SelectedDevice> select_cpu(const std::string& product) {
   constexpr const char* kProfile = "KILN_CPU_PROFILE";
@@ -128,7 +138,7 @@ Result<SelectedDevice> select_cpu(const std::string& product) {
     setenv(kProfile, of_user.c_str(), 1);
   if (!api) return tl::unexpected(without_cpu_driver(api.error()));
   profile = wanted;
-  return first_device(ZE_DEVICE_TYPE_CPU, **api);
+  return only_device(**api, detail::cpu_driver_path());  // with KILN_CPU_TYPE=gpu it says that it is one
 }
 
 Result<SelectedDevice> select_capture(const std::string& name) {
@@ -163,12 +173,7 @@ Result<SelectedDevice> select_capture(const std::string& name) {
 Result<SelectedDevice> select_driver(const std::string& library) {
   const auto api = load_driver(library);
   KILN_TRY(api);
-  auto all = drivers(**api);
-  KILN_TRY(all);
-  for (const DriverRef driver : *all)
-    if (const auto devices = driver.devices(); devices && !devices->empty())
-      return SelectedDevice{driver, devices->front()};
-  return tl::unexpected(detail::explain_empty_driver(library));
+  return only_device(**api, library);
 }
 
 Result<SelectedDevice> select(const DeviceRequest& request) {
