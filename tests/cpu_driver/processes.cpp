@@ -247,6 +247,13 @@ bool set_arguments(ze_kernel_handle_t kernel, std::uint32_t* data, std::uint32_t
          api.KernelSetArgumentValue(kernel, 1, sizeof value, &value) == ZE_RESULT_SUCCESS;
 }
 
+// "slow" over 64 items, with so many rounds that it does not end by itself.
+ze_kernel_handle_t load_endless(const Device& d) {
+  const auto kernel = load_kernel(d, "slow");
+  std::uint32_t* data = allocate_words(d, 64);
+  return kernel && data && set_arguments(kernel, data, UINT32_MAX) ? kernel : nullptr;
+}
+
 // Bytes of address space that this process takes now.
 std::size_t address_space() {
   std::size_t pages = 0;
@@ -297,9 +304,8 @@ int endless(const char* driver) {
   NEED(load_straight(driver).empty());
   Device d;
   NEED(d.open());
-  const auto kernel = load_kernel(d, "slow");
-  std::uint32_t* data = allocate_words(d, 64);
-  NEED(kernel && data && set_arguments(kernel, data, UINT32_MAX));
+  const auto kernel = load_endless(d);
+  NEED(kernel);
   const auto queue_desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
   ze_command_list_handle_t list = nullptr;
   NEED(api.CommandListCreateImmediate(d.context, d.device, &queue_desc, &list) == ZE_RESULT_SUCCESS);
@@ -360,9 +366,8 @@ int silent_while_running(const char* driver) {
   NEED(load_straight(driver).empty());
   Device d;
   NEED(d.open());
-  const auto kernel = load_kernel(d, "slow");
-  std::uint32_t* data = allocate_words(d, 64);
-  NEED(kernel && data && set_arguments(kernel, data, UINT32_MAX));
+  const auto kernel = load_endless(d);
+  NEED(kernel);
   auto pool_desc = make<ze_event_pool_desc_t>(ZE_STRUCTURE_TYPE_EVENT_POOL_DESC);
   pool_desc.count = 1;
   ze_event_pool_handle_t pool = nullptr;
