@@ -86,15 +86,14 @@ std::uint32_t instruction_set(const Target& target) {
 }
 
 Diagnostic NoText::diagnostic(const std::string& what) const {
-  const auto because = [&] {
-    return reason.empty() ? std::vector<DiagnosticRow>{} : std::vector<DiagnosticRow>{{"reason", reason}};
-  };
+  std::vector<DiagnosticRow> because;
+  if (!reason.empty()) because.push_back({.label = "reason", .text = reason});
   switch (kind) {
     case Kind::no_library:
     case Kind::not_the_library:
       return {"K0440",
               "native code cannot be decoded: libiga64 cannot be used",
-              because(),
+              because,
               {"install Intel's graphics compiler, which has it: `apt install libigc1` on Debian 12, `apt "
                "install libigc2` on Debian testing and newer Ubuntu"}};
     case Kind::unknown_target:
@@ -111,7 +110,7 @@ Diagnostic NoText::diagnostic(const std::string& what) const {
   return {"K0441",
           what + (kind == Kind::unexpected_text ? " has code that Kiln does not understand"
                                                 : " has code that cannot be decoded"),
-          because(),
+          because,
           {"build the file again, or copy it again from where it was built",
            "`ocloc disasm` shows what can be read of it"}};
 }
