@@ -28,8 +28,11 @@ ze_result_t show(std::uint32_t count, std::uint32_t* of, ze_driver_handle_t* dri
 #define SHOWN extern "C" __attribute__((visibility("default")))
 
 SHOWN ze_result_t zeInit(ze_init_flags_t) { return ZE_RESULT_SUCCESS; }
-SHOWN ze_result_t zeInitDrivers(std::uint32_t* count, ze_driver_handle_t* drivers,
-                                kiln::abi::InitDriverType* type) {
+// Newer headers declare it, with a structure of their own.
+SHOWN ze_result_t init_drivers(std::uint32_t* count, ze_driver_handle_t* drivers,
+                               kiln::abi::InitDriverType* type) __asm__("zeInitDrivers");
+SHOWN ze_result_t init_drivers(std::uint32_t* count, ze_driver_handle_t* drivers,
+                               kiln::abi::InitDriverType* type) {
   if (type->stype != kiln::StructureType<kiln::abi::InitDriverType>::value || type->pNext || type->flags == 0)
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (is_old()) return ZE_RESULT_ERROR_UNINITIALIZED;
