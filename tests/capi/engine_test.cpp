@@ -185,6 +185,7 @@ TEST_CASE("events by scope, and counter-based") {
   kiln_sync sync = KILN_INIT(kiln_sync);
   sync.signal = counted;
   good(kiln_list_barrier(list, &sync, caught.out()), caught);
+  if (!engine.executes) return;  // Intel's driver 26.27 does not count then
   good(kiln_event_wait(counted, KILN_FOREVER, caught.out()), caught);
   good(kiln_event_status(counted, caught.out()), caught);
   engine.check_chain();

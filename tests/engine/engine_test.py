@@ -171,7 +171,8 @@ class Checker(unittest.TestCase):
     ADVICE = '[performance]'
 
     def said(self, *command):
-        environment = {'ZE_ENABLE_VALIDATION_LAYER': '1', 'ZEL_ENABLE_PERFORMANCE_CHECKER': '1', 'ZEL_ENABLE_LOADER_LOGGING': '1',
+        environment = {'KILN_KERNEL_PATH': os.environ['ENGINE_SAMPLES' if command[0] != ENGINE else 'KILN_KERNEL_PATH'],
+                       'ZE_ENABLE_VALIDATION_LAYER': '1', 'ZEL_ENABLE_PERFORMANCE_CHECKER': '1', 'ZEL_ENABLE_LOADER_LOGGING': '1',
                        'ZEL_LOADER_LOG_CONSOLE': '1', 'ZEL_LOADER_LOGGING_LEVEL': 'warn'}
         done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300,
                               stdin=subprocess.DEVNULL)
