@@ -17,6 +17,7 @@
 #include "doctor/names.hpp"
 #include "doctor/probe.hpp"
 #include "level_zero/discovery.hpp"
+#include "support/private_folder.hpp"
 
 namespace kiln::doctor {
 namespace fs = std::filesystem;
@@ -90,10 +91,11 @@ std::string in_path(const char* program) {
 void ask_ocloc(int seconds, Facts& facts) {
   facts.ocloc = {"ocloc", in_path("ocloc"), {}};
   if (facts.ocloc.path.empty()) return;
-  std::string folder = (fs::path(P_tmpdir) / "kiln-doctor-XXXXXX").string();
-  if (!mkdtemp(folder.data())) return;
-  facts.ocloc_end = run_program({facts.ocloc.path, "query", "OCL_DRIVER_VERSION"}, folder, seconds).end;
-  std::ifstream file(fs::path(folder) / "OCL_DRIVER_VERSION");
+  const auto folder = detail::PrivateFolder::make();
+  if (!folder) return;
+  facts.ocloc_end =
+      run_program({facts.ocloc.path, "query", "OCL_DRIVER_VERSION"}, folder->path(), seconds).end;
+  std::ifstream file(folder->path() / "OCL_DRIVER_VERSION");
   std::string version;
   constexpr int kLongest = 100;  // characters
   if (file >> std::setw(kLongest) >> version; version.empty())
@@ -102,8 +104,6 @@ void ask_ocloc(int seconds, Facts& facts) {
   const bool plausible =
       !version.empty() && version.size() < 40 && version.find_first_not_of("0123456789.") == version.npos;
   if (plausible) facts.ocloc.version = version;
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
 }
 
 }  // namespace

@@ -48,15 +48,18 @@ CompileFailure no_binary(const Compilation& source, std::string why) {
 /// folder. It can also end with status 0 and no output, on a damaged SPIR-V for one.
 Compiled compile(const Compilation& source, std::vector<std::string> more, const char* suffix,
                  milliseconds time_limit) {
-  const detail::PrivateFolder folder;
+  const auto no_room = [&] {
+    return tl::unexpected(no_binary(source, "no room in the temporary folder (TMPDIR)"));
+  };
+  const auto folder = detail::PrivateFolder::make();
+  if (!folder) return no_room();
   const bool opencl = source.language == SourceLanguage::opencl_c;
   const std::string input = opencl ? "source.cl" : "source.spv";
-  std::ofstream copy(folder.path() / input, std::ios::binary);
+  std::ofstream copy(folder->path() / input, std::ios::binary);
   copy.write(reinterpret_cast<const char*>(source.code.data()),
              static_cast<std::streamsize>(source.code.size()));
   copy.close();
-  if (folder.path().empty() || !copy)
-    return tl::unexpected(no_binary(source, "no room in the temporary folder (TMPDIR)"));
+  if (!copy) return no_room();
 
   std::string options = source.options;
   if (opencl) {
@@ -65,7 +68,7 @@ Compiled compile(const Compilation& source, std::vector<std::string> more, const
     if (beside.find('"') == beside.npos) options += (options.empty() ? "-I \"" : " -I \"") + beside + "\"";
   }
   ProcessOptions process{
-      {"ocloc", "compile", "-file", input, "-device", source.target}, folder.path(), time_limit};
+      {"ocloc", "compile", "-file", input, "-device", source.target}, folder->path(), time_limit};
   process.stop = &source.stop;
   auto& arguments = process.arguments;
   arguments.insert(arguments.end(), {"-output", "result", "-output_no_suffix"});
@@ -76,7 +79,7 @@ Compiled compile(const Compilation& source, std::vector<std::string> more, const
   if (!result.succeeded()) return tl::unexpected(explain_compile(source, result, time_limit));
   // Old releases (22.43) leave a suffix out, new ones (26.27) do not.
   for (const std::string& name : {std::string("result") + suffix, std::string("result")})
-    if (auto file = read_kernel_file(folder.path() / name); file && !file->bytes.empty())
+    if (auto file = read_kernel_file(folder->path() / name); file && !file->bytes.empty())
       return CompiledCode{std::move(file->bytes), read_messages(result.out + result.err, source)};
   return tl::unexpected(explain_compile(source, result, time_limit));
 }
@@ -150,9 +153,9 @@ Compiled compile_native_checked(const Compilation& source, milliseconds time_lim
 
 std::optional<std::uint32_t> ocloc_ip_version(const std::string& target, milliseconds time_limit) {
   // "Matched ids:" and one version a line; several for a name that stands for several products.
-  const detail::PrivateFolder folder;  // it drops files in the current one
-  if (folder.path().empty()) return std::nullopt;
-  const ProcessResult result = run_process({{"ocloc", "ids", target}, folder.path(), time_limit});
+  const auto folder = detail::PrivateFolder::make();  // it drops files in the current one
+  if (!folder) return std::nullopt;
+  const ProcessResult result = run_process({{"ocloc", "ids", target}, folder->path(), time_limit});
   constexpr std::string_view kTitle = "Matched ids:\n";
   const auto title = result.out.find(kTitle);
   if (!result.succeeded() || title == std::string::npos) return std::nullopt;

@@ -6,10 +6,11 @@
 
 namespace kiln::detail {
 
-PrivateFolder::PrivateFolder() {
+std::optional<PrivateFolder> PrivateFolder::make() {
   std::error_code error;
   std::string name = (std::filesystem::temp_directory_path(error) / "kiln-XXXXXX").string();
-  if (!error && mkdtemp(name.data())) path_ = name;
+  if (error || !mkdtemp(name.data())) return std::nullopt;
+  return PrivateFolder(name);
 }
 
 PrivateFolder::~PrivateFolder() {

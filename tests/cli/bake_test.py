@@ -100,6 +100,13 @@ class Refusals(InFolder):
             self.refused(SAXPY, '--target', 'pvc', '-o', 'o.ar', '--depfile', 'none/d', status=5, code='K0421', PATH=path)
         self.assertTrue(pathlib.Path('/dev/null').is_char_device())
 
+    def test_without_a_temporary_folder_nothing_is_written_into_the_current_one(self):
+        self.write(source_spv='mine')
+        with self.fake_ocloc('exit 0') as path:
+            text = self.refused(SAXPY, '--target', 'pvc', '-o', 'o.ar', status=5, code='K0406', PATH=path, TMPDIR='/nonexistent')
+        self.assertIn('TMPDIR', text)
+        self.assertEqual((self.folder / 'source.spv').read_text(), 'mine')
+
     def test_no_ocloc_an_unknown_target_and_garbage_leave_what_was_there(self):
         self.write(o_ar='before')
         arguments = (SAXPY, '--target', 'pvc,dg2', '-o', 'o.ar')

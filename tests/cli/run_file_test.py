@@ -215,6 +215,11 @@ class SeveralRuns(Case):
             self.assertTrue(answer['ok'], other)
             self.assertEqual(answer['buffers'][0]['numbers'], 1000)
 
+    def test_without_a_temporary_folder_two_runs_are_not_compared(self):
+        done = run(SAXPY, *ARGUMENTS, '--against', SAXPY, TMPDIR='/nonexistent')
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn('K0436', done.stderr)
+
     @unittest.skipUnless(shutil.which('ocloc'), 'ocloc is not installed')
     def test_other_options_differ(self):
         source = self.folder / 'by.cl'

@@ -45,13 +45,13 @@ class Ocloc {
 
  private:
   std::string path_;
-  const kiln::detail::PrivateFolder folder_;
+  const kiln::detail::PrivateFolder folder_ = detail::PrivateFolder::make().value();
 };
 
 /// One error of that code, and no output.
 Error refused(const char* code, BakeOptions options) {
   CAPTURE(code);
-  const kiln::detail::PrivateFolder folder;
+  const kiln::detail::PrivateFolder folder = detail::PrivateFolder::make().value();
   const fs::path output = folder.path() / "out.ar";
   if (options.output.empty()) options.output = output.string();
   const auto baked = bake(options);
@@ -196,7 +196,7 @@ TEST_CASE("bake: an ocloc that hangs, crashes or leaves nothing") {
 
 TEST_CASE("bake: it stops in the middle, ends ocloc, and leaves what was there") {
   // Says that it runs, and does not end by itself.
-  const kiln::detail::PrivateFolder world;
+  const kiln::detail::PrivateFolder world = detail::PrivateFolder::make().value();
   const fs::path pipe = world.path() / "pipe", output = world.path() / "out.ar";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   std::ofstream(output) << "before";

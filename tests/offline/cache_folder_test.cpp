@@ -59,7 +59,7 @@ class World {
   CacheOptions options;
 
  private:
-  const kiln::detail::PrivateFolder folder_;
+  const kiln::detail::PrivateFolder folder_ = detail::PrivateFolder::make().value();
 };
 
 template <class T>

@@ -35,7 +35,7 @@ TEST_CASE("options: the folders are the front end's alone, and absolute there") 
 }
 
 TEST_CASE("includes: nested ones, each once, as the compiler looks for them") {
-  const detail::PrivateFolder folder;
+  const detail::PrivateFolder folder = detail::PrivateFolder::make().value();
   const std::filesystem::path root = folder.path();
   write(root / "source/a.h", "#include \"sub/b.h\"\n#include \"a.h\"\n");
   write(root / "source/sub/b.h", "# include <c.h>\n#include \"d.h\"");
@@ -62,7 +62,7 @@ TEST_CASE("a rule for make") {
 }
 
 TEST_CASE("an output is whole or what it was, and a link to it stays one") {
-  const detail::PrivateFolder folder;
+  const detail::PrivateFolder folder = detail::PrivateFolder::make().value();
   const std::string real = (folder.path() / "real").string(), link = (folder.path() / "link").string();
   REQUIRE(write_output(real, bytes_of("one")));
   std::filesystem::create_symlink(real, link);
@@ -74,7 +74,7 @@ TEST_CASE("an output is whole or what it was, and a link to it stays one") {
 }
 
 TEST_CASE("K0420 to K0422: sources, outputs, the CPU device") {
-  const detail::PrivateFolder folder;
+  const detail::PrivateFolder folder = detail::PrivateFolder::make().value();
   write(folder.path() / "notes.txt", "text");
   const auto old = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());

@@ -124,7 +124,7 @@ TEST_CASE("work in parallel is done once each, in a folder that goes away") {
   CHECK(done == std::vector<int>(1000, 1));
   std::filesystem::path path;
   {
-    const detail::PrivateFolder folder;
+    const detail::PrivateFolder folder = detail::PrivateFolder::make().value();
     path = folder.path();
     REQUIRE(std::filesystem::is_directory(path));
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::all) ==

@@ -71,13 +71,15 @@ class Interview {
 
   /// K0306 and the like when the driver cannot be opened at all.
   std::optional<Diagnostic> run(milliseconds time_limit) {
-    const detail::PrivateFolder folder;
+    const auto made = detail::PrivateFolder::make();
+    const Diagnostic no_room{"K0306", "no room in the temporary folder (TMPDIR)", {}, {}};
+    if (!made) return not_asked(no_room);
+    const std::filesystem::path& folder = made->path();
     // Each child answers at least one question, or all of them by its end.
     while (!open_.empty() && !InterruptGuard::interrupted()) {
-      if (!write_question(folder.path()))
-        return not_asked({"K0306", "no room in the temporary folder (TMPDIR)", {}, {}});
+      if (!write_question(folder)) return not_asked(no_room);
       const auto result =
-          run_process({{"/proc/self/exe", "driver-child", "question.json"}, folder.path(), time_limit});
+          run_process({{"/proc/self/exe", "driver-child", "question.json"}, folder, time_limit});
       std::istringstream lines(result.out);
       DriverLine last;
       for (std::string text; std::getline(lines, text);)
@@ -90,10 +92,10 @@ class Interview {
       if (!result.succeeded() && last.call.empty())
         return not_asked({"K0306", "the child process ended by " + end, {}, {}});
       if (!result.succeeded() && !last.result) {
-        last.said = last_words(read_text(folder.path() / kPrintedFile));
+        last.said = last_words(read_text(folder / kPrintedFile));
         take(last, end);
       } else if (!result.succeeded()) {  // between two kernels
-        take({-1, -1, last.call, {}, last_words(read_text(folder.path() / kPrintedFile)), {}}, end);
+        take({-1, -1, last.call, {}, last_words(read_text(folder / kPrintedFile)), {}}, end);
       }
       std::erase_if(open_, [](const Open& each) { return each.cell->driver->asked; });
       if (result.succeeded() && !open_.empty())
@@ -110,7 +112,6 @@ class Interview {
   };
 
   bool write_question(const std::filesystem::path& folder) {
-    if (folder.empty()) return false;
     DriverQuestion question{std::string(product_), {}};
     std::map<const Part*, int> modules;
     for (Open& each : open_) {

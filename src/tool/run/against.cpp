@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "support/private_folder.hpp"
 #include "support/process.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
@@ -15,24 +16,6 @@
 
 namespace kiln::tool {
 namespace {
-
-/// A folder for what the other run wrote; gone with this.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "kiln-against-XXXXXX").string();
-    if (mkdtemp(name.data())) path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The options of the other run. A path on the command line is meant from this folder.
 RunOptions other_options(RunOptions options) {
@@ -132,15 +115,18 @@ Result<int> run_against(const RunOptions& options) {
   if (auto overrun = run->overrun()) return tl::unexpected(*std::move(overrun));
   std::vector<BufferResult> results = run->results();
   std::erase_if(results, [](const BufferResult& each) { return !each.is_output; });
-  const ScratchFolder scratch;
+  const auto scratch = detail::PrivateFolder::make();  // for what the other run writes
+  if (!scratch)
+    return tl::unexpected(unwritable_data(options.against, "the temporary folder",
+                                          "TMPDIR names no folder, or one without room"));
   ProcessOptions how;
   RunOptions other = other_options(options);
   how.arguments = words_of(other);
   how.folder = options.folder;
   how.output_limit = std::size_t{16} << 20;
   for (std::size_t i = 0; i < results.size(); ++i)
-    how.arguments.push_back("--save=" + results[i].label + "=" + scratch.path() + "/" + std::to_string(i) +
-                            ".npy");
+    how.arguments.push_back("--save=" + results[i].label + "=" +
+                            (scratch->path() / (std::to_string(i) + ".npy")).string());
   const InterruptGuard guard;
   const ProcessResult ended = run_process(how);
   const auto there = Json::parse(ended.out);
@@ -149,7 +135,7 @@ Result<int> run_against(const RunOptions& options) {
   std::vector<ComparedBuffer> buffers;
   bool agree = true;
   for (std::size_t i = 0; i < results.size() && (*there)["executed"].get<bool>(); ++i) {
-    KILN_TRY(const auto file, read_kernel_file(scratch.path() + "/" + std::to_string(i) + ".npy"));
+    KILN_TRY(const auto file, read_kernel_file(scratch->path() / (std::to_string(i) + ".npy")));
     KILN_TRY(auto array, read_npy(file.bytes, results[i].label));
     array.type.lanes = results[i].data.type.lanes;
     ComparedBuffer buffer{results[i].label, results[i].data.numbers(), {}};
