@@ -10,7 +10,7 @@ from . import _library as c
 from ._commands import Event, List, handles_of
 from ._device import Buffer, Cache, Device
 from ._files import Argument, KernelFacts, Room, argument_of, room_of
-from ._library import Object, Size, call, encoded, made, number, text
+from ._library import Object, Size, call, encoded, is_numpy, made, number, text
 from ._library import launch as _launch
 
 ORIGINS = ('native', 'cache', 'jit')
@@ -22,6 +22,9 @@ COOPERATIVE = 1
 # OpenCL C's names of values, and the letters of module struct.
 TYPES = {'char': 'b', 'uchar': 'B', 'short': 'h', 'ushort': 'H', 'int': 'i', 'uint': 'I', 'long': 'q', 'ulong': 'Q',
          'half': 'e', 'float': 'f', 'double': 'd'}
+
+# What is handed over as it lies in memory. How long it is, its type does not say; nor that of numpy.void.
+BYTES = (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)
 
 
 class Local(int):
@@ -253,8 +256,7 @@ class Kernel(Object):
             formats.append(letters)
             converts.append(convert)
         plan = _Plan(kinds, formats, converts)
-        # Of bytes the length is no part of the type.
-        if not any(isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)) for value in arguments):
+        if not any(isinstance(value, BYTES) or is_numpy(value, 'void') for value in arguments):
             self._plans[tuple(map(type, arguments))] = plan
         return plan
 
@@ -270,7 +272,7 @@ class Kernel(Object):
             return POINTER, 'Q', lambda _: 0
         if isinstance(value, Pointer) and wanted in (None, 'global'):
             return POINTER, 'Q', None
-        if isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)) and wanted in (None, 'bytes'):
+        if isinstance(value, BYTES) and wanted in (None, 'bytes'):
             return VALUE, f'{memoryview(value).nbytes}s', bytes
         if wanted in TYPES:
             simple = isinstance(value, ctypes._SimpleCData)
@@ -281,9 +283,15 @@ class Kernel(Object):
         if wanted is not None:
             raise TypeError(f'{where} is {wanted}, not {type(value).__name__}')
         if isinstance(value, ctypes._SimpleCData):
+            if ctypes.sizeof(value) > 1 and isinstance(value, getattr(type(value), '__ctype_be__', ())):
+                raise TypeError(f'{where} has its high byte first, and the device its low one')
             return VALUE, f'{ctypes.sizeof(value)}s', bytes
-        if hasattr(value, 'dtype') and getattr(value, 'shape', None) == ():  # a NumPy scalar
+        if is_numpy(value, 'generic') and value.dtype.kind not in 'OSU' and not value.dtype.hasobject:
+            if not value.dtype.isnative:
+                raise TypeError(f'{where} has high bytes first, and the device low ones: see numpy.ndarray.astype')
             return VALUE, f'{value.dtype.itemsize}s', lambda each: each.tobytes()
+        if is_numpy(value, 'ndarray') and value.ndim == 0:
+            raise TypeError(f'{where}: {value!r} is an array, whose `[()]` is a number')
         if isinstance(value, (bool, int, float)):
             raise TypeError(f'{where}: {value!r} has no type of C; name those of the parameters, as in '
                             f'bundle.kernel({self.name!r}, "float, global, uint"), or give a ctypes.c_float or numpy.uint32')

@@ -307,6 +307,12 @@ def number(value: int) -> int:
     return value
 
 
+def is_numpy(value: Any, kind: str) -> bool:
+    """Whether it is one of that class of NumPy, such as "generic", which is that of its numbers. Loads nothing."""
+    numpy = sys.modules.get('numpy')
+    return numpy is not None and isinstance(value, getattr(numpy, kind, ()))
+
+
 Size = Union[int, Tuple[int, ...]]
 
 

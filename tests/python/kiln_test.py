@@ -175,6 +175,7 @@ class OnTheDevice(unittest.TestCase):
         kernel(array.array('f', [3]).tobytes(), self.x, self.y, COUNT.to_bytes(4, 'little'), groups=4, group_size=256)
         self.right(2)
         for wrong in ((3, self.x, self.y, ctypes.c_uint32(COUNT)), (3.0, self.x, self.y, ctypes.c_uint32(COUNT)),
+                      (ctypes.c_float.__ctype_be__(3), self.x, self.y, ctypes.c_uint32(COUNT)),
                       (ctypes.c_float(3), array.array('f', [1]), self.y, ctypes.c_uint32(COUNT)),
                       (ctypes.c_float(3), 'x', self.y, ctypes.c_uint32(COUNT))):
             with self.assertRaises(TypeError):

@@ -83,6 +83,27 @@ out = device.buffer(np.zeros(1001, np.float32))
 kernel('coalescing', 'contiguous', 'global, global, uint')(device.buffer(data), out, 1001, groups=ceil(1001, 4 * 64), group_size=64)
 same('coalescing', out.numpy(), 2 * data + np.arange(1001, dtype=np.float32) % 4, 1e-6)
 
+# Numbers without types: each brings its own, whatever stood there in the launch before
+def refused(wanted, call, *arguments, **grid):
+    try:
+        call(*arguments, **grid)
+        failed.append(f'{arguments[0]!r} was taken')
+    except wanted as error:
+        if isinstance(error, kiln.Error) and error.code != 'K0108':
+            failed.append(f'{arguments[0]!r}: {error}')
+
+
+untyped, on_x, count, grid = kernel('saxpy', 'saxpy'), device.buffer(x), np.uint32(1000), {'groups': 4, 'group_size': 256}
+for refuse in (np.array(3, 'f4'), np.array(3, '>f4'), np.array([3], 'f4'), np.str_('a'), np.void(b'abc' * 8),
+               np.zeros((), [('of', '>f4')])[()]):
+    refused((TypeError, kiln.Error), untyped, refuse, on_x, on_x, count, **grid)
+for number in (np.float32(3), np.full((), 3, [('of', 'f4')])[()]):
+    on_y = device.buffer(y)
+    untyped(number, on_x, on_y, count, **grid)
+    same(f'{number!r}', on_y.numpy(), 3 * x + y, 1e-6)
+    refused(kiln.Error, untyped, np.float64(3), on_x, on_y, count, **grid)
+    refused(kiln.Error, untyped, np.full((), 3, [('of', 'f8')])[()], on_x, on_y, count, **grid)
+
 # Types, shapes, views, what cannot be copied
 buffer = device.buffer(np.arange(12, dtype=np.int16).reshape(3, 4))
 buffer.numpy()[1, 2] = 99
