@@ -108,7 +108,7 @@ class Event(Object):
 
     @property
     def timestamps(self) -> Timestamps:
-        """Of the kernel that signalled it; the pool needs timestamps."""
+        """Of the kernel that signalled it; the pool needs timestamps. Raises where it is not signalled."""
         info = c.CTimestamps()
         call('event_get_timestamps', self._handle, byref(info))
         return Timestamps(info.global_start, info.global_end, info.context_start, info.context_end, info.duration)
@@ -313,23 +313,44 @@ class List(Object):
 
 
 class Queue(Object):
-    """Runs lists. One thread at a time submits; any may wait."""
+    """Runs lists, and keeps them, with all that they work on, until synchronize(). One thread at a time submits; any may wait."""
 
     _destroy = c.functions['queue_destroy']
 
     def __init__(self, device: Device, synchronous: bool = False, *, priority: str = 'normal',
                  queue_group: Optional[int] = None, queue_index: int = 0) -> None:
         """As in List."""
+        self.synchronous = synchronous
+        self._kept: 'list[List]' = []
         options = c.QueueOptions()
         options.flags = (QUEUE_SYNCHRONOUS if synchronous else 0) | (0 if queue_group is None else QUEUE_QUEUE_GROUP)
         _place_queue(options, priority, queue_group, queue_index)
         self._handle = made('queue_create_with', device._handle, byref(options))
 
     def execute(self, *lists: List) -> None:
-        """Runs lists that were finished, which must stay until they have ended."""
+        """Runs lists that were finished."""
         handles = (c_void_p * max(1, len(lists)))(*(each._handle for each in lists))
         call('queue_execute', self._handle, handles, len(lists))
+        if not self.synchronous:
+            self._kept.extend(lists)
 
     def synchronize(self, timeout: Optional[float] = None) -> bool:
         """`timeout` in seconds; None: for ever. False: it was over first."""
-        return ready('queue_synchronize', self._handle, _nanoseconds(timeout))
+        given = len(self._kept)
+        done = ready('queue_synchronize', self._handle, _nanoseconds(timeout))
+        if done:
+            del self._kept[:given]
+        return done
+
+    def release(self) -> None:
+        """Lets go the lists, once they have ended: for a program whose events tell that."""
+        self._kept.clear()
+
+    def close(self) -> None:
+        """Destroys the queue, behind what is still running on it."""
+        if self._handle is not None and self._kept:
+            try:
+                self.synchronize()
+            except Error:
+                pass  # a lost device
+        super().close()

@@ -197,7 +197,7 @@ class Kernel(Object):
         else:
             result = _launch((list or self._device.list)._pointer, self._pointer, plan.reference, self._error_reference)
             if result:
-                raise c.failure(result, self._error)
+                raise c.failure(result, self._error, 'kiln_launch')
         if list is not None and not list.synchronous:
             list._kept.append((self, arguments, signal, wait))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """libkiln by ctypes: where it is found, the structs and functions of kiln.h, and how a result becomes an exception."""
 import ctypes
+import json
 import os
 import pathlib
 import sys
@@ -260,26 +261,36 @@ def text(value: Optional[bytes]) -> str:
     return (value or b'').decode('utf-8', 'backslashreplace')
 
 
-def failure(result: int, error: c_void_p) -> Error:
-    """The exception for a result, whose error goes."""
-    made = Error(result, text(_library.kiln_result_name(result)), *(
-        text(functions[name](error)) for name in ('error_call', 'error_code', 'error_text', 'error_json')))
+def failure(result: int, error: c_void_p, call: str) -> Error:
+    """The exception for a result of that function, whose error goes."""
+    name = text(_library.kiln_result_name(result))
+    if not error:  # of what is not ready C makes none
+        message = f'{call}() is too early'
+        whole = {'code': '', 'severity': 'error', 'message': message, 'rows': [], 'help': [], 'call': call, 'result': name,
+                 'result_value': result, 'answered_by': ''}
+        return Error(result, name, call, '', f'error: {message}: {name} ({result:#x})\n', json.dumps(whole))
+    made = Error(result, name, *(
+        text(functions[which](error)) for which in ('error_call', 'error_code', 'error_text', 'error_json')))
     functions['error_destroy'](error)
     return made
 
 
-def ready(name: str, *arguments: Any) -> bool:
-    """Calls a function; false for "not ready"."""
+def _result(name: str, arguments: Tuple[Any, ...], good: int) -> int:
     error = c_void_p()
-    result = functions[name](*arguments, ctypes.byref(error))
-    if result > NOT_READY:
-        raise failure(result, error)
-    return bool(result == SUCCESS)
+    result: int = functions[name](*arguments, ctypes.byref(error))
+    if result > good:
+        raise failure(result, error, 'kiln_' + name)
+    return result
+
+
+def ready(name: str, *arguments: Any) -> bool:
+    """Calls a function that waits or asks; false for "not ready"."""
+    return _result(name, arguments, NOT_READY) == SUCCESS
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function that does not wait."""
-    ready(name, *arguments)
+    """Calls a function of which "not ready" is no answer."""
+    _result(name, arguments, SUCCESS)
 
 
 def made(name: str, *arguments: Any) -> int:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import weakref
 
 source, build = map(pathlib.Path, sys.argv[1:3])
 os.environ.setdefault('KILN_LIBRARY', str(build / 'src' / 'libkiln.so.0'))
@@ -288,6 +289,10 @@ class OnTheDevice(unittest.TestCase):
         run = kiln.List(self.device, immediate=False)
         self.assertFalse(first.signalled)
         self.assertFalse(first.wait(0.000001))
+        with self.assertRaises(kiln.Error) as caught:
+            first.timestamps  # noqa: B018
+        self.assertEqual((caught.exception.name, caught.exception.call), ('ZE_RESULT_NOT_READY', 'kiln_event_get_timestamps'))
+        self.assertEqual(caught.exception.json['result_value'], 1)
         self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=run, signal=first)
         self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=run, signal=second, wait=[first])
         run.barrier()
@@ -463,6 +468,40 @@ class OnTheDevice(unittest.TestCase):
         queue = kiln.Queue(self.device, synchronous=True)
         queue.execute(run)
         self.assertEqual(set(self.y.view('f')), {4.0})
+
+    def test_a_queue_keeps_its_lists(self):
+        # What is submitted waits for the event; all that it works on is let go meanwhile.
+        go = kiln.EventPool(self.device, 1).event(0)
+        for end in ('synchronize', 'close'):
+            go.reset()
+            run = kiln.List(self.device, immediate=False)
+            run.wait(go)
+            buffer = self.device.buffer(b'1234', 'host')
+            run.copy(self.y, buffer)
+            run.finish()
+            gone = [weakref.ref(each) for each in (run, buffer)]
+            queue = kiln.Queue(self.device)
+            queue.execute(run)
+            del run, buffer
+            gc.collect()
+            self.assertNotIn(None, [each() for each in gone])
+            self.assertFalse(queue.synchronize(0.000001))
+            self.assertNotIn(None, [each() for each in gone])
+            threading.Thread(target=go.signal).start()
+            getattr(queue, end)()
+            self.assertTrue(go.signalled)
+            gc.collect()
+            self.assertEqual([each() for each in gone], [None, None])
+            self.assertEqual(self.y.read(4), b'1234')
+        run = kiln.List(self.device, immediate=False)
+        run.finish()
+        queue = kiln.Queue(self.device)
+        queue.execute(run)
+        run = weakref.ref(run)
+        queue.release()
+        gc.collect()
+        self.assertIsNone(run())
+        queue.synchronize()
 
     def test_slm_by_its_size(self):
         matmul = kiln.Bundle(self.device, SPIRV / 'matmul.spv').kernel(

@@ -60,6 +60,7 @@ class Lane:
             self.list.release()  # the slots keep them until what they run has ended
         elif self.queue is not None:
             self.queue.execute(*lists)
+            self.queue.release()
 
 
 class Kernels:
