@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
-from ._library import Object, call, encoded, made, text
+from ._library import Object, call, encoded, is_numpy, made, text
 
 if TYPE_CHECKING:
     from ._commands import List
@@ -251,11 +251,14 @@ def _size(size: int) -> int:
 
 def _typed(source: Any) -> Tuple[memoryview, Any]:
     """The bytes of what has the buffer protocol, and its NumPy type and shape where it has them."""
-    view = memoryview(source)
-    if not view.c_contiguous:
+    array = is_numpy(source, 'ndarray')
+    if array and source.dtype.hasobject:
+        raise TypeError('an array of Python objects has no numbers to copy')
+    if not (source.flags.c_contiguous if array else memoryview(source).c_contiguous):
         raise ValueError('only what is contiguous in memory can be copied; see numpy.ascontiguousarray')
-    kind = getattr(source, 'dtype', None)
-    return view.cast('B') if view.nbytes else memoryview(b''), (kind, tuple(source.shape)) if kind is not None else None
+    # By NumPy itself, as memoryview knows few of its types.
+    view = memoryview(source.reshape(-1).view('u1') if array else source)
+    return view.cast('B') if view.nbytes else memoryview(b''), (source.dtype, source.shape) if array else None
 
 
 class Buffer(Object):
@@ -268,7 +271,7 @@ class Buffer(Object):
             raise ValueError(f'kind is one of {", ".join(MEMORY)}, not {kind!r}')
         content = None
         # NumPy's integers have the buffer protocol, and its arrays __index__.
-        if isinstance(source, int) or getattr(source, 'shape', None) == ():
+        if isinstance(source, int) or is_numpy(source, 'generic'):
             size = operator.index(source)
         else:
             content, self._numpy = _typed(source)
@@ -342,22 +345,22 @@ class Buffer(Object):
         memory = self._memory()
         return memoryview(memory).cast('B').cast(format) if format != 'B' else memoryview(memory).cast('B')
 
-    def __buffer__(self, _flags: int) -> memoryview:  # of Python 3.12 and later
-        return self.view()
+    def __buffer__(self, _flags: int) -> memoryview:  # of Python 3.12 and later; NumPy asks for it first
+        return self.view() if self._numpy is None else memoryview(self.numpy())
 
-    @property
-    def __array_interface__(self) -> Dict[str, Any]:
-        self._memory()
-        kind, shape = self._numpy or (None, (self.size,))
-        return {'version': 3, 'data': (self.address, False), 'shape': shape, 'typestr': kind.str if kind is not None else '|u1'}
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        array = self.numpy()
+        if copy is False and dtype not in (None, array.dtype):
+            raise ValueError(f'{array.dtype} becomes {dtype} in a copy alone')
+        return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
     def numpy(self, dtype: Any = None, shape: Any = None) -> Any:
         """A NumPy array of the memory itself, by default of the type and shape of the array that it was made from."""
         import numpy
-        array = numpy.asarray(self)
+        kind, form = self._numpy or (numpy.uint8, -1)
         if dtype is not None:
-            array = array.reshape(-1).view(dtype)
-        return array if shape is None else array.reshape(shape)
+            kind, form = dtype, -1
+        return numpy.frombuffer(self.view(), kind).reshape(form if shape is None else shape)
 
     def close(self) -> None:
         """Frees the memory. Views and arrays of it must not be used any more."""

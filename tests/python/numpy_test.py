@@ -109,10 +109,27 @@ buffer = device.buffer(np.arange(12, dtype=np.int16).reshape(3, 4))
 buffer.numpy()[1, 2] = 99
 same('a view', buffer.numpy(np.int16, (12,)), np.array([0, 1, 2, 3, 4, 5, 99, 7, 8, 9, 10, 11], np.int16))
 same('asarray', np.asarray(buffer), buffer.numpy())
+# NumPy asks for a view first where Python has __buffer__ (3.12), and for __array__ elsewhere: the same must come of both.
+for made_from in (np.arange(6, dtype=np.float32).reshape(2, 3), np.array([(1, 2.5)], [('a', 'i4'), ('b', 'f8')]),
+                  np.array([(1, 2.5)], np.dtype([('a', 'i1'), ('b', 'f8')], align=True)), np.arange(3, dtype='>i2'),
+                  np.array(7, np.int64), np.array(['2000-01-01'], 'M8[D]'), np.array([True, False]), np.array([1j])):
+    of_it = device.buffer(made_from)
+    ways = [of_it.numpy(), np.asarray(of_it), of_it.__array__()]
+    if made_from.dtype.kind != 'M':  # of which memoryview knows nothing
+        ways.append(np.asarray(of_it.__buffer__(0)))
+    for array in ways:
+        if (array.dtype, array.shape, array.tolist()) != (made_from.dtype, made_from.shape, made_from.tolist()):
+            failed.append(f'{made_from!r} became {array!r}')
+        if not array.flags.writeable or array.__array_interface__['data'][0] != of_it.address:
+            failed.append(f'{array!r} is a copy')
+same('another type', np.asarray(buffer, np.float64), buffer.numpy().astype(np.float64))
+same('a copy', np.array(buffer), buffer.numpy())
+same('a number of NumPy is a size', np.array([device.buffer(np.uint32(12)).size]), np.array([12]))
 same('bytes', np.asarray(device.buffer(b'abc')), np.array([97, 98, 99], np.uint8))
 kept = device.buffer(np.ones(4)).numpy()
 same('kept', kept + 0, np.ones(4))
-for wrong in (lambda: device.buffer(np.zeros((4, 4))[:, 1]), lambda: device.buffer(4, 'device').numpy(),
+for wrong in (lambda: device.buffer(np.zeros((4, 4))[:, 1]), lambda: device.buffer(np.array([{}])),
+              lambda: device.buffer(np.float32(4)), lambda: device.buffer(4).numpy(np.float64), lambda: device.buffer(4, 'device').numpy(),
               lambda: kernel('saxpy', 'saxpy')(np.float32(1), x, y, np.uint32(1), groups=1, group_size=1)):
     try:
         wrong()
