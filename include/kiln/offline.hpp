@@ -4,4 +4,5 @@
 
 #include "kiln/bake.hpp"
 #include "kiln/cache_folder.hpp"
+#include "kiln/counters.hpp"
 #include "kiln/long_work.hpp"

@@ -9,11 +9,9 @@
 namespace kiln::test {
 namespace {
 
-using detail::Json;
-
 struct Seen {
   samples::Prepared prepared;
-  Json counters;
+  Counters counters;
 };
 
 /// Runs a sample once, counted; its answer must be right and its memory accesses clean.
@@ -28,9 +26,9 @@ Seen run_counted(const samples::Sample& sample, Bundle& bundle, const samples::C
   need(seen.prepared.launch(list.get(), kernel, {}));
   finish(list.get());
   CHECK_FALSE(seen.prepared.verify());
-  seen.counters = need(tool::read_counters(device(), kernel.kernel()));
-  CHECK(seen.counters["launches"] == 1);
-  CHECK_MESSAGE(seen.counters["defects"].empty(), seen.counters["defects"].dump());
+  seen.counters = need(read_counters(device(), kernel.kernel()));
+  CHECK(seen.counters.launches == 1);
+  for (const Defect& defect : seen.counters.defects) FAIL_CHECK(defect.text);
   for (const samples::Predicted& predicted : seen.prepared.predicted)
     if (const auto value = tool::counted(seen.counters, predicted))
       CHECK_MESSAGE(*value == predicted.value, predicted.what);
@@ -38,11 +36,10 @@ Seen run_counted(const samples::Sample& sample, Bundle& bundle, const samples::C
 }
 
 Bundle counted_bundle(const std::string& family) {
-  return need(
-      Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)), tool::counted_build()));
+  return need(Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, family)), counted_build()));
 }
 
-Json counters_of(const char* name, const samples::Choices& choices = {}) {
+Counters counters_of(const char* name, const samples::Choices& choices = {}) {
   const samples::Sample* sample = samples::find(name);
   REQUIRE(sample != nullptr);
   Bundle bundle = counted_bundle(sample->family);
@@ -50,15 +47,21 @@ Json counters_of(const char* name, const samples::Choices& choices = {}) {
 }
 
 /// The one instruction of a kind that goes to an argument.
-Json the(const Json& counters, const char* kind, int argument) {
-  Json found;
-  for (const Json& each : counters["instructions"])
-    if (each["kind"] == kind && each.value("argument", Json()) == argument) {
-      CHECK(found.is_null());
+InstructionCount the(const Counters& counters, AccessKind kind, std::uint32_t argument) {
+  std::optional<InstructionCount> found;
+  for (const InstructionCount& each : counters.instructions)
+    if (each.at.kind == kind && each.argument == argument) {
+      CHECK_FALSE(found);
       found = each;
     }
-  REQUIRE(found.is_object());
-  return found;
+  REQUIRE(found);
+  return *found;
+}
+
+const MemoryTotal* total(const Counters& counters, MemorySpace memory, AccessKind kind) {
+  const auto found = std::ranges::find_if(
+      counters.totals, [&](const MemoryTotal& each) { return each.memory == memory && each.kind == kind; });
+  return found == counters.totals.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -79,18 +82,18 @@ TEST_CASE("every sample: counted as predicted, and clean") {
 }
 
 TEST_CASE("cache lines: shapes of work-groups and index functions") {
-  const std::pair<const char*, const char*> wanted[] = {
-      {"access.work_group_shape_row", "1"},     {"access.work_group_shape_square", "4"},
-      {"access.work_group_shape_column", "16"}, {"access.index_function_1", "1"},
-      {"access.index_function_2", "2"},         {"access.index_function_3", "1"},
-      {"access.index_function_4", "4"},         {"access.index_function_5", "16"},
-      {"access.index_function_6", "16"}};
+  const std::pair<const char*, std::uint64_t> wanted[] = {
+      {"access.work_group_shape_row", 1},     {"access.work_group_shape_square", 4},
+      {"access.work_group_shape_column", 16}, {"access.index_function_1", 1},
+      {"access.index_function_2", 2},         {"access.index_function_3", 1},
+      {"access.index_function_4", 4},         {"access.index_function_5", 16},
+      {"access.index_function_6", 16}};
   for (const auto& [name, lines] : wanted) {
     CAPTURE(name);
-    const Json counters = counters_of(name, {.size = 64});
-    const Json read = the(counters, "read", 0);
-    CHECK(read["lines"] == Json{{lines, counters["work_items"].get<int>() / 16}});  // of all sub-groups
-    CHECK(read["example"]["lanes"].size() == 16);
+    const Counters counters = counters_of(name, {.size = 64});
+    const InstructionCount read = the(counters, AccessKind::read, 0);
+    CHECK(read.lines == std::map{std::pair{lines, counters.work_items / 16}});  // of all sub-groups
+    CHECK(read.example.value().lanes.size() == 16);
   }
 }
 
@@ -101,22 +104,24 @@ TEST_CASE("bank conflicts of every stride") {
     const Seen seen = run_counted(*samples::find("bank_conflict.stride_any"), bundle,
                                   {.size = 64, .group = 32, .slm = 32 * 4 * stride});
     const std::uint64_t turns = std::gcd(stride, std::uint64_t{16});
-    const Json& reads = seen.counters["totals"]["slm_reads"];
-    CHECK(reads["turns"] == turns * reads["sub_group_accesses"].get<std::uint64_t>());
-    CHECK(reads["conflict_turns"] == (turns - 1) * reads["sub_group_accesses"].get<std::uint64_t>());
+    const MemoryTotal* reads = total(seen.counters, MemorySpace::slm, AccessKind::read);
+    REQUIRE(reads);
+    CHECK(reads->turns == turns * reads->sub_group_accesses);
+    CHECK(reads->conflict_turns == (turns - 1) * reads->sub_group_accesses);
   }
 }
 
 TEST_CASE("coalescing: four neighbours, none through offsets, one by construction") {
   const samples::Choices four_groups{.size = 4096};
-  const auto check = [](const Json& access, int width, int neighbours, int bytes) {
-    CHECK(access["width"] == width);
-    CHECK(access["neighbours"]["accesses"] == neighbours);
-    CHECK(access["neighbours"]["bytes"] == bytes);
-    CHECK(access["bytes"] == 4 * 4096);
+  const auto check = [](const InstructionCount& access, std::uint64_t width, std::uint64_t neighbours,
+                        std::uint64_t bytes) {
+    CHECK(access.width == width);
+    CHECK(access.neighbours == neighbours);
+    CHECK(access.neighbour_bytes == bytes);
+    CHECK(access.bytes == 4 * 4096);
   };
-  for (const char* kind : {"read", "write"}) {
-    const int argument = kind[0] == 'r' ? 0 : 1;
+  for (const AccessKind kind : {AccessKind::read, AccessKind::write}) {
+    const std::uint32_t argument = kind == AccessKind::read ? 0 : 1;
     check(the(counters_of("coalescing.contiguous", four_groups), kind, argument), 4, 4, 16);
     check(the(counters_of("coalescing.indirect", four_groups), kind, argument), 4, 1, 4);
     check(the(counters_of("coalescing.vector", four_groups), kind, argument), 16, 1, 16);
@@ -126,21 +131,23 @@ TEST_CASE("coalescing: four neighbours, none through offsets, one by constructio
 
 TEST_CASE("private memory: an array that is indexed, and scalars") {
   const samples::Choices one_group{.size = 256};
-  const Json array = counters_of("access.private_array", one_group)["totals"];
-  REQUIRE(array.contains("private_reads"));
-  CHECK(array["private_reads"]["accesses"].get<int>() >= 256 * 64);
-  CHECK_FALSE(counters_of("access.private_scalars", one_group)["totals"].contains("private_reads"));
+  const Counters array = counters_of("access.private_array", one_group);
+  const MemoryTotal* reads = total(array, MemorySpace::private_memory, AccessKind::read);
+  REQUIRE(reads);
+  CHECK(reads->accesses >= 256 * 64);
+  CHECK_FALSE(
+      total(counters_of("access.private_scalars", one_group), MemorySpace::private_memory, AccessKind::read));
 }
 
 TEST_CASE("reading clears, other modules have no counters, other devices do not count") {
   const samples::Sample& sample = *samples::find("saxpy");
   Bundle counted = counted_bundle("saxpy");
   run_counted(sample, counted);
-  const auto again = need(tool::read_counters(device(), need(counted.kernel(sample.kernel))->kernel()));
-  CHECK(again["launches"] == 0);
-  CHECK(again["instructions"].empty());
+  const auto again = need(read_counters(device(), need(counted.kernel(sample.kernel))->kernel()));
+  CHECK(again.launches == 0);
+  CHECK(again.instructions.empty());
   Bundle plain = need(Bundle::load(device(), need(find_kernel_files(KILN_SAMPLE_KERNELS, "saxpy"))));
-  const auto none = tool::read_counters(device(), need(plain.kernel(sample.kernel))->kernel());
+  const auto none = read_counters(device(), need(plain.kernel(sample.kernel))->kernel());
   REQUIRE_FALSE(none);
   CHECK(none.error().code() == ZE_RESULT_ERROR_NOT_AVAILABLE);
 }

@@ -217,8 +217,8 @@ TEST_CASE("K0401: the tool") {
 
 TEST_CASE("K0409, K0801 to K0804: counting") {
   StubDriver stub;
-  check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, tool::can_count(stub_device(stub)));
-  const auto counters = *detail::Json::parse(R"({"kernel": "sum", "defects": [
+  check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, can_count(stub_device(stub)));
+  const auto counters = parse_counters(R"({"kernel": "sum", "defects": [
       {"defect": "slm_out_of_bounds", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [1, 0, 0],
        "work_item": 63, "offset": 256, "bytes": 4, "available": 256, "times": 3},
       {"defect": "global_out_of_bounds", "at": {"id": 41, "line": null, "kind": "read"}, "group": [0, 0, 0],
@@ -230,12 +230,12 @@ TEST_CASE("K0409, K0801 to K0804: counting") {
        "work_item": 0, "offset": 4096, "bytes": 4, "available": 0, "times": 1, "address": 4096, "argument": null},
       {"defect": "indirect_access", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [0, 0, 0],
        "work_item": 3, "offset": 64, "bytes": 4, "available": 1024, "times": 8, "address": 4160,
-       "memory": "device"}]})");
+       "memory": "device"}]})")
+                            .value();
   const std::pair<const char*, const char*> codes[] = {
       {"K0801", ""}, {"K0802", ""}, {"K0803", ""}, {"K0802", "none"}, {"K0804", ""}};
   for (std::size_t i = 0; i < std::size(codes); ++i)
-    check_diagnostic(codes[i].first, tool::defect_diagnostic(counters, counters["defects"][i]),
-                     codes[i].second);
+    check_diagnostic(codes[i].first, to_diagnostic(counters, counters.defects[i]), codes[i].second);
 }
 #endif
 

@@ -38,7 +38,7 @@ std::optional<KernelFacts> native_facts(const std::filesystem::path& folder, con
 
 ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, const samples::Sample& sample,
                          const samples::Prepared& prepared, const std::string& file,
-                         const std::optional<NamedSource>& named, const Json& counters,
+                         const std::optional<NamedSource>& named, const std::optional<Counters>& counters,
                          const std::filesystem::path& folder, const CompileFor& compile) {
   ReportFacts facts;
   facts.summary = sample.summary;
@@ -58,9 +58,9 @@ ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, 
       known = *std::move(made);
       basis = "the native code that ocloc makes of it for " + std::string(target->name);
     } else {
-      known.simd_size = counters.is_object() ? counters.value("sub_group_size", 16u) : 16u;
+      known.simd_size = counters ? static_cast<std::uint32_t>(counters->sub_group_size) : 16;
       known.grf_count = 128;
-      if (counters.is_object() && counters["totals"].contains("barriers")) known.barrier_count = 1;
+      if (counters && counters->barriers > 0) known.barrier_count = 1;
       basis = "an estimate, as there is no native binary for " + std::string(target->name) +
               " here: " + std::to_string(known.simd_size) + " work-items and 128 registers a hardware thread";
     }

@@ -353,8 +353,8 @@ std::vector<Finding> findings_of(const Json& run, const ReportFacts& facts) {
   if (run.contains("differences"))
     for (const Json& each : run["differences"]) found.push_back({difference_diagnostic(each)});
   if (!run.contains("counters")) return found;
-  for (const Json& defect : run["counters"].value("defects", Json::array()))
-    found.push_back({defect_diagnostic(run["counters"], defect)});
+  if (const auto counters = parse_counters(run["counters"].dump()))
+    for (const Defect& defect : counters->defects) found.push_back({to_diagnostic(*counters, defect)});
   if (run.contains("counted"))
     for (const auto& [what, value] : run["counted"].items())
       if (run["predicted"][what] != value)

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "kiln/counters.hpp"
 #include "kiln/occupancy.hpp"
 #include "support/json.hpp"
 #include "tool/report/findings.hpp"
@@ -125,7 +126,7 @@ using CompileFor = std::function<std::optional<KernelFacts>(const Target&)>;
 [[nodiscard]] ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel,
                                        const samples::Sample& sample, const samples::Prepared& prepared,
                                        const std::string& file, const std::optional<NamedSource>& named,
-                                       const Json& counters,
+                                       const std::optional<Counters>& counters,
                                        const std::filesystem::path& folder = kernel_folder(),
                                        const CompileFor& compile = {});
 

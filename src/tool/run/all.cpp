@@ -41,18 +41,17 @@ class Bundles {
 struct Seen {
   Outcome outcome;
   std::vector<samples::Predicted> predicted;
-  Json counters;  ///< null: not asked for
+  std::optional<Counters> counters;  ///< nothing: not asked for
 
   /// What differs from the prediction, in words.
   [[nodiscard]] std::string difference() const {
     for (const samples::Predicted& p : predicted)
-      if (const auto value = counters.is_null() ? std::nullopt : counted(counters, p);
-          value && *value != p.value)
+      if (const auto value = counters ? counted(*counters, p) : std::nullopt; value && *value != p.value)
         return std::string(p.what) + ": " + std::to_string(p.value) + " predicted, " +
                std::to_string(*value) + " counted";
     return {};
   }
-  [[nodiscard]] std::size_t defects() const { return counters.is_null() ? 0 : counters["defects"].size(); }
+  [[nodiscard]] std::size_t defects() const { return counters ? counters->defects.size() : 0; }
 };
 
 struct SampleRow {
@@ -76,7 +75,7 @@ Result<Seen> run_one(const OpenDevice& device, Bundles& bundles, const samples::
   if (!prepared) return tl::unexpected(prepared.error());
   auto outcome = measure(device, *prepared, **kernel, options.repeat);
   if (!outcome) return tl::unexpected(std::move(outcome).error());
-  Seen seen{*std::move(outcome), prepared->predicted, nullptr};
+  Seen seen{*std::move(outcome), prepared->predicted, std::nullopt};
   if (!options.counters && !options.check_memory) return seen;
   auto counters = read_counters(device, (*kernel)->kernel());
   if (!counters) return tl::unexpected(std::move(counters).error());
@@ -96,12 +95,12 @@ Json all_json(const OpenDevice& device, const std::vector<SampleRow>& rows, int 
       if (outcome.executed) json["ok"] = !outcome.mismatch;
       json["host_ms"] = milliseconds(outcome.host);
       json["device_ms"] = outcome.executed ? Json(milliseconds(outcome.device)) : Json();
-      if (!row.seen->counters.is_null()) {
+      if (row.seen->counters) {
         for (const samples::Predicted& p : row.seen->predicted)
-          if (const auto value = counted(row.seen->counters, p))
+          if (const auto value = counted(*row.seen->counters, p))
             json["counted"].push_back({{"what", p.what}, {"predicted", p.value}, {"counted", *value}});
-        json["defects"] = defects_json(row.seen->counters);
-        if (counters) json["counters"] = row.seen->counters;
+        json["defects"] = defects_json(*row.seen->counters);
+        if (counters) json["counters"] = to_json(*row.seen->counters);
       }
     }
     list.push_back(std::move(json));
@@ -144,7 +143,7 @@ void print_failures(const std::vector<SampleRow>& rows) {
     else if (row.seen->defects() == 0 && !row.seen->difference().empty())
       text = row.seen->difference() + "\n";
     if (row.seen && row.seen->defects() > 0)
-      text += to_text(defect_diagnostic(row.seen->counters, row.seen->counters["defects"][0]));
+      text += to_text(to_diagnostic(*row.seen->counters, row.seen->counters->defects[0]));
     if (!text.empty() && text != last) complain("%s: %s", row.sample.name, text.c_str());
     last = std::move(text);
   }

@@ -28,7 +28,7 @@ struct Report {
   const Bundle& bundle;
   const samples::Prepared& prepared;
   Outcome outcome;
-  Json counters;  ///< null: not asked for
+  std::optional<Counters> counters;  ///< nothing: not asked for
   bool show_counters = false;
   ReportFacts facts{};  ///< with the counters, or for a page
 };
@@ -79,12 +79,12 @@ Json report_json(const Report& r) {
     json["first_wrong"] = {{"index", r.outcome.mismatch->index},
                            {"got", r.outcome.mismatch->got},
                            {"wanted", r.outcome.mismatch->wanted}};
-  if (r.counters.is_null()) return json;
+  if (!r.counters) return json;
   for (const samples::Predicted& p : r.prepared.predicted)
-    if (const auto value = counted(r.counters, p)) json["counted"][p.what] = *value;
-  json["defects"] = defects_json(r.counters);
+    if (const auto value = counted(*r.counters, p)) json["counted"][p.what] = *value;
+  json["defects"] = defects_json(*r.counters);
   if (!r.show_counters) return json;
-  json["counters"] = r.counters;
+  json["counters"] = to_json(*r.counters);
   json["findings"] = Json::array();
   for (const Finding& each : findings_of(json, r.facts))
     json["findings"].push_back(Json::parse(to_json(each.diagnostic)).value());
@@ -102,7 +102,7 @@ void print_text(const Report& r) {
   if (r.prepared.slm) say(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
   for (const samples::Predicted& p : r.prepared.predicted) {
     say("\n  predicted    %s: %llu", p.what, static_cast<unsigned long long>(p.value));
-    if (const auto value = r.counters.is_null() ? std::nullopt : counted(r.counters, p))
+    if (const auto value = !r.counters ? std::nullopt : counted(*r.counters, p))
       say(", counted %llu", static_cast<unsigned long long>(*value));
   }
   say("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
@@ -121,10 +121,10 @@ void print_text(const Report& r) {
   else
     say("%llu elements as on the host\n", static_cast<unsigned long long>(r.prepared.elements));
   if (r.show_counters) {
-    print_counters(r.counters);
+    print_counters(*r.counters);
     print_findings(findings_of(json, r.facts), r.facts);
-  } else if (!r.counters.is_null()) {
-    print_defects(r.counters);
+  } else if (r.counters) {
+    print_defects(*r.counters);
   }
 }
 
@@ -196,7 +196,7 @@ int run(const RunOptions& options) {
   if (!prepared) return fail(options, prepared.error());
   auto outcome = measure(*device, *prepared, **kernel, options.repeat);
   if (!outcome) return fail(options, outcome.error());
-  Report report{*sample, *device, *bundle, *prepared, *outcome, nullptr, counts};
+  Report report{*sample, *device, *bundle, *prepared, *outcome, std::nullopt, counts};
   if (watched) {
     auto counters = read_counters(*device, (*kernel)->kernel());
     if (!counters) return fail(options, counters.error());
@@ -214,7 +214,7 @@ int run(const RunOptions& options) {
   else
     print_text(report);
   if (!options.report.empty() && !options.json) say("  report       %s\n", options.report.c_str());
-  return outcome->mismatch || (watched && !report.counters["defects"].empty()) ? kWrongAnswer : kOk;
+  return outcome->mismatch || (watched && !report.counters->defects.empty()) ? kWrongAnswer : kOk;
 }
 
 }  // namespace kiln::tool

@@ -27,7 +27,7 @@ struct FileReport {
   std::vector<BufferResult> results;
   std::optional<Error> overrun;
   Tolerance tolerance;
-  Json counters{};  ///< null: not asked for
+  std::optional<Counters> counters{};  ///< nothing: not asked for
   bool show_counters = false;
   ReportFacts facts{};
 
@@ -122,11 +122,11 @@ Json file_json(const FileReport& r) {
     json["ok"] = false;
     json["error"] = to_json(*r.overrun);
   }
-  if (r.counters.is_null()) return json;
-  json["defects"] = defects_json(r.counters);
+  if (!r.counters) return json;
+  json["defects"] = defects_json(*r.counters);
   if (!json["defects"].empty()) json["ok"] = false;
   if (!r.show_counters) return json;
-  json["counters"] = r.counters;
+  json["counters"] = to_json(*r.counters);
   json["findings"] = Json::array();
   for (const Finding& each : findings_of(json, r.facts))
     json["findings"].push_back(Json::parse(to_json(each.diagnostic)).value());
@@ -161,11 +161,11 @@ void print_file_text(const FileReport& r, const Json& json) {
         right ? "as expected" : "compared");
   }
   if (r.show_counters) {
-    print_counters(r.counters);
+    print_counters(*r.counters);
     print_findings(findings_of(json, r.facts), r.facts);
     return;
   }
-  if (!r.counters.is_null()) print_defects(r.counters);
+  if (r.counters) print_defects(*r.counters);
   for (const Json& each : json["differences"]) say("%s", to_text(difference_diagnostic(each)).c_str());
 }
 

@@ -10,37 +10,35 @@
 namespace kiln::tool {
 namespace {
 
-std::string cell(const Json& json, const char* field) {
-  if (!json.contains(field) || json[field].is_null()) return "-";
-  return json[field].is_string() ? json[field].get<std::string>() : json[field].dump();
-}
+std::string number_or_dash(std::uint64_t number) { return number ? std::to_string(number) : "-"; }
 
 /// "1: 4096, 2: 12": how many lines, how often.
-std::string lines_text(const Json& instruction) {
-  if (!instruction.contains("lines")) return "-";
+std::string lines_text(const InstructionCount& instruction) {
   std::string text;
-  for (const auto& [lines, times] : instruction["lines"].items())
-    text += (text.empty() ? "" : ", ") + lines + ": " + times.dump();
-  return text;
+  for (const auto& [lines, times] : instruction.lines)
+    text += (text.empty() ? "" : ", ") + std::to_string(lines) + ": " + std::to_string(times);
+  return text.empty() ? "-" : text;
 }
 
 /// "line 25"; "%161" where the kernel has no lines.
-std::string place(const Json& instruction) {
-  if (instruction["line"].is_number()) return "line " + instruction["line"].dump();
-  return instruction["id"].is_number() ? "%" + instruction["id"].dump() : "-";
+std::string place(const CodePlace& at) {
+  if (at.line) return "line " + std::to_string(at.line);
+  return at.id ? "%" + std::to_string(at.id) : "-";
 }
 
-std::string argument_text(const Json& instruction) {
-  const std::string name = instruction.value("argument_name", std::string());
-  return name.empty() ? cell(instruction, "argument") : name;
+std::string argument_text(const InstructionCount& instruction) {
+  if (!instruction.argument_name.empty()) return instruction.argument_name;
+  return instruction.argument ? std::to_string(*instruction.argument) : "-";
 }
+
+/// Accesses of SLM, which take turns at its banks.
+bool takes_turns(MemorySpace memory, std::uint64_t turns) { return memory == MemorySpace::slm || turns; }
 
 }  // namespace
 
-void print_defects(const Json& counters) {
-  for (const Json& defect : counters["defects"])
-    say("%s", to_text(defect_diagnostic(counters, defect)).c_str());
-  if (counters["defects"].empty()) say("  memory       no access out of bounds, no data race in SLM\n");
+void print_defects(const Counters& counters) {
+  for (const Defect& defect : counters.defects) say("%s", to_text(to_diagnostic(counters, defect)).c_str());
+  if (counters.defects.empty()) say("  memory       no access out of bounds, no data race in SLM\n");
 }
 
 void print_findings(const std::vector<Finding>& found, const ReportFacts& facts) {
@@ -49,34 +47,35 @@ void print_findings(const std::vector<Finding>& found, const ReportFacts& facts)
   for (const Finding& each : found) say("%s", to_text(each.diagnostic).c_str());
 }
 
-void print_counters(const Json& counters) {
+void print_counters(const Counters& counters) {
   std::vector<std::vector<std::string>> totals{
       {"MEMORY", "ACCESSES", "BYTES", "BY SUB-GROUPS", "CACHE LINES", "TURNS", "OF CONFLICTS"}};
-  for (const auto& [name, sums] : counters["totals"].items()) {
-    if (sums.is_number()) {
-      totals.push_back({name, sums.dump(), "-", "-", "-", "-", "-"});
-      continue;
-    }
-    std::string shown = name;
-    shown[shown.find('_')] = ' ';
-    totals.push_back({shown, cell(sums, "accesses"), cell(sums, "bytes"), cell(sums, "sub_group_accesses"),
-                      cell(sums, "lines"), cell(sums, "turns"), cell(sums, "conflict_turns")});
+  for (const MemoryTotal& each : counters.totals) {
+    const bool slm = takes_turns(each.memory, each.turns);
+    totals.push_back({std::string(to_string(each.memory)) + " " + std::string(to_string(each.kind)) + "s",
+                      std::to_string(each.accesses), std::to_string(each.bytes),
+                      number_or_dash(each.sub_group_accesses), number_or_dash(each.lines),
+                      number_or_dash(each.turns), slm ? std::to_string(each.conflict_turns) : "-"});
   }
+  if (counters.barriers)
+    totals.push_back({"barriers", std::to_string(counters.barriers), "-", "-", "-", "-", "-"});
   say("\n");
   print_table(std::move(totals), 1, 2);
   std::vector<std::vector<std::string>> table{{"PLACE", "KIND", "MEMORY", "OF", "CACHE LINES: TIMES", "WIDTH",
                                                "ACCESSES", "TURNS", "OF CONFLICTS", "NEIGHBOURS"}};
-  for (const Json& each : counters["instructions"]) {
-    const bool joins = each.contains("neighbours") && each["neighbours"]["accesses"] != 1;
+  for (const InstructionCount& each : counters.instructions) {
+    const bool joins = each.neighbours > 1;
     table.push_back(
-        {place(each), cell(each, "kind"), cell(each, "memory"), argument_text(each), lines_text(each),
-         cell(each, "width"), cell(each, "accesses"), cell(each, "turns"), cell(each, "conflict_turns"),
-         joins ? cell(each["neighbours"], "accesses") + " in " + cell(each["neighbours"], "bytes") + " B"
+        {place(each.at), std::string(to_string(each.at.kind)), std::string(to_string(each.memory)),
+         argument_text(each), lines_text(each), number_or_dash(each.width), std::to_string(each.accesses),
+         number_or_dash(each.turns),
+         takes_turns(each.memory, each.turns) ? std::to_string(each.conflict_turns) : "-",
+         joins ? std::to_string(each.neighbours) + " in " + std::to_string(each.neighbour_bytes) + " B"
                : "-"});
   }
   say("\n");
   print_table(std::move(table), 5, 2);
-  if (!counters.value("complete", true))
+  if (!counters.complete)
     say("  Some sub-groups made more accesses than are kept: their lines and turns are counted in parts.\n");
 }
 

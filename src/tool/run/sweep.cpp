@@ -82,8 +82,7 @@ Result<SweptSize> run_size(const OpenDevice& device, FileRun& run, const FileReq
   swept.outcome = *outcome;
   if (options.counters) {
     KILN_TRY(const auto counters, read_counters(device, run.kernel().kernel()));
-    if (const Json* barriers = counters["totals"].find("barriers"); barriers && barriers->is_number())
-      swept.barriers = barriers->get<std::uint64_t>();
+    swept.barriers = counters.barriers;
   }
   for (const BufferResult& each : run.results())
     if (each.expected && compare_arrays(each.data, *each.expected, request.tolerance).count > 0)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the CPU device counts of a kernel: reading it, holding it against predictions, and defects as
-// diagnostics.
+// What samples predict, held against what the CPU device counted, and counters and defects as text and JSON.
 #pragma once
 
 #include <optional>
 
+#include "kiln/counters.hpp"
 #include "support/json.hpp"
 #include "tool/samples/samples.hpp"
 
@@ -12,27 +12,18 @@ namespace kiln::tool {
 
 using detail::Json;
 
-/// How a bundle is loaded when the CPU device shall count, and look for defects: made for it, of SPIR-V.
-[[nodiscard]] inline BundleOptions counted_build() { return {.flags = "-kiln-counters", .only_spirv = true}; }
-
-/// K0409 for another device than the CPU device: nothing else counts.
-[[nodiscard]] Result<void> can_count(const OpenDevice& device);
-
-/// The counters of a kernel that was built with the flag, over its launches since the last call. Form:
-/// docs/counters.md.
-[[nodiscard]] Result<Json> read_counters(const OpenDevice& device, KernelRef kernel);
-
 /// What was counted of that which a sample predicts, for one launch; nothing when it cannot be counted.
-[[nodiscard]] std::optional<std::uint64_t> counted(const Json& counters, const samples::Predicted& predicted);
+[[nodiscard]] std::optional<std::uint64_t> counted(const Counters& counters,
+                                                   const samples::Predicted& predicted);
 
-/// A defect of the counters: K0801 to K0804.
-[[nodiscard]] Diagnostic defect_diagnostic(const Json& counters, const Json& defect);
+/// As the device gave them.
+[[nodiscard]] Json to_json(const Counters& counters);
 
 /// All defects, as diagnostics.
-[[nodiscard]] Json defects_json(const Json& counters);
-void print_defects(const Json& counters);
+[[nodiscard]] Json defects_json(const Counters& counters);
+void print_defects(const Counters& counters);
 
 /// Totals and instructions as tables.
-void print_counters(const Json& counters);
+void print_counters(const Counters& counters);
 
 }  // namespace kiln::tool
