@@ -553,6 +553,31 @@ TEST_CASE("handles of many threads keep apart") {
         for (std::size_t i = 0; i < files.size(); ++i)
           mine += kiln_file_from_memory("x", "abc", i % 4, &files[i], nullptr) != KILN_SUCCESS;
         for (std::size_t i = 0; i < files.size(); ++i) {
+TEST_CASE("no lack of memory leaves a sink, which gets its line all the same") {
+  static char line[2000];
+  static size_t line_size = 0;
+  Caught caught;
+  const auto take = [](void*, uint32_t, const char* message, size_t size) {
+    line_size = std::min(size, sizeof line - 1);
+    std::memcpy(line, message, line_size + 1);
+  };
+  good(kiln_set_log_sink(take, nullptr, caught.out()), caught);
+  const kiln::LogTarget target = kiln::replace_log_sink({});
+  const std::string shorter(100, 's'), longer(5000, 'l');
+  for (const std::string& message : {shorter, longer}) {
+    fail_at = 0;
+    target.sink(target.user, kiln::LogLevel::info, message);
+    fail_at = -1;
+    CHECK(line_size > 0);
+    CHECK(message.starts_with(std::string(line, line_size)));
+    CHECK(line[line_size] == 0);
+  }
+  target.sink(target.user, kiln::LogLevel::info, std::string(1999, 'x'));
+  CHECK(std::string(line) == std::string(1999, 'x'));
+  kiln::replace_log_sink(target);
+  good(kiln_set_log_sink(nullptr, nullptr, caught.out()), caught);
+}
+
           uint32_t count = 0;
           mine += kiln_file_part_count(files[i], &count, nullptr) != KILN_SUCCESS;
           kiln_file_destroy(files[i]);
