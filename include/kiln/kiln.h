@@ -138,7 +138,8 @@ const char* kiln_error_call(kiln_error error);
 const char* kiln_error_code(kiln_error error);
 /// Lines for people, the last one ended.
 const char* kiln_error_text(kiln_error error);
-/// One JSON object: code, severity, message, rows, help, call, result, result_value, answered_by.
+/// One JSON object: code, severity, message, rows, help, call, result, result_value, answered_by. All of them
+/// are there, also where the result is all that is known.
 const char* kiln_error_json(kiln_error error);
 void kiln_error_destroy(kiln_error error);
 

@@ -10,9 +10,17 @@ namespace {
 /// Stands for an error that there was no memory for. Its kind is that of errors, and no slot gives it out.
 const auto kNoMemory = reinterpret_cast<kiln_error>(static_cast<std::uintptr_t>(Kind::error));
 
-std::string plain_json(const Error& error) {
-  return std::string(R"({"call":")") + error.call() + R"(","result":")" + result_name(error.code()) +
-         R"(","result_value":)" + std::to_string(static_cast<std::uint32_t>(error.code())) + "}";
+/// With the same members whatever is known, so that who reads them needs no question.
+std::string json_of(const Error& error) {
+  if (error.diagnostic()) return to_json(*error.diagnostic());
+  const std::string_view call = error.call();
+  const AnsweredBy by = call.starts_with("ze") ? AnsweredBy::driver : AnsweredBy::kiln;
+  return to_json(Diagnostic{"",
+                            std::string(call) + " failed: " + result_text(error.code()),
+                            {},
+                            {},
+                            Severity::error,
+                            Answer{by, static_cast<std::uint32_t>(error.code()), std::string(call)}});
 }
 
 Error with(ze_result_t code, const char* call, std::string message, std::vector<DiagnosticRow> rows,
@@ -90,8 +98,7 @@ Result<std::string> optional_text(const char* call, const char* parameter, const
 kiln_result fail(const Error& error, kiln_error* out) {
   const auto code = static_cast<kiln_result>(error.code());
   if (!out || code == KILN_NOT_READY) return code;
-  auto object = std::make_shared<ErrorObject>(ErrorObject{
-      error, error.text(), error.diagnostic() ? to_json(*error.diagnostic()) : plain_json(error)});
+  auto object = std::make_shared<ErrorObject>(ErrorObject{error, error.text(), json_of(error)});
   *out = static_cast<kiln_error>(keep(Kind::error, std::move(object)));
   if (!*out) *out = kNoMemory;
   return code;
@@ -151,8 +158,12 @@ const char* kiln_error_text(kiln_error error) {
 }
 
 const char* kiln_error_json(kiln_error error) {
-  return text_of(error, R"({"result":"ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY","result_value":1879048194})",
-                 [](const ErrorObject& object) { return object.json.c_str(); });
+  return text_of(
+      error,
+      R"({"code":"","severity":"error","message":"the host has no memory left","rows":[],"help":[],)"
+      R"("call":"","result":"ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY","result_value":1879048194,)"
+      R"("answered_by":"kiln"})",
+      [](const ErrorObject& object) { return object.json.c_str(); });
 }
 
 void kiln_error_destroy(kiln_error error) { destroy<ErrorObject>(error); }
