@@ -23,9 +23,9 @@
 // after the call, except for memory that commands of a list work on: that must live until they have ended.
 //
 // Bad input. A null where none may be, a handle that was destroyed, was never given or is of another kind, a
-// struct of a size or version that the library does not know, a string of more than 65,535 bytes: each gives
-// a result and a diagnostic (K0901 to K0903) and no more happens. A pointer to memory that is not there
-// cannot be recognized.
+// struct of a size or version that the library does not know or whose `reserved` is not 0, a string of more
+// than 65,535 bytes: each gives a result and a diagnostic (K0901 to K0903) and no more happens. A pointer to
+// memory that is not there cannot be recognized.
 //
 // Threads. Handles of devices, bundles, caches, files and targets, findings and meanings may be used by any
 // threads at once. A list, a queue for submission, a kernel and a buffer belong to one thread at a time;
@@ -702,7 +702,7 @@ KILN_DETAIL_STRUCT(kiln_timestamps)
 KILN_CHECKED kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t flags,
                                                 kiln_event_pool* pool, kiln_error* error);
 void kiln_event_pool_destroy(kiln_event_pool pool);
-/// `index` below the pool's count, each once at a time. Thread-safe.
+/// `index` below the pool's count (K0903), each once at a time. Thread-safe.
 KILN_CHECKED kiln_result kiln_event_create(kiln_event_pool pool, uint32_t index, kiln_event* event,
                                            kiln_error* error);
 
@@ -738,7 +738,8 @@ KILN_CHECKED kiln_result kiln_event_status(kiln_event event, kiln_error* error);
 KILN_CHECKED kiln_result kiln_event_signal(kiln_event event, kiln_error* error);
 /// When nobody waits.
 KILN_CHECKED kiln_result kiln_event_reset(kiln_event event, kiln_error* error);
-/// Of the kernel that signalled it; the pool needs KILN_EVENTS_TIMESTAMPS.
+/// Of the kernel that signalled it; the pool needs KILN_EVENTS_TIMESTAMPS. KILN_NOT_READY where it is not
+/// signalled yet.
 KILN_CHECKED kiln_result kiln_event_get_timestamps(kiln_event event, kiln_timestamps* timestamps,
                                                    kiln_error* error);
 void* kiln_event_native(kiln_event event);  ///< a ze_event_handle_t; null for a bad handle

@@ -57,6 +57,14 @@ Error newer_struct(const char* call, const char* type, std::uint32_t size, std::
               {"leave what is behind the known size zero, or use a newer libkiln"}, "K0902");
 }
 
+Error reserved_struct(const char* call, const char* type, std::uint32_t value) {
+  return with(ZE_RESULT_ERROR_UNSUPPORTED_VERSION, call,
+              std::string("`") + type + "` asks for something that this library is too old for",
+              {{"reserved", {}, value}},
+              {std::string("leave `reserved` zero, as KILN_INIT(") + type + ") does, or use a newer libkiln"},
+              "K0902");
+}
+
 Error bad_parameter(ze_result_t code, const char* call, const char* parameter, const std::string& message,
                     std::vector<std::string> help) {
   return with(code, call, std::string("`") + parameter + "` " + message, {}, std::move(help), "K0903");

@@ -22,6 +22,8 @@ namespace kiln_c {
                                std::uint32_t version);
 /// K0902: what a newer header has there is set.
 [[nodiscard]] Error newer_struct(const char* call, const char* type, std::uint32_t size, std::uint32_t known);
+/// The same of what a struct of now keeps free.
+[[nodiscard]] Error reserved_struct(const char* call, const char* type, std::uint32_t value);
 /// K0903: a parameter that cannot be meant. `message` goes on behind its name.
 [[nodiscard]] Error bad_parameter(ze_result_t code, const char* call, const char* parameter,
                                   const std::string& message, std::vector<std::string> help = {});
@@ -136,6 +138,9 @@ class Input {
       std::memcpy(&into.own_, given, given->struct_size);
     else
       into.given_ = given;
+    if constexpr (requires { given->reserved; })
+      if (into->reserved != 0) [[unlikely]]
+        return tl::unexpected(reserved_struct(call, type, into->reserved));
     return {};
   }
   [[nodiscard]] const Struct* operator->() const { return given_ ? given_ : &own_; }

@@ -68,7 +68,7 @@ kiln_result kiln_check(kiln_file file, uint32_t part, uint32_t kernel, const cha
     KILN_TRY(receives(call, "findings", findings));
     KILN_TRY(const FileObject* object, get<FileObject>(call, file));
     KILN_TRY(const KernelFacts* facts, kernel_of(call, *object, part, kernel));
-    KILN_TRY(const Target* product, target_named(call, target));
+    KILN_TRY(const Target* product, target_named(call, "target", target));
     KILN_TRY(const KernelRequest wanted, request_of(call, *facts, request));
     auto found = std::make_shared<FindingsObject>();
     const auto add = [&](Diagnostic diagnostic) {
@@ -91,7 +91,7 @@ kiln_result kiln_what_fits(kiln_file file, uint32_t part, uint32_t kernel, const
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(const FileObject* object, get<FileObject>(call, file));
     KILN_TRY(const KernelFacts* facts, kernel_of(call, *object, part, kernel));
-    KILN_TRY(const Target* product, target_named(call, target));
+    KILN_TRY(const Target* product, target_named(call, "target", target));
     KILN_TRY(const KernelRequest wanted, request_of(call, *facts, request));
     const TargetLimits limits = target_limits(*product);
     kiln_room known = room_of(what_fits(*facts, limits, wanted));
@@ -112,7 +112,7 @@ kiln_result kiln_get_occupancy(kiln_file file, uint32_t part, uint32_t kernel, c
                   KILN_RESOURCE_BARRIERS == static_cast<int>(Resource::barriers));
     KILN_TRY(const FileObject* object, get<FileObject>(call, file));
     KILN_TRY(const KernelFacts* facts, kernel_of(call, *object, part, kernel));
-    KILN_TRY(const Target* product, target_named(call, target));
+    KILN_TRY(const Target* product, target_named(call, "target", target));
     const Occupancy known = kiln::occupancy(*facts, core_limits(*product), group_size, slm);
     kiln_occupancy result = KILN_INIT(kiln_occupancy);
     result.slm_per_group = known.slm_per_group;

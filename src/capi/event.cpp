@@ -4,11 +4,12 @@
 
 namespace kiln_c {
 
-Result<void> Events::read(const char* call, const kiln_event* given, std::uint32_t count) {
+Result<void> Events::read(const char* call, const kiln_event* given, std::uint32_t count, const char* name,
+                          const char* count_name) {
   constexpr std::uint32_t kMost = 1 << 24;  // as many as a pool can have
   if (count == 0) return {};
-  if (!given) return tl::unexpected(null_parameter(call, "wait"));
-  if (count > kMost) return tl::unexpected(out_of_range(call, "wait_count", count, kMost));
+  if (!given) return tl::unexpected(null_parameter(call, name));
+  if (count > kMost) return tl::unexpected(out_of_range(call, count_name, count, kMost));
   few_count_ = count <= few_.size() ? count : 0;
   if (!few_count_) more_.resize(count);
   EventRef* const into = few_count_ ? few_.data() : more_.data();
@@ -26,7 +27,7 @@ Result<Sync> sync_of(const char* call, kiln_event signal, const kiln_event* wait
     KILN_TRY(const EventObject* event, get<EventObject>(call, signal));
     sync.signal = event->event.get();
   }
-  KILN_TRY(events.read(call, wait, wait_count));
+  KILN_TRY(events.read(call, wait, wait_count, "wait", "wait_count"));
   sync.wait = events.refs();
   return sync;
 }
@@ -82,6 +83,8 @@ kiln_result create_in_pool(const char* call, kiln_event_pool pool, uint32_t inde
       return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "flags",
                                           "are those of an event without a pool",
                                           {"give them to kiln_event_pool_create()"}));
+    if (index >= object->pool->count)
+      return tl::unexpected(out_of_range(call, "index", index, object->pool->count));
     KILN_TRY(object->event, object->pool->pool->event(index, wanted));
     return give(call, std::move(object), event);
   });
@@ -102,6 +105,7 @@ kiln_result kiln_event_pool_create(kiln_device device, uint32_t count, uint32_t 
     options.timestamps = flags & KILN_EVENTS_TIMESTAMPS;
     options.host_visible = !(flags & KILN_EVENTS_DEVICE_ONLY);
     KILN_TRY(object->pool, EventPoolRef::create(object->device->open.context.get(), count, options));
+    object->count = count;
     return give(call, std::move(object), pool);
   });
 }

@@ -19,7 +19,8 @@ namespace kiln_c {
 
 /// Its texts are of static storage.
 [[nodiscard]] kiln_target_info target_info(const Target& target);
-[[nodiscard]] Result<const Target*> target_named(const char* call, const char* name);
+/// `parameter` is what the name came as, for messages.
+[[nodiscard]] Result<const Target*> target_named(const char* call, const char* parameter, const char* name);
 
 /// A copy of bytes from outside; lack of memory for them is an error.
 [[nodiscard]] Result<std::vector<std::byte>> copy_of(const char* call, const char* parameter,

@@ -15,10 +15,11 @@ Result<std::shared_ptr<DeviceObject>> beside(std::shared_ptr<DeviceObject> objec
 }
 
 /// One of the devices that `all` gives.
-kiln_result give_one(const char* call, kiln_device device, std::uint32_t index, kiln_device* out,
-                     kiln_error* error, Result<std::vector<DeviceRef>> (*all)(const OpenDevice&)) {
+kiln_result give_one(const char* call, kiln_device device, std::uint32_t index, const char* name,
+                     kiln_device* out, kiln_error* error,
+                     Result<std::vector<DeviceRef>> (*all)(const OpenDevice&)) {
   return run(call, error, [&]() -> Result<void> {
-    KILN_TRY(receives(call, "device", out));
+    KILN_TRY(receives(call, name, out));
     KILN_TRY(std::shared_ptr<DeviceObject> object, hold<DeviceObject>(call, device));
     KILN_TRY(const std::vector<DeviceRef> devices, all(object->open));
     if (index >= devices.size()) return tl::unexpected(out_of_range(call, "index", index, devices.size()));
@@ -72,7 +73,7 @@ kiln_result kiln_device_count(kiln_device device, uint32_t* count, kiln_error* e
 }
 
 kiln_result kiln_device_at(kiln_device device, uint32_t index, kiln_device* other, kiln_error* error) {
-  return give_one(__func__, device, index, other, error, siblings);
+  return give_one(__func__, device, index, "other", other, error, siblings);
 }
 
 kiln_result kiln_device_sub_device_count(kiln_device device, uint32_t* count, kiln_error* error) {
@@ -81,7 +82,7 @@ kiln_result kiln_device_sub_device_count(kiln_device device, uint32_t* count, ki
 
 kiln_result kiln_device_sub_device(kiln_device device, uint32_t index, kiln_device* sub_device,
                                    kiln_error* error) {
-  return give_one(__func__, device, index, sub_device, error, tiles);
+  return give_one(__func__, device, index, "sub_device", sub_device, error, tiles);
 }
 
 kiln_result kiln_device_lend(kiln_device driver_of, const kiln_native_device* native, kiln_device* device,

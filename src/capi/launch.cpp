@@ -29,6 +29,9 @@ class Arguments {
     void** const addresses = many_.empty() ? few_addresses_.data() : many_addresses_.data();
     for (std::uint32_t i = 0; i < count; ++i) {
       const kiln_argument& each = given[i];
+      if (each.reserved != 0) [[unlikely]]
+        return tl::unexpected(wrong(call, i, ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                                    "has a `reserved` of " + std::to_string(each.reserved) + ", not 0"));
       const bool has_data = each.kind != KILN_ARGUMENT_LOCAL;
       if (has_data && !each.data) [[unlikely]]
         return tl::unexpected(wrong(call, i, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "has no data"));

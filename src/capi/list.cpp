@@ -252,7 +252,7 @@ kiln_result kiln_list_wait(kiln_list list, const kiln_event* events, uint32_t co
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(const ListObject* object, get<ListObject>(call, list));
     Events known;
-    KILN_TRY(known.read(call, events, count));
+    KILN_TRY(known.read(call, events, count, "events", "count"));
     return count == 0 ? Result<void>() : object->list->wait(known.refs());
   });
 }

@@ -128,6 +128,7 @@ struct EventPoolObject {
   using Handle = kiln_event_pool;
   std::shared_ptr<DeviceObject> device;
   EventPool pool;
+  std::uint32_t count = 0;  // of events
 };
 
 struct EventObject {

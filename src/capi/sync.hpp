@@ -11,8 +11,9 @@ namespace kiln_c {
 /// Events behind their handles. Must outlive the Sync that refers to them.
 class Events {
  public:
-  /// K0901 for one that is none.
-  [[nodiscard]] Result<void> read(const char* call, const kiln_event* given, std::uint32_t count);
+  /// K0901 for one that is none. With the names of the two parameters or members, for messages.
+  [[nodiscard]] Result<void> read(const char* call, const kiln_event* given, std::uint32_t count,
+                                  const char* name, const char* count_name);
   [[nodiscard]] std::span<const EventRef> refs() const {
     return more_.empty() ? std::span(few_.data(), few_count_) : std::span<const EventRef>(more_);
   }

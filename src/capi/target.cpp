@@ -34,12 +34,12 @@ kiln_target_info target_info(const Target& target) {
   return info;
 }
 
-Result<const Target*> target_named(const char* call, const char* name) {
-  KILN_TRY(const std::string wanted, text(call, "target", name));
+Result<const Target*> target_named(const char* call, const char* parameter, const char* name) {
+  KILN_TRY(const std::string wanted, text(call, parameter, name));
   if (const Target* const found = find_target(wanted)) return found;
   std::string all;
   for (const Target& each : targets()) all += (all.empty() ? "" : ", ") + std::string(each.name);
-  return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "target",
+  return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, parameter,
                                       "is `" + wanted + "`, which is no product that is known",
                                       {"one of " + all + ", or an alias or a version of one"}));
 }
@@ -73,7 +73,7 @@ kiln_result kiln_target_get(uint32_t index, kiln_target_info* info, kiln_error* 
 kiln_result kiln_target_find(const char* name, kiln_target_info* info, kiln_error* error) {
   const char* const call = __func__;
   return run(call, error, [&]() -> Result<void> {
-    KILN_TRY(const Target* target, target_named(call, name));
+    KILN_TRY(const Target* target, target_named(call, "name", name));
     return write(call, "kiln_target_info", target_info(*target), info);
   });
 }

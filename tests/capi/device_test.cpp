@@ -222,7 +222,8 @@ TEST_CASE("a list on a queue, with events and their times") {
       KILN_ERROR_INVALID_ENUMERATION, "K0903");
   good(kiln_event_create(pool, 0, first.out(), caught.out()), caught);
   good(kiln_event_create(pool, 1, second.out(), caught.out()), caught);
-  CHECK(kiln_event_create(pool, 2, EventHandle().out(), caught.out()) == KILN_ERROR_INVALID_ARGUMENT);
+  bad(kiln_event_create(pool, 2, EventHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_ARGUMENT,
+      "K0903");
   good(kiln_queue_create(saxpy.device, 0, queue.out(), caught.out()), caught);
   CHECK(kiln_event_status(first, caught.out()) == KILN_NOT_READY);
   CHECK(caught.get() == nullptr);
@@ -260,6 +261,57 @@ TEST_CASE("a list on a queue, with events and their times") {
   good(kiln_list_signal(saxpy.list, second, caught.out()), caught);
   bad(kiln_list_create(saxpy.device, KILN_LIST_SYNCHRONOUS, List().out(), caught.out()), caught,
       KILN_ERROR_INVALID_ARGUMENT, "K0903");
+}
+
+TEST_CASE("what a struct keeps free is zero") {
+  Saxpy saxpy;
+  Caught& caught = saxpy.caught;
+  const auto refused = [&](kiln_result result) {
+    bad(result, caught, KILN_ERROR_UNSUPPORTED_VERSION, "K0902");
+  };
+  kiln_bundle_options bundle = KILN_INIT(kiln_bundle_options);
+  kiln_source source = KILN_INIT(kiln_source);
+  kiln_buffer_options buffer = KILN_INIT(kiln_buffer_options);
+  kiln_event_options event = KILN_INIT(kiln_event_options);
+  kiln_sync sync = KILN_INIT(kiln_sync);
+  bundle.reserved = source.reserved = buffer.reserved = event.reserved = sync.reserved = 7;
+  source.name = "name";
+  refused(kiln_bundle_load(saxpy.device, KILN_TEST_SPIRV "/saxpy", &bundle, nullptr, BundleHandle().out(),
+                           caught.out()));
+  refused(kiln_bundle_compile(saxpy.device, &source, nullptr, nullptr, BundleHandle().out(), caught.out()));
+  refused(
+      kiln_buffer_allocate(saxpy.device, KILN_MEMORY_SHARED, 4, &buffer, BufferHandle().out(), caught.out()));
+  refused(kiln_event_create_counter_based(saxpy.device, &event, EventHandle().out(), caught.out()));
+  refused(kiln_list_barrier(saxpy.list, &sync, caught.out()));
+  saxpy.info.reserved = 7;
+  refused(saxpy.launch());
+  saxpy.info.reserved = 0;
+  saxpy.arguments[2].reserved = 7;
+  bad(saxpy.launch(), caught, KILN_ERROR_INVALID_ENUMERATION, "K0903");
+  CHECK(caught.text().starts_with("error[K0903]: `arguments[2]` "));
+}
+
+TEST_CASE("a parameter is called by its name") {
+  Saxpy saxpy;
+  Caught& caught = saxpy.caught;
+  const auto named = [&](kiln_result result, const std::string& name) {
+    bad(result, caught, KILN_ERROR_INVALID_NULL_POINTER, "K0903");
+    CHECK(caught.text().starts_with("error[K0903]: `" + name + "` "));
+  };
+  named(kiln_list_wait(saxpy.list, nullptr, 1, caught.out()), "events");
+  named(kiln_device_at(saxpy.device, 0, nullptr, caught.out()), "other");
+  named(kiln_device_sub_device(saxpy.device, 0, nullptr, caught.out()), "sub_device");
+  const kiln_event none = nullptr;
+  bad(kiln_list_wait(saxpy.list, &none, ~0u, caught.out()), caught, KILN_ERROR_INVALID_ARGUMENT, "K0903");
+  CHECK(caught.text().starts_with("error[K0903]: `count` "));
+  saxpy.info.wait_count = 1;
+  named(saxpy.launch(), "wait");
+  // What the driver alone knows is told in the same members.
+  const kiln_ipc_handle none_such{};
+  const kiln_result result =
+      kiln_buffer_open_ipc(saxpy.device, &none_such, 4, BufferHandle().out(), caught.out());
+  REQUIRE(result != KILN_SUCCESS);
+  bad(result, caught, result, "");
 }
 
 TEST_CASE("objects end in any order") {
