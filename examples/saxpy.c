@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The README's example in C11: what a file says, then one kernel, from its files to its answer.
+// The README's example in C11: one kernel, from its files to its answer.
 #include <kiln/kiln.h>
 #include <stdio.h>
 

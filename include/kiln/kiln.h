@@ -408,7 +408,8 @@ KILN_CHECKED kiln_result kiln_device_sub_device_count(kiln_device device, uint32
 KILN_CHECKED kiln_result kiln_device_sub_device(kiln_device device, uint32_t index, kiln_device* sub_device,
                                                 kiln_error* error);
 /// A device whose context is an engine's own, and stays so: it must outlive what is made of the device. The
-/// handles are those of the Level Zero loader, or of the driver of `driver_of` where that is not null.
+/// handles are those of the Level Zero loader, or of the driver of `driver_of` where that is not null. Its
+/// kind is then that of `driver_of`, else what the driver says the device is.
 /// Errors: K0228, or the driver's.
 KILN_CHECKED kiln_result kiln_device_lend(kiln_device driver_of, const kiln_native_device* native,
                                           kiln_device* device, kiln_error* error);
@@ -669,6 +670,7 @@ KILN_CHECKED kiln_result kiln_bundle_global(kiln_bundle bundle, const char* name
 /// The address of a function on the device, for kernels that call through pointers. Error: K0233.
 KILN_CHECKED kiln_result kiln_bundle_function(kiln_bundle bundle, const char* name, void** address,
                                               kiln_error* error);
+void* kiln_bundle_native(kiln_bundle bundle);  ///< a ze_module_handle_t; null for a bad handle
 void kiln_bundle_destroy(kiln_bundle bundle);
 
 /// A kernel of its own each time, so that every thread can have one. Errors: K0208 with the names there are,
@@ -743,6 +745,10 @@ KILN_CHECKED kiln_result kiln_event_reset(kiln_event event, kiln_error* error);
 KILN_CHECKED kiln_result kiln_event_get_timestamps(kiln_event event, kiln_timestamps* timestamps,
                                                    kiln_error* error);
 void* kiln_event_native(kiln_event event);  ///< a ze_event_handle_t; null for a bad handle
+/// An event that is an engine's own, and stays so: `native`, a ze_event_handle_t of the device's driver,
+/// which must outlive what is made here.
+KILN_CHECKED kiln_result kiln_event_lend(kiln_device device, void* native, kiln_event* event,
+                                         kiln_error* error);
 void kiln_event_destroy(kiln_event event);
 
 // ---- Lists of commands, and queues that run them
@@ -858,6 +864,8 @@ KILN_CHECKED kiln_result kiln_list_synchronize(kiln_list list, uint64_t timeout,
 KILN_CHECKED kiln_result kiln_list_close(kiln_list list, kiln_error* error);
 KILN_CHECKED kiln_result kiln_list_reset(kiln_list list, kiln_error* error);
 void* kiln_list_native(kiln_list list);  ///< a ze_command_list_handle_t; null for a bad handle
+/// The same of a list, a ze_command_list_handle_t: what is launched on it is checked as on Kiln's own.
+KILN_CHECKED kiln_result kiln_list_lend(kiln_device device, void* native, kiln_list* list, kiln_error* error);
 void kiln_list_destroy(kiln_list list);
 
 /// `flags` are KILN_QUEUE_…
@@ -869,6 +877,7 @@ KILN_CHECKED kiln_result kiln_queue_create_with(kiln_device device, const kiln_q
 KILN_CHECKED kiln_result kiln_queue_execute(kiln_queue queue, const kiln_list* lists, uint32_t count,
                                             kiln_error* error);
 KILN_CHECKED kiln_result kiln_queue_synchronize(kiln_queue queue, uint64_t timeout, kiln_error* error);
+void* kiln_queue_native(kiln_queue queue);  ///< a ze_command_queue_handle_t; null for a bad handle
 void kiln_queue_destroy(kiln_queue queue);
 
 // ---- Launches, checked before the driver hears of them

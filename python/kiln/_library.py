@@ -215,7 +215,7 @@ FUNCTIONS = {
     'device_has': 'pIp', 'device_queue_group_count': 'pp', 'device_get_queue_group': 'pIp', 'device_entry_point': 'psp',
     'device_make_resident': 'ppQ', 'device_evict': 'ppQ', 'device_get_external_memory': 'pp', 'buffer_export_fd': 'pIp',
     'buffer_import_fd': 'piQIp', 'buffer_get_ipc': 'pp', 'buffer_put_ipc': 'pp', 'buffer_open_ipc': 'ppQp',
-    'bundle_global': 'pspp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
+    'bundle_global': 'pspp', 'list_lend': 'ppp', 'event_lend': 'ppp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
     'list_create_with': 'ppp', 'queue_create_with': 'ppp', 'list_copy_region': 'pppppEp', 'list_prefetch': 'ppQ',
     'list_advise': 'ppQI', 'list_write_timestamp': 'ppp', 'list_append': 'ppIp', 'list_host_function': 'pppp',
     'kernel_what_fits': 'ppp', 'replace_log_sink': 'pppp', 'buffer_allocate': 'pIQpp', 'cache_open': 'pp',
@@ -245,7 +245,7 @@ for _name in ('error_call', 'error_code', 'error_text', 'error_json'):
     _function = getattr(_library, 'kiln_' + _name)
     _function.argtypes, _function.restype = [c_void_p], c_char_p
     functions[_name] = _function
-for _name in ('buffer_data', 'kernel_native', 'event_native', 'list_native'):
+for _name in ('buffer_data', 'bundle_native', 'kernel_native', 'event_native', 'list_native', 'queue_native'):
     _function = getattr(_library, 'kiln_' + _name)
     _function.argtypes, _function.restype = [c_void_p], c_void_p
     functions[_name] = _function

@@ -220,6 +220,11 @@ kiln_result kiln_bundle_function(kiln_bundle bundle, const char* name, void** ad
   });
 }
 
+void* kiln_bundle_native(kiln_bundle bundle) {
+  const auto* const object = find<BundleObject>(bundle);
+  return object ? object->bundle.module().raw() : nullptr;
+}
+
 void kiln_bundle_destroy(kiln_bundle bundle) { destroy<BundleObject>(bundle); }
 
 kiln_result kiln_kernel_create(kiln_bundle bundle, const char* name, kiln_kernel* kernel, kiln_error* error) {

@@ -195,4 +195,17 @@ void* kiln_event_native(kiln_event event) {
   return object ? object->event.get().raw() : nullptr;
 }
 
+kiln_result kiln_event_lend(kiln_device device, void* native, kiln_event* event, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "event", event));
+    auto object = std::make_shared<EventObject>();
+    KILN_TRY(object->device, hold<DeviceObject>(call, device));
+    if (!native) return tl::unexpected(null_parameter(call, "native"));
+    object->event = Event::adopt(static_cast<ze_event_handle_t>(native), object->device->open.device.api());
+    object->lent = true;
+    return give(call, std::move(object), event);
+  });
+}
+
 void kiln_event_destroy(kiln_event event) { destroy<EventObject>(event); }

@@ -42,6 +42,15 @@ kiln_result give_count(const char* call, kiln_device device, std::uint32_t* coun
 Result<std::vector<DeviceRef>> siblings(const OpenDevice& open) { return open.driver.devices(); }
 Result<std::vector<DeviceRef>> tiles(const OpenDevice& open) { return open.device.sub_devices(); }
 
+/// What a device of the loader is: GPUs above all, and drivers that an engine has put beside them.
+Result<DeviceKind> kind_of(DeviceRef device) {
+  if (!device) return DeviceKind::gpu;  // lend_device() says what is wrong
+  KILN_TRY(const DeviceProperties properties, device.properties());
+  return properties.type == ZE_DEVICE_TYPE_GPU   ? DeviceKind::gpu
+         : properties.type == ZE_DEVICE_TYPE_CPU ? DeviceKind::cpu
+                                                 : DeviceKind::driver;
+}
+
 kiln_identity identity_of(const DeviceIdentity& known) {
   kiln_identity identity = KILN_INIT(kiln_identity);
   std::ranges::copy(known.uuid, identity.uuid);
@@ -103,6 +112,9 @@ kiln_result kiln_device_lend(kiln_device driver_of, const kiln_native_device* na
     }
     const SelectedDevice selected{DriverRef(static_cast<ze_driver_handle_t>(input->driver), *api),
                                   DeviceRef(static_cast<ze_device_handle_t>(input->device), *api)};
+    if (!driver_of) {
+      KILN_TRY(kind, kind_of(selected.device));
+    }
     const ContextRef context(static_cast<ze_context_handle_t>(input->context), *api);
     KILN_TRY(LentDevice lent, lend_device(selected, context, kind));
     auto object = std::make_shared<DeviceObject>(std::move(lent), nullptr);

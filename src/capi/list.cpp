@@ -295,6 +295,20 @@ void* kiln_list_native(kiln_list list) {
   return object ? object->list.get().raw() : nullptr;
 }
 
+kiln_result kiln_list_lend(kiln_device device, void* native, kiln_list* list, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "list", list));
+    auto object = std::make_shared<ListObject>();
+    KILN_TRY(object->device, hold<DeviceObject>(call, device));
+    if (!native) return tl::unexpected(null_parameter(call, "native"));
+    object->list =
+        CommandList::adopt(static_cast<ze_command_list_handle_t>(native), object->device->open.device.api());
+    object->lent = true;
+    return give(call, std::move(object), list);
+  });
+}
+
 void kiln_list_destroy(kiln_list list) { destroy<ListObject>(list); }
 
 kiln_result kiln_queue_create(kiln_device device, uint32_t flags, kiln_queue* queue, kiln_error* error) {
@@ -323,6 +337,11 @@ kiln_result kiln_queue_synchronize(kiln_queue queue, uint64_t timeout, kiln_erro
     KILN_TRY(const QueueObject* object, get<QueueObject>(call, queue));
     return object->queue->synchronize(timeout_of(timeout));
   });
+}
+
+void* kiln_queue_native(kiln_queue queue) {
+  const auto* const object = find<QueueObject>(queue);
+  return object ? object->queue.get().raw() : nullptr;
 }
 
 void kiln_queue_destroy(kiln_queue queue) { destroy<QueueObject>(queue); }

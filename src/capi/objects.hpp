@@ -110,8 +110,12 @@ struct ListObject {
   static constexpr Kind kKind = Kind::list;
   static constexpr const char* kName = "kiln_list";
   using Handle = kiln_list;
+  ~ListObject() {
+    if (lent) static_cast<void>(list.release());
+  }
   std::shared_ptr<DeviceObject> device;
   CommandList list;
+  bool lent = false;
 };
 
 struct QueueObject {
@@ -136,8 +140,12 @@ struct EventObject {
   static constexpr const char* kName = "kiln_event";
   using Handle = kiln_event;
   std::shared_ptr<DeviceObject> device;
-  std::shared_ptr<EventPoolObject> pool;  // null: counter-based
+  ~EventObject() {
+    if (lent) static_cast<void>(event.release());
+  }
+  std::shared_ptr<EventPoolObject> pool;  // null: counter-based, or lent
   Event event;
+  bool lent = false;
 };
 
 template <class Object>

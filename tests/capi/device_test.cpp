@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capi/capi.hpp"
+#include "kiln/context.hpp"
 
 using namespace kiln::test;
 
@@ -84,6 +85,10 @@ TEST_CASE("the device, bundle and kernel tell what they are") {
   CHECK(native.context != nullptr);
   CHECK(kiln_kernel_native(saxpy.kernel) != nullptr);
   CHECK(kiln_list_native(saxpy.list) != nullptr);
+  CHECK(kiln_bundle_native(saxpy.bundle) != nullptr);
+  Queue queue;
+  good(kiln_queue_create(saxpy.device, 0, queue.out(), caught.out()), caught);
+  CHECK(kiln_queue_native(queue) != nullptr);
   kiln_bundle_info bundle = KILN_INIT(kiln_bundle_info);
   good(kiln_bundle_get_info(saxpy.bundle, &bundle, caught.out()), caught);
   CHECK(bundle.file == std::string("saxpy.spv"));
@@ -261,6 +266,61 @@ TEST_CASE("a list on a queue, with events and their times") {
   good(kiln_list_signal(saxpy.list, second, caught.out()), caught);
   bad(kiln_list_create(saxpy.device, KILN_LIST_SYNCHRONOUS, List().out(), caught.out()), caught,
       KILN_ERROR_INVALID_ARGUMENT, "K0903");
+}
+
+TEST_CASE("an engine's own list and event are used, and stay") {
+  Saxpy saxpy;
+  Caught& caught = saxpy.caught;
+  Pool pool;
+  EventHandle own;
+  good(kiln_event_pool_create(saxpy.device, 1, 0, pool.out(), caught.out()), caught);
+  good(kiln_event_create(pool, 0, own.out(), caught.out()), caught);
+  {
+    List list;
+    EventHandle event;
+    good(kiln_list_lend(saxpy.device, kiln_list_native(saxpy.list), list.out(), caught.out()), caught);
+    good(kiln_event_lend(saxpy.device, kiln_event_native(own), event.out(), caught.out()), caught);
+    CHECK(kiln_list_native(list) == kiln_list_native(saxpy.list));
+    CHECK(kiln_event_native(event) == kiln_event_native(own));
+    saxpy.info.signal = event;
+    good(kiln_launch(list, saxpy.kernel, &saxpy.info, caught.out()), caught);
+    saxpy.info.group_size.x = 1 << 20;
+    bad(kiln_launch(list, saxpy.kernel, &saxpy.info, caught.out()), caught,
+        KILN_ERROR_INVALID_GROUP_SIZE_DIMENSION, "K0102");
+    saxpy.info.group_size.x = 256;
+  }
+  good(kiln_event_status(own, caught.out()), caught);
+  saxpy.info.signal = nullptr;
+  good(saxpy.launch(), caught);
+  saxpy.right(2);
+  bad(kiln_list_lend(saxpy.device, nullptr, List().out(), caught.out()), caught,
+      KILN_ERROR_INVALID_NULL_POINTER, "K0903");
+  bad(kiln_event_lend(saxpy.device, nullptr, EventHandle().out(), caught.out()), caught,
+      KILN_ERROR_INVALID_NULL_POINTER, "K0903");
+}
+
+// Run by itself with the CPU driver in the Level Zero loader, as an engine has its devices.
+TEST_CASE("of the loader: a device that is lent is of its own kind" * doctest::skip()) {
+  Caught caught;
+  const auto api = kiln::load_loader();
+  REQUIRE(api);
+  const auto all = kiln::drivers(**api);
+  REQUIRE(all);
+  REQUIRE(!all->empty());
+  const auto devices = all->front().devices();
+  REQUIRE(devices);
+  REQUIRE(!devices->empty());
+  const auto context = kiln::ContextRef::create(all->front());
+  REQUIRE(context);
+  kiln_native_device native = KILN_INIT(kiln_native_device);
+  native.driver = all->front().raw();
+  native.device = devices->front().raw();
+  native.context = context->get().raw();
+  Device lent;
+  good(kiln_device_lend(nullptr, &native, lent.out(), caught.out()), caught);
+  kiln_device_info info = KILN_INIT(kiln_device_info);
+  good(kiln_device_get_info(lent, &info, caught.out()), caught);
+  CHECK(info.kind == KILN_DEVICE_CPU);
 }
 
 TEST_CASE("what a struct keeps free is zero") {

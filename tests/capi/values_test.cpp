@@ -493,7 +493,11 @@ TEST_CASE("every function looks at its first handle before anything else") {
     refused(kiln_max_cooperative_groups(bad_kernel, &launch, &groups, caught.out()));
     CHECK(kiln_buffer_data(bad_buffer) == nullptr);
     CHECK(kiln_buffer_size(bad_buffer) == 0);
+    refused(kiln_list_lend(bad_device, &byte, List().out(), caught.out()));
+    refused(kiln_event_lend(bad_device, &byte, EventHandle().out(), caught.out()));
     CHECK(kiln_kernel_native(bad_kernel) == nullptr);
+    CHECK(kiln_bundle_native(bad_bundle) == nullptr);
+    CHECK(kiln_queue_native(bad_queue) == nullptr);
     CHECK(kiln_list_native(bad_list) == nullptr);
     CHECK(kiln_event_native(bad_event) == nullptr);
     kiln_device_destroy(bad_device);
