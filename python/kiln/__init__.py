@@ -10,14 +10,14 @@ What fails raises kiln.Error, with Kiln's code, a text that says what to change,
 used by `with`, or left to the collector. The module finds libkiln.so.0 by KILN_LIBRARY, beside itself, or as the linker does.
 """
 from ._commands import Event, EventPool, List, Queue, RegionPlace, Timestamps
-from ._device import Buffer, Cache, Device, DeviceInfo, Identity, NativeHandles, PciAddress, QueueGroup
+from ._device import Buffer, Cache, Device, DeviceInfo, GlobalVariable, Identity, NativeHandles, PciAddress, QueueGroup
 from ._errors import Error
 from ._files import (Argument, File, Finding, KernelFacts, Meaning, Occupancy, Part, Room, Target, explain, explain_log,
                      target, targets)
-from ._kernels import Bundle, GlobalVariable, Kernel, Local, Pointer
+from ._kernels import Bundle, Image, Kernel, Local, Pointer, Sampler
 from ._library import library_version, log_to
 
 __all__ = ['Argument', 'Buffer', 'Bundle', 'Cache', 'Device', 'DeviceInfo', 'Error', 'Event', 'EventPool', 'File', 'Finding',
-           'GlobalVariable', 'Identity', 'Kernel', 'KernelFacts', 'List', 'Local', 'Meaning', 'NativeHandles', 'Occupancy', 'Part',
-           'PciAddress', 'Pointer', 'Queue', 'QueueGroup', 'RegionPlace', 'Room', 'Target', 'Timestamps', 'explain', 'explain_log', 'library_version', 'log_to', 'target', 'targets']
+           'GlobalVariable', 'Identity', 'Image', 'Kernel', 'KernelFacts', 'List', 'Local', 'Meaning', 'NativeHandles', 'Occupancy', 'Part',
+           'PciAddress', 'Pointer', 'Queue', 'QueueGroup', 'RegionPlace', 'Room', 'Sampler', 'Target', 'Timestamps', 'explain', 'explain_log', 'library_version', 'log_to', 'target', 'targets']
 __version__ = '0.1.0'

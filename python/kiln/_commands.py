@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Lists of commands, the queues that run them, and events."""
 import ctypes
+import math
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library as c
-from ._device import Buffer, Device
+from ._device import Buffer, Device, Memory, span_of
 from ._errors import Error
-from ._library import Object, Size, call, extent, made, number, ready
+from ._library import Object, Size, WithNative, call, content_of, extent, made, number, ready
 
 IMMEDIATE, SYNCHRONOUS, IN_ORDER, COPY_OFFLOAD, QUEUE_GROUP = 1, 2, 4, 8, 16
 QUEUE_SYNCHRONOUS, QUEUE_QUEUE_GROUP = 1, 2
@@ -28,9 +29,9 @@ def _one_of(names: Sequence[str], given: str, what: str) -> int:
 def _nanoseconds(seconds: Optional[float]) -> int:
     if seconds is None:
         return c.FOREVER
-    if seconds < 0:
+    if not seconds >= 0:
         raise ValueError(f'a wait cannot take {seconds} seconds')
-    return min(int(seconds * 1e9), c.FOREVER - 1)
+    return c.FOREVER if seconds == math.inf else min(int(seconds * 1e9), c.FOREVER - 1)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class EventPool(Object):
 
     def __init__(self, device: Device, count: int, timestamps: bool = False, host_visible: bool = True) -> None:
         """Without `host_visible` the host neither asks nor waits."""
-        self._handle = made('event_pool_create', device._handle, number(count), _event_flags(timestamps, host_visible))
+        self._handle = made('event_pool_create', device._handle, count, _event_flags(timestamps, host_visible))
 
     def event(self, index: int, signal_scope: str = '', wait_scope: str = '') -> 'Event':
         """The event of that number, each once at a time; scopes as in Event."""
@@ -68,7 +69,7 @@ def _event_options(signal_scope: str, wait_scope: str) -> c.EventOptions:
     return options
 
 
-class Event(Object):
+class Event(WithNative):
     """Asked and waited for by any threads; reset when nobody waits.
 
     Scopes say how far what was written before a signal is seen behind it, and what a wait makes visible: "none", "sub_device",
@@ -76,10 +77,11 @@ class Event(Object):
     """
 
     _destroy = c.functions['event_destroy']
+    _native = c.functions['event_native']
 
     def __init__(self, pool: EventPool, index: int, signal_scope: str = '', wait_scope: str = '') -> None:
         options = _event_options(signal_scope, wait_scope)
-        self._handle = made('event_create_with', pool._handle, number(index), byref(options))
+        self._handle = made('event_create_with', pool._handle, index, byref(options))
 
     @classmethod
     def counter_based(cls, device: Device, timestamps: bool = False, host_visible: bool = True, signal_scope: str = '',
@@ -92,8 +94,15 @@ class Event(Object):
         event._handle = made('event_create_counter_based', device._handle, byref(options))
         return event
 
+    @classmethod
+    def lend(cls, device: Device, native: int) -> 'Event':
+        """An event that is somebody else's and stays so, by its ze_event_handle_t of the device's driver: it must outlive this."""
+        event = cls.__new__(cls)
+        event._handle = made('event_lend', device._handle, native)
+        return event
+
     def wait(self, timeout: Optional[float] = None) -> bool:
-        """`timeout` in seconds; None: for ever. False: it was over first."""
+        """`timeout` in seconds; None or math.inf: for ever. False: it was over first."""
         return ready('event_wait', self._handle, _nanoseconds(timeout))
 
     @property
@@ -133,20 +142,13 @@ def sync_of(signal: Optional[Event], wait: Sequence[Event]) -> Tuple[c.Sync, Any
     return sync, held
 
 
-#: A buffer, or an address that the device can reach.
-Memory = Union[Buffer, int]
-
-
-def _address(memory: Memory, offset: int, size: int) -> int:
-    if isinstance(memory, Buffer):
-        memory._inside(offset, size)
-        return memory.address + offset
-    return memory + offset
+def _handle_of(event: Event) -> Any:
+    return handles_of([event])[0]
 
 
 def _place_queue(options: c.QueueOptions, priority: str, queue_group: Optional[int], queue_index: int) -> None:
     options.priority = _one_of(PRIORITIES, priority, 'priority')
-    options.queue_group, options.queue_index = number(queue_group or 0), number(queue_index)
+    options.queue_group, options.queue_index = queue_group or 0, queue_index
 
 
 class RegionPlace(NamedTuple):
@@ -159,7 +161,7 @@ class RegionPlace(NamedTuple):
     slice_pitch: int = 0  #: of one slice it does not count
 
 
-class List(Object):
+class List(WithNative):
     """A list of commands. One thread at a time.
 
     Immediate and synchronous, which is the default, each command has ended when its call returns. In order, each starts when the
@@ -169,6 +171,7 @@ class List(Object):
     """
 
     _destroy = c.functions['list_destroy']
+    _native = c.functions['list_native']
 
     def __init__(self, device: Device, immediate: bool = True, synchronous: bool = True, *, in_order: bool = False,
                  copy_offload: bool = False, priority: str = 'normal', queue_group: Optional[int] = None,
@@ -192,6 +195,17 @@ class List(Object):
         self._handle = made('list_create_with', device._handle, byref(options))
         self._pointer = c_void_p.from_param(self._handle)
 
+    @classmethod
+    def lend(cls, device: Device, native: int, immediate: bool = True, synchronous: bool = False) -> 'List':
+        """A list that is somebody else's and stays so, by its ze_command_list_handle_t of the device's driver: it must outlive
+        this. Say whether it is immediate and synchronous, for what it works on is kept as by other lists."""
+        made_list = cls.__new__(cls)
+        made_list.device, made_list.immediate, made_list.synchronous = device, immediate, immediate and synchronous
+        made_list._kept = []
+        made_list._handle = made('list_lend', device._handle, native)
+        made_list._pointer = c_void_p.from_param(made_list._handle)
+        return made_list
+
     def barrier(self, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
         """All before it end before anything behind it starts."""
         sync, held = sync_of(signal, wait)
@@ -200,17 +214,14 @@ class List(Object):
 
     def copy(self, to: Memory, source: Memory, size: Optional[int] = None, *, to_offset: int = 0, source_offset: int = 0,
              signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
-        """Copies `size` bytes, by default all of `source` from its offset on. In place of a buffer an address may stand."""
-        if size is None:
-            if not isinstance(source, Buffer):
-                raise TypeError('how many bytes are at an address? give the size')
-            size = source.size - source_offset
+        """Copies `size` bytes, by default all of `source` from its offset on. In place of a buffer a variable of a module may
+        stand, or an address."""
+        sync, held = sync_of(signal, wait)
+        origin, size = span_of(source, size, source_offset)
         if not (to_offset or source_offset) and isinstance(to, Buffer) and isinstance(source, Buffer) and size == source.size:
-            sync, held = sync_of(signal, wait)
             call('list_copy_buffer', self._handle, to._handle, source._handle, byref(sync))
         else:
-            target, origin = _address(to, to_offset, size), _address(source, source_offset, size)
-            sync, held = sync_of(signal, wait)
+            target, _ = span_of(to, size, to_offset)
             call('list_copy', self._handle, target, origin, size, byref(sync))
         self._keep(to, source, held, signal, wait)
 
@@ -222,41 +233,38 @@ class List(Object):
         for memory, place in ((to, to_place), (source, source_place)):
             slices = (place.z + box[2] - 1) * place.slice_pitch if box[2] > 1 or place.z else 0
             end = slices + (place.y + box[1] - 1) * place.pitch + place.x + box[0]
-            places.append((_address(memory, 0, end),
+            places.append((span_of(memory, end)[0],
                            c.CRegionPlace(*map(number, (place.x, place.y, place.z, place.pitch, place.slice_pitch)))))
         (target, to_c), (origin, source_c) = places
         sync, held = sync_of(signal, wait)
         call('list_copy_region', self._handle, target, byref(to_c), origin, byref(source_c), c.Extent(*box), byref(sync))
         self._keep(to, source, held, signal, wait)
 
-    def prefetch(self, memory: Buffer) -> None:
-        """A hint for shared memory: the list's device reads it next."""
-        memory._open()
-        call('list_prefetch', self._handle, memory.address, memory.size)
+    def prefetch(self, memory: Memory, size: Optional[int] = None, *, offset: int = 0) -> None:
+        """A hint for shared memory: the list's device reads it next, `size` bytes, by default all from the offset on."""
+        call('list_prefetch', self._handle, *span_of(memory, size, offset))
         self._keep(memory)
 
-    def advise(self, memory: Buffer, advice: str) -> None:
+    def advise(self, memory: Memory, advice: str, size: Optional[int] = None, *, offset: int = 0) -> None:
         """A hint for shared memory, one of ADVICE: how the list's device will use it."""
-        memory._open()
-        call('list_advise', self._handle, memory.address, memory.size, _one_of(ADVICE, advice, 'advice'))
+        call('list_advise', self._handle, *span_of(memory, size, offset), _one_of(ADVICE, advice, 'advice'))
         self._keep(memory)
 
-    def write_timestamp(self, to: Buffer, offset: int = 0, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
+    def write_timestamp(self, to: Memory, offset: int = 0, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
         """The device writes its clock there, 8 bytes of ticks: DeviceInfo.ticks_per_second."""
         sync, held = sync_of(signal, wait)
-        call('list_write_timestamp', self._handle, _address(to, offset, 8), byref(sync))
+        call('list_write_timestamp', self._handle, span_of(to, 8, offset)[0], byref(sync))
         self._keep(to, held, signal, wait)
 
     def append(self, *lists: 'List', signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
         """Lists that were finished run as one command of this immediate list; they must stay until they have ended."""
-        handles = (c_void_p * max(1, len(lists)))(*(each._handle for each in lists))
         sync, held = sync_of(signal, wait)
-        call('list_append', self._handle, handles, len(lists), byref(sync))
+        call('list_append', self._handle, _lists_of(lists), len(lists), byref(sync))
         self._keep(lists, held, signal, wait)
 
     def signal(self, event: Event) -> None:
         """Not behind what is still running, unless the list is in order: a barrier's `signal` is."""
-        call('list_signal', self._handle, event._handle)
+        call('list_signal', self._handle, _handle_of(event))
         self._keep(event)
 
     def wait(self, *events: Event) -> None:
@@ -267,14 +275,16 @@ class List(Object):
 
     def reset_event(self, event: Event) -> None:
         """The device resets it."""
-        call('list_reset_event', self._handle, event._handle)
+        call('list_reset_event', self._handle, _handle_of(event))
         self._keep(event)
 
-    def fill(self, to: Buffer, pattern: bytes, signal: Optional[Event] = None, wait: Sequence[Event] = ()) -> None:
-        """Repeats a pattern, whose size is a power of two, over the buffer."""
-        to._open()
+    def fill(self, to: Memory, pattern: Any, size: Optional[int] = None, *, offset: int = 0, signal: Optional[Event] = None,
+             wait: Sequence[Event] = ()) -> None:
+        """Repeats a pattern of bytes, as many as a power of two, over `size` bytes, by default all from the offset on."""
         sync, held = sync_of(signal, wait)
-        call('list_fill', self._handle, to.address, bytes(pattern), len(pattern), to.size, byref(sync))
+        target, size = span_of(to, size, offset)
+        content = content_of(pattern)
+        call('list_fill', self._handle, target, content, len(content), size, byref(sync))
         self._keep(to, held, signal, wait)
 
     def synchronize(self, timeout: Optional[float] = None) -> bool:
@@ -312,10 +322,19 @@ class List(Object):
             self._kept.append(used)
 
 
-class Queue(Object):
+def _lists_of(lists: Sequence[List]) -> Any:
+    """As C has them."""
+    for each in lists:
+        if not isinstance(each, List):
+            raise TypeError(f'a List is wanted, not {type(each).__name__}')
+    return (c_void_p * max(1, len(lists)))(*(each._handle for each in lists))
+
+
+class Queue(WithNative):
     """Runs lists, and keeps them, with all that they work on, until synchronize(). One thread at a time submits; any may wait."""
 
     _destroy = c.functions['queue_destroy']
+    _native = c.functions['queue_native']
 
     def __init__(self, device: Device, synchronous: bool = False, *, priority: str = 'normal',
                  queue_group: Optional[int] = None, queue_index: int = 0) -> None:
@@ -329,8 +348,7 @@ class Queue(Object):
 
     def execute(self, *lists: List) -> None:
         """Runs lists that were finished."""
-        handles = (c_void_p * max(1, len(lists)))(*(each._handle for each in lists))
-        call('queue_execute', self._handle, handles, len(lists))
+        call('queue_execute', self._handle, _lists_of(lists), len(lists))
         if not self.synchronous:
             self._kept.extend(lists)
 

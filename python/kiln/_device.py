@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
-from ._library import Object, call, encoded, is_numpy, made, text
+from ._library import Object, call, encoded, folders_of, is_numpy, made, ranged, text
 
 if TYPE_CHECKING:
     from ._commands import List
@@ -190,15 +190,14 @@ class Device(Object):
         call('device_entry_point', self._handle, encoded(name), byref(address))
         return address.value or 0
 
-    def make_resident(self, buffer: 'Buffer') -> None:
-        """Keeps memory where the device reaches it, for kernels that find it through pointers alone."""
-        buffer._open()
-        call('device_make_resident', self._handle, buffer.address, buffer.size)
+    def make_resident(self, memory: 'Memory', size: Optional[int] = None, *, offset: int = 0) -> None:
+        """Keeps memory where the device reaches it, for kernels that find it through pointers alone: `size` bytes, by default
+        all from the offset on."""
+        call('device_make_resident', self._handle, *span_of(memory, size, offset))
 
-    def evict(self, buffer: 'Buffer') -> None:
+    def evict(self, memory: 'Memory', size: Optional[int] = None, *, offset: int = 0) -> None:
         """It may leave again."""
-        buffer._open()
-        call('device_evict', self._handle, buffer.address, buffer.size)
+        call('device_evict', self._handle, *span_of(memory, size, offset))
 
     @property
     def external_memory(self) -> FrozenSet[str]:
@@ -210,14 +209,14 @@ class Device(Object):
 
     def import_fd(self, fd: int, size: int, kind: str = 'opaque_fd') -> 'Buffer':
         """Memory of another device, process or interface; you close `fd` unless the driver says otherwise."""
-        return Buffer._of(self, made('buffer_import_fd', self._handle, fd, _size(size), _external(kind)), size)
+        return Buffer._of(self, made('buffer_import_fd', self._handle, fd, size, _external(kind)), size)
 
     def open_ipc(self, handle: bytes, size: int) -> 'Buffer':
         """Memory of another process, by what its Buffer.ipc_handle() gave; `size` is what that one says."""
         if len(handle) != 64:
             raise ValueError(f'a handle has 64 bytes, not {len(handle)}')
         ipc = c.IpcHandle.from_buffer_copy(handle)
-        return Buffer._of(self, made('buffer_open_ipc', self._handle, byref(ipc), _size(size)), size)
+        return Buffer._of(self, made('buffer_open_ipc', self._handle, byref(ipc), size), size)
 
     def buffer(self, source: Any, kind: str = 'shared', alignment: int = 0, export: str = '') -> 'Buffer':
         """Memory of so many bytes, or with a copy of what has the buffer protocol: bytes, array.array, a NumPy array.
@@ -241,12 +240,6 @@ def _external(kind: str) -> int:
     if kind not in EXTERNAL:
         raise ValueError(f'kind is {" or ".join(EXTERNAL)}, not {kind!r}')
     return EXTERNAL.index(kind)
-
-
-def _size(size: int) -> int:
-    if not 0 <= size < 2**64:
-        raise ValueError(f'a buffer cannot have {size} bytes')
-    return size
 
 
 def _typed(source: Any) -> Tuple[memoryview, Any]:
@@ -279,7 +272,7 @@ class Buffer(Object):
         options = c.BufferOptions()
         options.alignment = alignment
         options.flags = 2 << _external(export) if export else 0
-        self._take(device, made('buffer_allocate', device._handle, MEMORY[kind], _size(size), byref(options)), kind, size)
+        self._take(device, made('buffer_allocate', device._handle, MEMORY[kind], size, byref(options)), kind, size)
         if content is not None:
             self.write(content)
 
@@ -390,6 +383,32 @@ class Buffer(Object):
             ctypes.memmove(to, source, size)
 
 
+class GlobalVariable(NamedTuple):
+    """A variable at program scope, in memory of the device, which stands where a buffer may in List.copy() and the like."""
+    address: int
+    size: int  #: bytes
+
+
+#: A buffer, a variable of a module, or an address that the device can reach.
+Memory = Union[Buffer, GlobalVariable, int]
+
+
+def span_of(memory: Memory, size: Optional[int] = None, offset: int = 0) -> Tuple[int, int]:
+    """Address and size of a part; None: from the offset to the end."""
+    if isinstance(memory, (Buffer, GlobalVariable)):
+        if isinstance(memory, Buffer):
+            memory._open()
+        size = memory.size - offset if size is None else size
+        if offset < 0 or size < 0 or offset + size > memory.size:
+            raise ValueError(f'bytes {offset} to {offset + size} are not in {memory.size}')
+        return memory.address + offset, size
+    if not hasattr(memory, '__index__') or is_numpy(memory, 'ndarray'):
+        raise TypeError(f'memory is a buffer, a variable of a module or an address, not {type(memory).__name__}')
+    if size is None:
+        raise TypeError('how many bytes are at an address? give the size')
+    return ranged(operator.index(memory) + offset, 64), size
+
+
 class Cache(Object):
     """The kernel cache: compiled kernels on disk. May be used by any threads at once."""
 
@@ -409,9 +428,11 @@ class Cache(Object):
         options = c.CacheOptions()
         options.folder = encoded(folder)
         options.mode, options.max_size, options.memory_size = CACHE_MODES[mode], max_size, memory_size
-        folders = [encoded(each) for each in read_only]
+        folders = folders_of(read_only)
         held = (ctypes.c_char_p * max(1, len(folders)))(*folders)
         options.read_only, options.read_only_count = ctypes.addressof(held), len(folders)
+        if not 0 <= longest_wait < 2**64 / 1e9:
+            raise ValueError(f'a wait cannot take {longest_wait} seconds')
         options.verify, options.longest_wait = verify, int(longest_wait * 1e9)
         self._handle = made('cache_open', byref(options))
 

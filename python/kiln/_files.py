@@ -206,6 +206,9 @@ class Part:
     unreadable: str  #: why nothing could be read; "": it could
     global_data: int  #: bytes of program-scope variables
     constant_data: int
+    ip_version: int  #: architecture << 22 | release << 14 | revision; 0: not said
+    spirv_version: int  #: major << 16 | minor << 8; 0: native
+    unreadable_at: int  #: the place in the file, in bytes
 
     def kernel(self, name: str) -> KernelFacts:
         """The kernel of that name."""
@@ -244,7 +247,7 @@ class File(Object):
         call('file_part', self._handle, part, byref(info))
         kernels = tuple(self._kernel(part, kernel) for kernel in range(info.kernels))
         return Part(text(info.name), FORMATS[info.format], text(info.target), kernels, text(info.unreadable),
-                    info.global_data, info.constant_data)
+                    info.global_data, info.constant_data, info.ip_version, info.spirv_version, info.unreadable_at)
 
     def _kernel(self, part: int, kernel: int) -> KernelFacts:
         info = c.KernelInfo()
@@ -300,6 +303,6 @@ def explain(word: Union[str, int]) -> Meaning:
 
 def explain_log(log: Union[str, bytes]) -> Optional[Finding]:
     """Why the program behind a log failed; None where no failure was seen."""
-    content = log.encode('utf-8', 'surrogateescape') if isinstance(log, str) else bytes(log)
+    content = log.encode('utf-8', 'surrogateescape') if isinstance(log, str) else c.content_of(log)
     found = findings_of(made('explain_log', content, len(content)))
     return found[0] if found else None

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Bundles, kernels, and launches that are checked before the driver hears of them."""
 import ctypes
+import operator
 import os
 import struct
 from ctypes import byref, c_uint32, c_void_p
-from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._commands import Event, List, handles_of
-from ._device import Buffer, Cache, Device
+from ._device import Buffer, Cache, Device, GlobalVariable
 from ._files import Argument, KernelFacts, Room, argument_of, room_of
-from ._library import Object, Size, call, encoded, is_numpy, made, number, text
+from ._library import Size, WithNative, call, encoded, content_of, folders_of, is_numpy, made, ranged, text
 from ._library import launch as _launch
 
 ORIGINS = ('native', 'cache', 'jit')
 FITS = ('exact', 'compatible', 'spirv')
 REGISTERS = ('as_given', 'automatic', '128', '256')
-VALUE, POINTER, LOCAL, BUFFER = 0, 1, 2, 6
+VALUE, POINTER, LOCAL, IMAGE, SAMPLER, BUFFER = 0, 1, 2, 4, 5, 6
 COOPERATIVE = 1
 
 # OpenCL C's names of values, and the letters of module struct.
@@ -26,6 +27,9 @@ TYPES = {'char': 'b', 'uchar': 'B', 'short': 'h', 'ushort': 'H', 'int': 'i', 'ui
 # What is handed over as it lies in memory. How long it is, its type does not say; nor that of numpy.void.
 BYTES = (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)
 
+# What a parameter can be beside a value.
+OTHERS = ('global', 'local', 'image', 'sampler', 'bytes')
+
 
 class Local(int):
     """Bytes of SLM a work-group, for a `__local` argument."""
@@ -33,6 +37,14 @@ class Local(int):
 
 class Pointer(int):
     """An address that the device can reach, for a pointer argument."""
+
+
+class Image(int):
+    """A ze_image_handle_t as an address, for an image argument."""
+
+
+class Sampler(int):
+    """A ze_sampler_handle_t as an address, for a sampler argument."""
 
 
 class _Plan:
@@ -96,18 +108,19 @@ def _parse_types(names: Union[str, Iterable[str]]) -> Tuple[str, ...]:
     words = tuple(word.strip() for word in (names.split(',') if isinstance(names, str) else names))
     words = () if words == ('',) else words
     for word in words:
-        if word not in TYPES and word not in ('global', 'local', 'bytes'):
-            raise ValueError(f'{word!r} is no type of an argument: global, local, bytes, or one of {", ".join(TYPES)}')
+        if word not in TYPES and word not in OTHERS:
+            raise ValueError(f'{word!r} is no type of an argument: {", ".join((*OTHERS, *TYPES))}')
     return words
 
 
-class Kernel(Object):
+class Kernel(WithNative):
     """A kernel of a bundle. One thread at a time; each thread can make its own.
 
     Called with the kernel's arguments and a grid: `kernel(3, x, y, 1000, groups=4, group_size=256)`.
     """
 
     _destroy = c.functions['kernel_destroy']
+    _native = c.functions['kernel_native']
 
     def __init__(self, bundle: 'Bundle', name: str, types: Union[str, Iterable[str], None] = None) -> None:
         """`types` are those of the kernel's parameters by OpenCL C's words, `"float, global, global, uint"`; then Python's
@@ -179,23 +192,28 @@ class Kernel(Object):
                  signal: Optional[Event] = None, wait: Sequence[Event] = (), cooperative: bool = False) -> None:
         """Compares the launch with kernel and device, and appends it. What does not fit never reaches the driver.
 
-        Arguments are buffers, numbers, `Local(bytes)`, `Pointer(address)`, None for a null pointer, or bytes for a struct.
+        Arguments are buffers, numbers, `Local(bytes)`, `Pointer(address)`, `Image(address)`, `Sampler(address)`, None for a null
+        pointer, or bytes for a struct.
         `groups` and `group_size` are numbers or up to three. Without a list the device's own is taken, and the kernel has ended
         when the call returns.
         """
         plan = self._plan
         try:
             other = self._quick(*arguments)
-        except struct.error:
+        except (struct.error, OverflowError):
             other = True  # says which
         if other:
             plan = self._filled(arguments)
         if plan.shape != (groups, group_size):
             self._set_shape(plan, (groups, group_size))
+        try:
+            pointer = (self._device.list if list is None else list)._pointer
+        except AttributeError:
+            raise TypeError(f'a List is wanted, not {type(list).__name__}') from None
         if signal is not None or wait or cooperative:
             self._launch_with(plan, list, signal, wait, cooperative)
         else:
-            result = _launch((list or self._device.list)._pointer, self._pointer, plan.reference, self._error_reference)
+            result = _launch(pointer, self._pointer, plan.reference, self._error_reference)
             if result:
                 raise c.failure(result, self._error, 'kiln_launch')
         if list is not None and not list.synchronous:
@@ -241,7 +259,7 @@ class Kernel(Object):
         packed = [0 if number in plan.locals else value for number, value in enumerate(values)]
         try:
             plan.pack(plan.values, plan.shift, *packed)
-        except struct.error as error:
+        except (struct.error, OverflowError) as error:
             names = self._types or tuple(type(value).__name__ for value in arguments)
             raise ValueError(f'{self.name}({", ".join(map(str, names))}) cannot take {arguments!r}: {error}') from None
 
@@ -272,6 +290,10 @@ class Kernel(Object):
             return POINTER, 'Q', lambda _: 0
         if isinstance(value, Pointer) and wanted in (None, 'global'):
             return POINTER, 'Q', None
+        if isinstance(value, Image) and wanted in (None, 'image'):
+            return IMAGE, 'Q', None
+        if isinstance(value, Sampler) and wanted in (None, 'sampler'):
+            return SAMPLER, 'Q', None
         if isinstance(value, BYTES) and wanted in (None, 'bytes'):
             return VALUE, f'{memoryview(value).nbytes}s', bytes
         if wanted in TYPES:
@@ -305,20 +327,15 @@ def _options(flags: str, same_process: bool, registers: str, spill_limit: int) -
     options.flags = encoded(flags)
     options.same_process = int(same_process)
     options.registers = REGISTERS.index(registers)
-    options.spill_limit = number(spill_limit)
+    options.spill_limit = spill_limit
     return options
 
 
-class GlobalVariable(NamedTuple):
-    """A variable at program scope, in memory of the device: List.copy() takes its address."""
-    address: int
-    size: int  #: bytes
-
-
-class Bundle(Object):
+class Bundle(WithNative):
     """Kernel files in, code for this device out. May be used by any threads at once."""
 
     _destroy = c.functions['bundle_destroy']
+    _native = c.functions['bundle_native']
 
     def __init__(self, device: Device, source: 'Union[str, os.PathLike[str], Mapping[str, bytes]]', *, cache: Optional[Cache] = None,
                  flags: str = '', constants: Optional[Mapping[int, int]] = None, only_spirv: bool = False,
@@ -334,8 +351,10 @@ class Bundle(Object):
                       tries 256 where a kernel spills more than `spill_limit` bytes, and keeps what spills less
         """
         given = constants or {}
-        ids = (c_uint32 * max(1, len(given)))(*given.keys())
-        values = (ctypes.c_uint64 * max(1, len(given)))(*given.values())
+        ids = (c_uint32 * max(1, len(given)))(*(ranged(each, 32) for each in given))
+        # Of a number below zero the low bytes are those of any width.
+        values = (ctypes.c_uint64 * max(1, len(given)))(
+            *(each if -2**63 <= operator.index(each) < 0 else ranged(each, 64) for each in given.values()))
         options = _options(flags, same_process, registers, spill_limit)
         options.only_spirv = int(only_spirv)
         options.constant_ids, options.constant_values = ctypes.addressof(ids), ctypes.addressof(values)
@@ -343,8 +362,9 @@ class Bundle(Object):
         through = None if cache is None else cache._handle
         if isinstance(source, Mapping):
             files = (c.MemoryFile * max(1, len(source)))()
-            for file, (name, content) in zip(files, source.items()):
-                file.name, file.bytes, file.size = encoded(name), bytes(content), len(content)
+            for file, (name, given_bytes) in zip(files, source.items()):
+                content = content_of(given_bytes)
+                file.name, file.bytes, file.size = encoded(name), content, len(content)
             self._take(device, made('bundle_link' if link else 'bundle_load_memory', device._handle, files, len(source),
                                     byref(options), through))
         elif link:
@@ -376,7 +396,7 @@ class Bundle(Object):
             for text_of, (key, value) in zip(texts, given.items()):
                 text_of.name, text_of.text = encoded(key), encoded(str(value))
             named.append(texts)
-        places = [encoded(folder) for folder in folders]
+        places = folders_of(folders)
         held = (ctypes.c_char_p * max(1, len(places)))(*places)
         info.headers, info.macros, info.folders = (ctypes.addressof(each) for each in (*named, held))
         info.header_count, info.macro_count, info.folder_count = len(headers or {}), len(macros or {}), len(places)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """libkiln by ctypes: where it is found, the structs and functions of kiln.h, and how a result becomes an exception."""
+import atexit
 import ctypes
 import json
+import operator
 import os
 import pathlib
 import sys
+import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, Dict, Optional, Tuple, Union
 
@@ -36,11 +39,34 @@ def _open() -> ctypes.CDLL:
 _library = _open()
 
 
+def ranged(value: int, bits: int) -> int:
+    """A number as C has it in so many bits: of any other ctypes takes the low ones without a word."""
+    given = operator.index(value)
+    if not 0 <= given < 1 << bits:
+        raise ValueError(f'{value} is not in 0 to {(1 << bits) - 1}')
+    return given
+
+
+def number(value: int) -> int:
+    """As 32 bits have it."""
+    return ranged(value, 32)
+
+
 class Struct(ctypes.Structure):
     """One of kiln.h: knows its size and version, and is zero otherwise."""
 
     def __init__(self) -> None:
         super().__init__(ctypes.sizeof(self), STRUCT_VERSION)
+
+
+class Options(Struct):
+    """With numbers from outside, which are compared with what they can be."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        bits = _MEMBERS.get((type(self), name))
+        if bits is not None and value is not None:
+            value = ranged(value, bits)
+        super().__setattr__(name, value)
 
 
 class Extent(ctypes.Structure):
@@ -89,7 +115,7 @@ class TargetInfo(Struct):
                        'I max_group_size smallest_sub_group max_arguments_size fp64 fp16 int64_atomics')
 
 
-class RequestInfo(Struct):
+class RequestInfo(Options):
     _fields_ = _fields('E group_size groups; p local_bytes; I local_count reserved')
 
 
@@ -117,7 +143,7 @@ class CDeviceInfo(Struct):
                        'sub_group_sizes[8] timestamp_bits fp64 int64_atomics reserved')
 
 
-class NativeDevice(Struct):
+class NativeDevice(Options):
     _fields_ = _fields('p driver device context')
 
 
@@ -133,11 +159,11 @@ class IpcHandle(ctypes.Structure):
     _fields_ = [('data', ctypes.c_char * 64)]
 
 
-class BufferOptions(Struct):
+class BufferOptions(Options):
     _fields_ = _fields('Q alignment; I flags reserved')
 
 
-class CacheOptions(Struct):
+class CacheOptions(Options):
     _fields_ = _fields('s folder; Q max_size memory_size; p read_only; d verify; Q longest_wait; I read_only_count mode')
 
 
@@ -146,7 +172,7 @@ class CacheCounts(Struct):
                        'remembered_failures verified verify_differences')
 
 
-class BundleOptions(Struct):
+class BundleOptions(Options):
     _fields_ = _fields('s flags; p constant_ids constant_values; I constant_count only_spirv same_process registers '
                        'spill_limit reserved')
 
@@ -155,7 +181,7 @@ class NamedText(ctypes.Structure):
     _fields_ = [('name', c_char_p), ('text', c_char_p)]
 
 
-class SourceInfo(Struct):
+class SourceInfo(Options):
     _fields_ = _fields('s name text; p headers macros folders; I header_count macro_count folder_count reserved')
 
 
@@ -167,11 +193,11 @@ class CTimestamps(Struct):
     _fields_ = _fields('Q global_start global_end context_start context_end duration')
 
 
-class EventOptions(Struct):
+class EventOptions(Options):
     _fields_ = _fields('I signal_scope wait_scope flags reserved')
 
 
-class QueueOptions(Struct):
+class QueueOptions(Options):
     _fields_ = _fields('I flags priority queue_group queue_index')
 
 
@@ -204,6 +230,10 @@ STRUCTS: Dict[str, Any] = {
     'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
     'kiln_argument': CArgument, 'kiln_memory_file': MemoryFile}
 
+_BITS = {c_uint32: 32, c_uint64: 64, c_void_p: 64}
+_MEMBERS = {(struct, field[0]): _BITS[field[1]] for struct in STRUCTS.values() if issubclass(struct, Options)
+            for field in struct._fields_ if field[1] in _BITS}
+
 # The parameters of each function before `error`: p a handle or an address, s text, i, I and Q numbers, E an extent.
 FUNCTIONS = {
     'file_read': 'sp', 'file_from_memory': 'spQp', 'file_part_count': 'pp', 'file_part': 'pIp',
@@ -215,8 +245,8 @@ FUNCTIONS = {
     'device_has': 'pIp', 'device_queue_group_count': 'pp', 'device_get_queue_group': 'pIp', 'device_entry_point': 'psp',
     'device_make_resident': 'ppQ', 'device_evict': 'ppQ', 'device_get_external_memory': 'pp', 'buffer_export_fd': 'pIp',
     'buffer_import_fd': 'piQIp', 'buffer_get_ipc': 'pp', 'buffer_put_ipc': 'pp', 'buffer_open_ipc': 'ppQp',
-    'bundle_global': 'pspp', 'list_lend': 'ppp', 'event_lend': 'ppp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
-    'list_create_with': 'ppp', 'queue_create_with': 'ppp', 'list_copy_region': 'pppppEp', 'list_prefetch': 'ppQ',
+    'bundle_global': 'pspp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
+    'event_lend': 'ppp', 'list_lend': 'ppp', 'list_create_with': 'ppp', 'queue_create_with': 'ppp', 'list_copy_region': 'pppppEp', 'list_prefetch': 'ppQ',
     'list_advise': 'ppQI', 'list_write_timestamp': 'ppp', 'list_append': 'ppIp', 'list_host_function': 'pppp',
     'kernel_what_fits': 'ppp', 'replace_log_sink': 'pppp', 'buffer_allocate': 'pIQpp', 'cache_open': 'pp',
     'cache_get_counts': 'pp', 'bundle_load': 'psppp', 'bundle_load_memory': 'ppIppp', 'bundle_link': 'ppIppp', 'bundle_compile': 'ppppp',
@@ -230,6 +260,9 @@ FUNCTIONS = {
 DESTROYED = ('error', 'file', 'findings', 'meaning', 'device', 'buffer', 'cache', 'bundle', 'kernel', 'list', 'queue',
              'event_pool', 'event')
 _KINDS = {'p': c_void_p, 's': c_char_p, 'i': c_int, 'I': c_uint32, 'Q': c_uint64, 'E': Extent}
+_WIDTHS = {'p': 64, 'i': 31, 'I': 32, 'Q': 64}  # a descriptor below zero is none
+_numbers = {name: [(place, _WIDTHS[letter]) for place, letter in enumerate(letters) if letter in _WIDTHS]
+            for name, letters in FUNCTIONS.items()}
 
 functions: Dict[str, Any] = {}
 for _name, _parameters in FUNCTIONS.items():
@@ -276,8 +309,15 @@ def failure(result: int, error: c_void_p, call: str) -> Error:
 
 
 def _result(name: str, arguments: Tuple[Any, ...], good: int) -> int:
+    for place, bits in _numbers[name]:
+        value = arguments[place]
+        if hasattr(value, '__index__') or isinstance(value, float):  # what ctypes made has its size
+            ranged(value, bits)
     error = c_void_p()
-    result: int = functions[name](*arguments, ctypes.byref(error))
+    try:
+        result: int = functions[name](*arguments, ctypes.byref(error))
+    except ctypes.ArgumentError as wrong:
+        raise TypeError(f'kiln_{name}: {wrong}') from None
     if result > good:
         raise failure(result, error, 'kiln_' + name)
     return result
@@ -309,13 +349,6 @@ def encoded(value: Union[str, 'os.PathLike[str]']) -> bytes:
     if '\0' in given:
         raise ValueError(f'a zero character in {given!r}')
     return given.encode('utf-8', 'surrogateescape')
-
-
-def number(value: int) -> int:
-    """As 32 bits have it."""
-    if not 0 <= value < 2**32:
-        raise ValueError(f'{value} is not in 0 to 4294967295')
-    return value
 
 
 def is_numpy(value: Any, kind: str) -> bool:
@@ -367,14 +400,38 @@ class Object:
             self.close()
 
 
+class WithNative(Object):
+    """An object with a handle of Level Zero behind it."""
+
+    _native: Any = None
+
+    @property
+    def native(self) -> int:
+        """Level Zero's own handle, as an address, for calls that are not here. It stays Kiln's. 0: closed."""
+        return type(self)._native(self._handle) or 0
+
+
 def library_version() -> str:
     """The version of the library that runs."""
     number = _library.kiln_library_version()
     return f'{number // 1000000}.{number // 1000 % 1000}.{number % 1000}'
 
 
+def content_of(given: Any) -> bytes:
+    """The bytes of what has the buffer protocol; of a number bytes() makes as many zeros."""
+    return memoryview(given).tobytes()
+
+
+def folders_of(given: Any) -> 'list[bytes]':
+    """Several paths; of one alone every letter would be one."""
+    if isinstance(given, (str, bytes, os.PathLike)):
+        raise TypeError(f'several folders are wanted, as [{given!r}]')
+    return [encoded(each) for each in given]
+
+
 _SINK = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_size_t)
-_sinks: 'list[Any]' = []  # one may be replaced from inside itself
+_sinks: 'list[Any]' = []  # more than one where one is replaced from inside itself
+_inside = threading.local()
 _sink: Optional[Callable[[str, str], None]] = None
 
 
@@ -385,18 +442,26 @@ def log_to(sink: Optional[Callable[[str, str], None]]) -> Optional[Callable[[str
     sink before, which gets no line any more once this returns.
     """
     global _sink
-    before = _sink
-    if sink is None:
-        call('set_log_sink', None, None)
-        _sink = None
-        return before
-    given = sink
+    before, given, made_one = _sink, sink, None
     levels = ('debug', 'info', 'warning', 'error')
 
     def forward(_user: int, level: int, message: int, size: int) -> None:
-        given(levels[min(level, 3)], text(ctypes.string_at(message, size)))
+        assert given is not None
+        _inside.depth = getattr(_inside, 'depth', 0) + 1
+        try:
+            given(levels[min(level, 3)], text(ctypes.string_at(message, size)))
+        finally:
+            _inside.depth -= 1
 
-    _sinks.append(_SINK(forward))
-    call('set_log_sink', ctypes.cast(_sinks[-1], c_void_p), None)
+    if given is not None:
+        made_one = _SINK(forward)
+        _sinks.append(made_one)
+    call('set_log_sink', None if made_one is None else ctypes.cast(made_one, c_void_p), None)
     _sink = sink
+    if not getattr(_inside, 'depth', 0):  # no line is under way in one before
+        _sinks[:] = [] if made_one is None else [made_one]
     return before
+
+
+# While the interpreter ends no line may come into it any more.
+atexit.register(log_to, None)

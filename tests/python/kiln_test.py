@@ -3,6 +3,7 @@
 import array
 import ctypes
 import gc
+import math
 import os
 import pathlib
 import pickle
@@ -75,6 +76,7 @@ class WhatNeedsNoDevice(unittest.TestCase):
         with kiln.File(SPIRV / 'matmul.spv') as file:
             (part,) = file.parts
             self.assertEqual((part.format, part.name, part.target, part.unreadable), ('spirv', '', '', ''))
+            self.assertEqual((part.ip_version, part.spirv_version >> 16, part.unreadable_at), (0, 1, 0))
             tiled = part.kernel('tiled')
             self.assertEqual(len(tiled.arguments), 9)
             self.assertEqual(tiled.arguments[7], kiln.Argument('a_tile', 'local', 0, 4))
@@ -101,7 +103,8 @@ class WhatNeedsNoDevice(unittest.TestCase):
         self.assertEqual(kiln.File(content).kernel('saxpy').name, 'saxpy')
         self.assertNotEqual(kiln.File(b'hello').parts[0].unreadable, '')
         native = kiln.File(DATA / 'memory.pvc.bin').parts[0]
-        self.assertEqual(native.target, 'pvc')
+        self.assertEqual((native.target, native.spirv_version), ('pvc', 0))
+        self.assertIn(12 << 22 | 60 << 14 | 7, [part.ip_version for part in kiln.File(DATA / 'saxpy.ocloc-26.27.ar').parts])
         self.assertEqual(native.kernels[0].occupancy('pvc', native.kernels[0].simd_size, 131072).limit, 'slm')
 
     def test_products_codes_and_logs(self):
@@ -205,7 +208,8 @@ class OnTheDevice(unittest.TestCase):
         for wrong, kind in (((3, self.x, self.y), TypeError), ((3, self.x, self.y, 2**32), ValueError),
                             ((3, self.x, self.y, -1), ValueError), ((3, self.x, self.y, 3.5), TypeError),
                             (('3', self.x, self.y, 1), TypeError), ((3, 4096, self.y, 1), TypeError),
-                            ((3, self.x, self.y, None), TypeError), ((1e300, self.x, self.y, 1), OverflowError)):
+                            ((3, self.x, self.y, None), TypeError), ((1e300, self.x, self.y, 1), ValueError),
+                            ((10**400, self.x, self.y, 1), ValueError)):
             with self.assertRaises(kind, msg=wrong):
                 self.kernel(*wrong, groups=4, group_size=256)
         for grid, kind in (((1, 1, 1, 1), ValueError), ((), ValueError), ((4, 0), ValueError), (-1, ValueError),
@@ -299,7 +303,7 @@ class OnTheDevice(unittest.TestCase):
         run.finish()
         queue = kiln.Queue(self.device)
         queue.execute(run)
-        self.assertTrue(second.wait())
+        self.assertTrue(second.wait(math.inf))
         self.assertTrue(queue.synchronize())
         self.right(2)
         self.assertGreater(second.timestamps.duration, 0)
@@ -449,6 +453,11 @@ class OnTheDevice(unittest.TestCase):
         out = self.device.buffer(4)
         self.device.list.copy(out, counter.address, counter.size)
         self.assertEqual(list(out.view('I')), [5])
+        self.device.list.fill(counter, b'\7\0\0\0')
+        self.device.list.copy(out, counter)
+        self.assertEqual(list(out.view('I')), [7])
+        with self.assertRaises(ValueError):
+            self.device.list.fill(counter, b'1', 1, offset=4)
         for wrong in (bundle.global_variable, bundle.function):
             with self.assertRaises(kiln.Error) as caught:
                 wrong('none')
@@ -468,6 +477,87 @@ class OnTheDevice(unittest.TestCase):
         queue = kiln.Queue(self.device, synchronous=True)
         queue.execute(run)
         self.assertEqual(set(self.y.view('f')), {4.0})
+
+    def test_numbers_are_not_cut_to_the_bits_of_c(self):
+        run = kiln.List(self.device, immediate=False)
+        address = self.x.address
+        for wrong in (lambda: kiln.Cache(max_size=-1), lambda: kiln.Cache(memory_size=2**64), lambda: kiln.Cache(longest_wait=-1),
+                      lambda: kiln.Cache(longest_wait=math.inf), lambda: kiln.Cache(longest_wait=math.nan),
+                      lambda: self.device.buffer(64, alignment=2**64 + 64), lambda: self.device.import_fd(2**32, 64),
+                      lambda: self.device.import_fd(-1, 64), lambda: run.copy(address, address, -8),
+                      lambda: run.copy(-8, address, 8), lambda: run.copy(address, address + 2**64, 8),
+                      lambda: run.copy_region(address, kiln.RegionPlace(8), -8, kiln.RegionPlace(8), (8, 1)),
+                      lambda: kiln.Bundle(self.device, SPIRV / 'saxpy', constants={2**32 + 1: 5}),
+                      lambda: kiln.Bundle(self.device, SPIRV / 'saxpy', constants={1: 2**64}),
+                      lambda: kiln.Bundle(self.device, SPIRV / 'saxpy', constants={1: -2**63 - 1}),
+                      lambda: kiln.Bundle(self.device, SPIRV / 'saxpy', spill_limit=-1),
+                      lambda: kiln.List(self.device, queue_group=2**32), lambda: kiln.Queue(self.device, queue_index=-2**32),
+                      lambda: kiln.EventPool(self.device, 2**32 + 1), lambda: kiln.EventPool(self.device, 2).event(2**32),
+                      lambda: kiln.Device.lend(kiln.NativeHandles(2**64, 0, 0), self.device),
+                      lambda: kiln.File(SPIRV / 'saxpy.spv').kernel('saxpy').occupancy('pvc', -1)):
+            with self.assertRaises(ValueError):
+                wrong()
+        for wrong in (lambda: run.copy(address, address, 8.0), lambda: self.device.buffer(4.5), lambda: kiln.Cache(max_size=1e9),
+                      lambda: kiln.EventPool(self.device, '2'), lambda: run.copy(address, self.x, None, source_offset='1')):
+            with self.assertRaises(TypeError):
+                wrong()
+
+    def test_what_is_no_memory_event_or_list(self):
+        run = kiln.List(self.device, immediate=False)
+        for wrong in (lambda: run.signal(None), lambda: run.reset_event(3), lambda: run.append(None), lambda: run.fill(None, b'1'),
+                      lambda: run.prefetch('x'), lambda: run.prefetch(self.x.address), lambda: run.fill(self.x, 4),
+                      lambda: run.fill(self.x, '1234'), lambda: kiln.Queue(self.device).execute(None),
+                      lambda: self.device.make_resident(None), lambda: kiln.Bundle(self.device, {'saxpy': 4}),
+                      lambda: kiln.Cache(read_only='/tmp'), lambda: kiln.explain_log(4), lambda: run.fill(1.5, b'1', 1),
+                      lambda: kiln.Bundle.compile(self.device, 'kernel void x() {}', folders='include'),
+                      lambda: kiln.Bundle.compile(self.device, 'kernel void x() {}', folders=pathlib.Path('include')),
+                      lambda: self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=3)):
+            with self.assertRaises(TypeError):
+                wrong()
+
+    def test_bytes_of_whatever_has_them(self):
+        self.device.list.fill(self.y, array.array('f', [5]))
+        self.assertEqual(set(self.y.view('f')), {5.0})
+        words = array.array('I', (SPIRV / 'saxpy.spv').read_bytes())
+        self.assertEqual(kiln.Bundle(self.device, {'saxpy': words}).kernel_names, ('saxpy',))
+
+    def test_parts_of_memory(self):
+        self.device.list.fill(self.y, b'\0\0\0\x40', 8, offset=4)
+        self.device.list.fill(self.y.address + 12, b'\0\0\x40\x40', 4)
+        self.assertEqual(list(self.y.view('f')[:5]), [1, 2, 2, 3, 1])
+        for use in (self.device.list.prefetch, self.device.make_resident, self.device.evict):
+            use(self.x, 64, offset=128)
+            use(self.x.address, 64)
+            with self.assertRaises(ValueError):
+                use(self.x, 4 * COUNT, offset=1)
+        self.device.list.advise(self.x, 'set_read_mostly', 64, offset=128)
+
+    def test_native_handles_and_lending(self):
+        run = kiln.List(self.device)
+        event = kiln.EventPool(self.device, 1).event(0)
+        queue = kiln.Queue(self.device)
+        for each in (self.bundle, self.kernel, run, event, queue):
+            self.assertNotEqual(each.native, 0)
+        with kiln.List.lend(self.device, run.native, synchronous=True) as list, kiln.Event.lend(self.device, event.native) as done:
+            self.assertEqual((list.native, done.native), (run.native, event.native))
+            self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=list, signal=done)
+            self.right()
+        self.assertEqual(list.native, 0)
+        self.assertTrue(event.signalled)
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=run)
+        self.right(2)
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.List.lend(self.device, 0)
+        self.assertEqual(caught.exception.code, 'K0903')
+
+    def test_images_and_samplers_are_told_from_pointers(self):
+        # None of them here: the kernel takes a pointer, and is asked about the kind.
+        for kind, word in ((kiln.Image, 'image'), (kiln.Sampler, 'sampler')):
+            for types in (None, f'float, {word}, global, uint'):
+                self.kernel = self.bundle.kernel('saxpy', types)
+                self.refused('K0107', ctypes.c_float(3), kind(self.x.address), self.y, ctypes.c_uint32(COUNT))
+            with self.assertRaises(TypeError):
+                self.kernel(3, self.x.address, self.y, COUNT, groups=4, group_size=256)
 
     def test_a_queue_keeps_its_lists(self):
         # What is submitted waits for the event; all that it works on is let go meanwhile.
@@ -588,6 +678,40 @@ class OnTheDevice(unittest.TestCase):
         kiln.Cache('/dev/null/kiln')
         self.assertEqual(len(lines), 1)
         self.assertEqual(lines[0][0], 'warning')
+
+    def test_sinks_that_were_replaced_are_gone(self):
+        def replace(_level, _line):
+            kiln.log_to(print if len(replaced) else replace)  # from inside itself
+            replaced.append(1)
+        replaced = []
+        for _ in range(10):
+            kiln.log_to(replace)
+        self.assertEqual(len(_library._sinks), 1)
+        kiln.Cache('/dev/null/kiln')
+        self.assertEqual(replaced, [1])
+        kiln.log_to(None)
+        self.assertEqual(_library._sinks, [])
+        # What is said while the interpreter ends comes to nobody.
+        code = """
+import ctypes
+import kiln
+from kiln import _library
+
+class Last:
+    said, call, cache, options, refer = ctypes.CDLL(None).puts, _library.functions['cache_open'], ctypes.c_void_p(), \\
+        _library.CacheOptions(), ctypes.byref
+    options.folder = b'/dev/null/kiln'
+    def __del__(self):
+        self.said(b'ends')
+        self.call(self.refer(self.options), self.refer(self.cache), None)
+
+last = Last()
+kiln.log_to(lambda *_: last.said(b'a line'))
+kiln.Cache('/dev/null/kiln')
+"""
+        done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False,
+                              env={**os.environ, 'PYTHONPATH': str(source / 'python')})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'a line\nends\n', ''))
 
     def test_what_the_device_and_kernel_say(self):
         info = self.device.info
