@@ -95,7 +95,7 @@ bool read_lanes(std::string_view text, Instruction& to) {
          take_number(text, to.first_lane, 31) && text.empty();
 }
 
-/// "<8;8,1>", "<8;1>" and "<1>".
+/// "<8;8,1>", "<8;1>", "<1>", and "<1,0>" of a register whose rows a0 addresses one by one.
 bool take_region(std::string_view& text, Region& region, bool is_result) {
   if (!take_prefix(text, "<")) return true;
   std::uint8_t first = 0, second = 0;
@@ -110,6 +110,9 @@ bool take_region(std::string_view& text, Region& region, bool is_result) {
           second == 0 || first < second ? 1 : static_cast<std::uint8_t>(first / second);
       region = {first, width, second};
     }
+  } else if (take_prefix(text, ",")) {
+    region = {0, first, 0};
+    if (!take_number(text, region.horizontal, 64)) return false;
   } else {
     region = is_result ? Region{0, 32, first} : Region{first, 1, 0};
   }

@@ -78,6 +78,10 @@ TEST_CASE("an instruction is read whole") {
 
   const auto indirect = read_one("        mov (8|M0)  r[a0.0,32]<1>:d  r8.0<8;8,1>:d  {@4}");
   CHECK((indirect.result.indirect && indirect.sources[0].region.vertical == 8));
+  // A shuffle of a sub-group: each lane has an address of its own.
+  const auto gathered = read_one("        mov (16|M0)  r24.0<1>:d  r[a0.0]<1,0>:d  {$0.dst}");
+  CHECK((gathered.sources[0].indirect && gathered.sources[0].region.width == 1 &&
+         gathered.sources[0].region.horizontal == 0));
   CHECK(read_one("        sync.allrd                           ($0,$2)").control == "allrd");
   CHECK(read_one("(W)     mov (1|M0)  r4.6<1>:hf    -qnan(0x1FF):hf").sources[0].file == File::immediate);
   CHECK(read_one("        bfn.0x6C (16|M0)  r1.0<1>:ud  r2.0<1;0>:ud  r3.0<1;0>:ud  r4.0<1>:ud").control ==
