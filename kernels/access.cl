@@ -133,3 +133,85 @@ kernel void unrolled(global const uint* in, global uint* out, uint n) {
   for (uint e = 0; e < 16; ++e) sum = sum * in[i] + (e + 1);
   out[i] = sum;
 }
+
+// The same sum with four steps an iteration, so that the loop's own instructions are paid four times instead of sixteen: by
+// the pragma, and by a macro that writes the four out.
+kernel void unrolled_4(global const uint* in, global uint* out, uint n) {
+  const size_t i = get_global_id(0);
+  if (i >= n) return;
+  uint sum = 0;
+#pragma unroll 4
+  for (uint e = 0; e < 16; ++e) sum = sum * in[i] + (e + 1);
+  out[i] = sum;
+}
+#define STEP(NUMBER) sum = sum * in[i] + (e + NUMBER);
+kernel void unrolled_macro(global const uint* in, global uint* out, uint n) {
+  const size_t i = get_global_id(0);
+  if (i >= n) return;
+  uint sum = 0;
+#pragma nounroll
+  for (uint e = 0; e < 16; e += 4) {
+    STEP(1)
+    STEP(2)
+    STEP(3)
+    STEP(4)
+  }
+  out[i] = sum;
+}
+
+// The same sum kept in global memory, and read and written there in each step: `in` and `out` may be one buffer, so a
+// compiler has to do what is written. Then with one read before the loop and one write behind it.
+kernel void loop_reload(global const uint* in, global uint* out, uint n) {
+  const size_t i = get_global_id(0);
+  if (i >= n) return;
+  out[i] = 0;
+#pragma nounroll
+  for (uint e = 0; e < 16; ++e) out[i] = out[i] * in[i] + (e + 1);
+}
+kernel void loop_hoisted(global const uint* in, global uint* out, uint n) {
+  const size_t i = get_global_id(0);
+  if (i >= n) return;
+  const uint x = in[i];
+  uint sum = 0;
+#pragma nounroll
+  for (uint e = 0; e < 16; ++e) sum = sum * x + (e + 1);
+  out[i] = sum;
+}
+
+// A table of 256 entries, looked up by two kinds of work-items:
+//   out[i] = 3 * table[low byte of in[i]] + 1 for even i, 5 * table[second byte of in[i]] + 2 for odd i
+// With a branch both sides are walked by the whole sub-group, each with half of its lanes switched off. Without, what
+// differs is computed, and all lanes look up at once.
+kernel void branch_divergent(global const uint* in, global const uint* table, global uint* out, uint n) {
+  const size_t i = get_global_id(0);
+  if (i >= n) return;
+  const uint value = in[i];
+  if (i % 2 == 0)
+    out[i] = 3 * table[value & 0xff] + 1;
+  else
+    out[i] = 5 * table[value >> 8 & 0xff] + 2;
+}
+kernel void branch_free(global const uint* in, global const uint* table, global uint* out, uint n) {
+  const size_t i = get_global_id(0);
+  if (i >= n) return;
+  const uint odd = i % 2;
+  out[i] = (3 + 2 * odd) * table[in[i] >> 8 * odd & 0xff] + 1 + odd;
+}
+
+// out[i] = sum over e < 16 of table[e] * (in[i] + e), as `same_element_global` with a table of 16. Each work-item takes the
+// elements that lie a global size apart, and reads the table once for all of them.
+// Launch: any global size; the fewer work-items, the fewer reads.
+enum { kPrivateEntries = 16 };
+
+kernel void same_element_private(global const uint* in, global const uint* table, global uint* out, uint n) {
+  uint mine[kPrivateEntries];  // 16 variables, once the loops are unrolled
+#pragma unroll
+  for (uint e = 0; e < kPrivateEntries; ++e) mine[e] = table[e];
+  for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
+    const uint value = in[i];
+    uint sum = 0;
+#pragma unroll
+    for (uint e = 0; e < kPrivateEntries; ++e) sum += mine[e] * (value + e);
+    out[i] = sum;
+  }
+}

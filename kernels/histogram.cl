@@ -52,7 +52,23 @@ kernel void slm_1024(global const ulong* in, global uint* bins, uint n, uint blo
   merge(slm, bins, 1024);
 }
 
-enum { kLanes = 16, kSlots = 16, kValues = 256 };
+// The same with bins that one work-item clears, while all others wait at the barrier.
+kernel void slm_1024_one_clears(global const ulong* in, global uint* bins, uint n, uint block) {
+  local uint slm[1024];
+  if (get_local_id(0) == 0)
+    for (uint bin = 0; bin < 1024; ++bin) slm[bin] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const size_t first = get_group_id(0) * (size_t)block;
+  const size_t end = min(first + block, (size_t)n);
+  for (size_t i = first + get_local_id(0); i < end; i += get_local_size(0)) {
+    const ulong value = in[i];
+#pragma unroll
+    for (uint shift = 0; shift < 64; shift += 16) atomic_inc(slm + (value >> shift & 0x3ff));
+  }
+  merge(slm, bins, 1024);
+}
+
+enum { kLanes = 16, kSlots = 16, kManySlots = 64, kValues = 256 };
 
 // Adds to bins[b] how often b is a byte of the values: the same counts as `slm_256`.
 // The 16 lanes of a sub-group hold 16 bins each: bin b is slot b / 16 of lane b % 16. The sub-group reads 16 values at
@@ -92,4 +108,40 @@ kernel void registers_256(global const ulong* in, global uint* bins, uint n) {
   }
 #pragma unroll
   for (uint slot = 0; slot < kSlots; ++slot) atomic_add(bins + slot * kLanes + lane, counts[slot]);
+}
+
+// Adds to bins[b] how often b is one of the four 10-bit fields of the values: the same counts as `slm_1024`, in the way of
+// `registers_256`. Now a lane holds 64 bins: 4 KiB a sub-group, as large as all registers of a hardware thread with 128 of
+// 32 bytes, so that the compiler has to keep them in memory.
+// Launch: as `registers_256`.
+//   in    n ulongs, read
+//   bins  1024 uints, added to
+//   n     number of 64-bit values
+__attribute__((intel_reqd_sub_group_size(16)))
+kernel void registers_1024(global const ulong* in, global uint* bins, uint n) {
+  const uint lane = get_sub_group_local_id();
+  const size_t first = (get_global_id(0) - lane) * kValues;
+  uint counts[kManySlots];
+#pragma unroll
+  for (uint slot = 0; slot < kManySlots; ++slot) counts[slot] = 0;
+
+  const size_t end = min(first + kLanes * kValues, (size_t)n);
+  for (size_t at = first; at < end; at += kLanes) {
+    const uint present = min(end - at, (size_t)kLanes);
+    ulong mine = 0;
+    if (present == kLanes)
+      mine = intel_sub_group_block_read_ul(in + at);
+    else if (lane < present)
+      mine = in[at + lane];
+    for (uint from = 0; from < present; ++from) {
+      const ulong value = sub_group_broadcast(mine, from);
+#pragma unroll
+      for (uint shift = 0; shift < 64; shift += 16) {
+        const uint bin = value >> shift & 0x3ff;
+        if (lane == bin % kLanes) ++counts[bin / kLanes];
+      }
+    }
+  }
+#pragma unroll
+  for (uint slot = 0; slot < kManySlots; ++slot) atomic_add(bins + slot * kLanes + lane, counts[slot]);
 }

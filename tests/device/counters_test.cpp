@@ -78,7 +78,7 @@ TEST_CASE("every sample: counted as predicted, and clean") {
         predictions += tool::counted(seen.counters, predicted).has_value();
     }
   }
-  CHECK(predictions == 4 * 29);
+  CHECK(predictions == 4 * 81);
 }
 
 TEST_CASE("cache lines: shapes of work-groups and index functions") {
@@ -126,6 +126,21 @@ TEST_CASE("coalescing: four neighbours, none through offsets, one by constructio
     check(the(counters_of("coalescing.indirect", four_groups), kind, argument), 4, 1, 4);
     check(the(counters_of("coalescing.vector", four_groups), kind, argument), 16, 1, 16);
     check(the(counters_of("coalescing.vector_pointer", four_groups), kind, argument), 16, 1, 16);
+  }
+}
+
+TEST_CASE("coalescing in SLM: the same neighbours") {
+  const auto widest = [](const Counters& counters, AccessKind kind) {
+    std::uint64_t bytes = 0;
+    for (const InstructionCount& each : counters.instructions)
+      if (each.at.kind == kind && each.memory == MemorySpace::slm)
+        bytes = std::max(bytes, each.neighbour_bytes);
+    return bytes;
+  };
+  for (const AccessKind kind : {AccessKind::read, AccessKind::write}) {
+    CHECK(widest(counters_of("coalescing.slm_contiguous", {.size = 4096}), kind) == 16);
+    CHECK(widest(counters_of("coalescing.slm_indirect", {.size = 4096}), kind) == 4);
+    CHECK(widest(counters_of("coalescing.slm_vector", {.size = 4096}), kind) == 16);
   }
 }
 

@@ -71,9 +71,11 @@ std::vector<samples::Choices> choices_of(const samples::Sample& sample) {
       taps.push_back(C{.size = 1000, .group = 64, .slm = (64 + 2 * halo) * 4});
     return taps;
   }
-  if (name.starts_with("access.work_group_shape"))  // edges of squares
+  if (name.starts_with("access.work_group_shape") || name.starts_with("slm_scatter"))  // edges of squares
     return {C{}, C{.size = 0}, C{.size = 1}, C{.size = 3}, C{.size = 16}, C{.size = 17}, C{.size = 100}};
-  if (name == "histogram.registers_256")  // whole sub-groups; 4096 values each
+  if (name.starts_with("share"))  // whole rings
+    return more(sizes, {C{.size = 3, .group = 16}, C{.size = 10'000, .group = 128, .seed = 2}});
+  if (name.starts_with("histogram.registers"))  // whole sub-groups; 4096 values each
     return more(sizes, {C{.size = 4095, .group = 16}, C{.size = 4097, .group = 16},
                         C{.size = 16384, .seed = 2}, C{.size = 50'001, .group = 128}});
   if (name == "access.same_element_slm")
@@ -129,6 +131,14 @@ TEST_CASE("the turns of every stride") {
   }
 }
 
+TEST_CASE("all at one word take one turn, scattered writes 16 lines, a branch half of the lanes") {
+  CHECK(predicted("bank_conflict.broadcast").first == 1);
+  CHECK(predicted("slm_scatter.direct").first == 16);
+  CHECK(predicted("slm_scatter.through_slm").first == 1);
+  CHECK(predicted("access.branch_divergent").first == 8);
+  CHECK(predicted("access.branch_free").first == 16);
+}
+
 TEST_CASE("reads of tables and inputs, and global atomics") {
   const std::pair<const char*, std::uint64_t> a_group[] = {{"slm_table.every_item", 256 * 256},
                                                            {"slm_table.strided", 256},
@@ -139,7 +149,8 @@ TEST_CASE("reads of tables and inputs, and global atomics") {
                                                            {"access.same_element_slm", 64},
                                                            {"access.same_element_global", 64 * 256},
                                                            {"histogram.slm_256", 256},
-                                                           {"histogram.slm_1024", 1024}};
+                                                           {"histogram.slm_1024", 1024},
+                                                           {"access.same_element_private", 16 * 256}};
   for (const auto& [name, count] : a_group) {
     CAPTURE(name);
     const auto [total, groups] = predicted(name, {.size = 64 * 256});

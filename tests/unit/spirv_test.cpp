@@ -37,6 +37,10 @@ const Arguments kInOutN{{kGlobal, 8, "in"}, {kGlobal, 8, "out"}, {kValue, 4, "n"
 const Arguments kAOutN{{kGlobal, 8, "a"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}};
 const Arguments kInTableOut{
     {kGlobal, 8, "in"}, {kGlobal, 8, "table"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}, {kValue, 4, "entries"}};
+const Arguments kInTableOutN{
+    {kGlobal, 8, "in"}, {kGlobal, 8, "table"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}};
+const Arguments kInOutRounds{
+    {kGlobal, 8, "in"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}, {kValue, 4, "rounds"}};
 const Arguments kHistogram{{kGlobal, 8, "in"}, {kGlobal, 8, "bins"}, {kValue, 4, "n"}, {kValue, 4, "block"}};
 const Arguments kConvolution{
     {kGlobal, 8, "in"}, {kGlobal, 8, "taps"}, {kGlobal, 8, "out"}, {kValue, 4, "n"}, {kValue, 4, "m"}};
@@ -124,6 +128,13 @@ const ExpectedKernel kSamples[] = {
     {"access", "private_scalars", 0, kInOutN},
     {"access", "unrolled", 0, kInOutN},
     {"access", "unrolled_loop", 0, kInOutN},
+    {"access", "unrolled_4", 0, kInOutN},
+    {"access", "unrolled_macro", 0, kInOutN},
+    {"access", "loop_reload", 0, kInOutN},
+    {"access", "loop_hoisted", 0, kInOutN},
+    {"access", "branch_divergent", 0, kInTableOutN},
+    {"access", "branch_free", 0, kInTableOutN},
+    {"access", "same_element_private", 0, kInTableOutN},
     {"bank_conflict",
      "stride",
      0,
@@ -133,19 +144,31 @@ const ExpectedKernel kSamples[] = {
       {kValue, 4, "stride"},
       {kValue, 4, "rounds"},
       {kLocal, 0, "slm"}}},
+    {"bank_conflict", "broadcast", 0, with(kInOutN, {kLocal, 0, "slm"})},
     {"coalescing", "contiguous", 0, kInOutN},
     {"coalescing", "indirect", 0, with(kInOutN, {kGlobal, 8, "offsets"})},
     {"coalescing", "vector", 0, kInOutN},
     {"coalescing", "vector_pointer", 0, kInOutN},
+    {"coalescing", "slm_contiguous", 0, with(kInOutN, {kLocal, 0, "slm"})},
+    {"coalescing", "slm_indirect", 0, with(with(kInOutN, {kLocal, 0, "slm"}), {kGlobal, 8, "offsets"})},
+    {"coalescing", "slm_vector", 0, with(kInOutN, {kLocal, 0, "slm"})},
     {"convolution", "global_1d", 0, kConvolution},
     {"convolution", "slm_1d", 0, with(kConvolution, {kLocal, 0, "tile"})},
     {"histogram", "slm_256", 1024, kHistogram},
     {"histogram", "slm_1024", 4096, kHistogram},
+    {"histogram", "slm_1024_one_clears", 4096, kHistogram},
     {"histogram", "registers_256", 0, {{kGlobal, 8, "in"}, {kGlobal, 8, "bins"}, {kValue, 4, "n"}}},
+    {"histogram", "registers_1024", 0, {{kGlobal, 8, "in"}, {kGlobal, 8, "bins"}, {kValue, 4, "n"}}},
+    {"share", "sub_group", 0, kInOutRounds},
+    {"share", "slm", 0, with(kInOutRounds, {kLocal, 0, "slm"})},
+    {"share", "global_memory", 0, with(kInOutRounds, {kGlobal, 8, "values"})},
+    {"slm_scatter", "direct", 0, kInOutN},
+    {"slm_scatter", "through_slm", 16 * 17 * 4, kInOutN},
 };
 
-const char* const kFamilies[] = {"access", "bank_conflict", "coalescing", "convolution", "histogram",
-                                 "matmul", "saxpy",         "slm_limit",  "slm_table"};
+const char* const kFamilies[] = {"access",    "bank_conflict", "coalescing", "convolution",
+                                 "histogram", "matmul",        "saxpy",      "share",
+                                 "slm_limit", "slm_scatter",   "slm_table"};
 /// Those that are damaged in every place: time grows with the square of their size.
 const char* const kDamaged[] = {"saxpy", "slm_limit", "matmul", "slm_table"};
 

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::uint64_t kBlock = 4096;  // values a work-group, where it counts in SLM
 
-// Where it counts in registers: work-items of a sub-group, values and global atomics a work-item.
-constexpr std::uint64_t kLanes = 16, kValuesEach = 256, kBinsEach = 16;
+// Work-items of a sub-group; where it counts in registers, values a work-item.
+constexpr std::uint64_t kLanes = 16, kValuesEach = 256;
 
 /// Counts from the bytes of the values as they lie in memory, the lowest first.
 std::vector<std::uint32_t> count_bytes(std::span<const std::uint64_t> values) {
@@ -54,15 +54,31 @@ Result<Data> prepare_data(const OpenDevice& device, const Choices& choices, cons
   return data;
 }
 
-template <std::size_t kBins, std::uint64_t kFields, Count kCount>
-Result<Prepared> prepare(const OpenDevice& device, const Choices& choices) {
+/// Who clears the bins.
+enum class Clear : std::uint8_t { all, one };
+
+/// How often sub-groups of 16 write to SLM until one group's bins are clear.
+std::uint64_t clearing_writes(std::uint64_t bins, std::uint64_t group, Clear clear) {
+  if (clear == Clear::one) return bins;
+  std::uint64_t writes = 0;
+  for (std::uint64_t first = 0; first < std::min(group, bins); first += kLanes)
+    writes += divide_up(bins - first, group);  // rounds of its first work-item
+  return writes;
+}
+
+template <std::size_t kBins, std::uint64_t kFields, Count kCount, Clear kClear = Clear::all>
+Result<Prepared> prepare_in_slm(const OpenDevice& device, const Choices& choices) {
   const auto chosen = choose_grid_without_slm(choices, 200'000, 256, UINT32_MAX / kFields);
   if (!chosen) return tl::unexpected(chosen.error());
   const Grid grid(chosen->n, chosen->group, kBlock);
   auto data = prepare_data(device, choices, grid, kBins, kCount);
   if (!data) return tl::unexpected(std::move(data).error());
-  data->prepared.predicted = {{"global atomics", std::uint64_t{grid.groups} * kBins, Counter::global_atomics},
-                              {"global atomics without SLM", std::uint64_t{grid.n} * kFields}};
+  data->prepared.predicted = {
+      {"global atomics", std::uint64_t{grid.groups} * kBins, Counter::global_atomics},
+      {"global atomics without SLM", std::uint64_t{grid.n} * kFields},
+      {"writes of SLM", std::uint64_t{grid.groups} * kBins, Counter::slm_writes},
+      {"writes of SLM by sub-groups", grid.groups * clearing_writes(kBins, grid.group, kClear),
+       Counter::slm_writes_together}};
   data->prepared.launch = [=, values = data->values, counts = data->counts](
                               CommandListRef list, const CheckedKernel& kernel, Sync sync) {
     return kiln::launch(list, kernel, {{grid.groups}, {grid.group}, sync}, values->front(), counts->front(),
@@ -71,18 +87,19 @@ Result<Prepared> prepare(const OpenDevice& device, const Choices& choices) {
   return std::move(data->prepared);
 }
 
+template <std::size_t kBins, std::uint64_t kFields, Count kCount>
 Result<Prepared> prepare_registers(const OpenDevice& device, const Choices& choices) {
-  const auto chosen = choose_grid_without_slm(choices, 200'000, 64, UINT32_MAX / sizeof(std::uint64_t));
+  const auto chosen = choose_grid_without_slm(choices, 200'000, 64, UINT32_MAX / kFields);
   if (!chosen) return tl::unexpected(chosen.error());
   if (chosen->group % kLanes != 0)
     return tl::unexpected(bad_choice("this kernel's groups are whole sub-groups of 16 work-items",
                                      "choose a multiple of 16 for --group"));
   const Grid grid(chosen->n, chosen->group, kValuesEach * chosen->group);
-  auto data = prepare_data(device, choices, grid, 256, count_bytes);
+  auto data = prepare_data(device, choices, grid, kBins, kCount);
   if (!data) return tl::unexpected(std::move(data).error());
   data->prepared.predicted = {
-      {"global atomics", std::uint64_t{grid.groups} * grid.group * kBinsEach, Counter::global_atomics},
-      {"global atomics without registers", std::uint64_t{grid.n} * sizeof(std::uint64_t)}};
+      {"global atomics", std::uint64_t{grid.groups} * grid.group * (kBins / kLanes), Counter::global_atomics},
+      {"global atomics without registers", std::uint64_t{grid.n} * kFields}};
   data->prepared.launch = [=, values = data->values, counts = data->counts](
                               CommandListRef list, const CheckedKernel& kernel, Sync sync) {
     return kiln::launch(list, kernel, {{grid.groups}, {grid.group}, sync}, values->front(), counts->front(),
@@ -96,11 +113,17 @@ Result<Prepared> prepare_registers(const OpenDevice& device, const Choices& choi
 std::span<const Sample> histogram() {
   static constexpr std::array kSamples{
       Sample{"histogram.slm_256", "histogram", "slm_256", "bytes of 64-bit values counted in SLM",
-             prepare<256, 8, count_bytes>},
+             prepare_in_slm<256, 8, count_bytes>},
       Sample{"histogram.slm_1024", "histogram", "slm_1024",
-             "four 10-bit fields of 64-bit values counted in SLM", prepare<1024, 4, count_fields>},
+             "four 10-bit fields of 64-bit values counted in SLM", prepare_in_slm<1024, 4, count_fields>},
       Sample{"histogram.registers_256", "histogram", "registers_256",
-             "bytes counted in the registers of sub-groups of 16", prepare_registers}};
+             "bytes counted in the registers of sub-groups of 16", prepare_registers<256, 8, count_bytes>},
+      Sample{"histogram.slm_1024_one_clears", "histogram", "slm_1024_one_clears",
+             "as slm_1024, but one work-item clears the bins",
+             prepare_in_slm<1024, 4, count_fields, Clear::one>},
+      Sample{"histogram.registers_1024", "histogram", "registers_1024",
+             "as registers_256 with 64 bins a lane: too many for registers",
+             prepare_registers<1024, 4, count_fields>}};
   return kSamples;
 }
 

@@ -11,8 +11,9 @@ namespace kiln::samples {
 std::span<const Sample> all() {
   static const std::vector<Sample> samples = [] {
     std::vector<Sample> list;
-    for (const auto& family : {saxpy(), matmul(), slm_limit(), slm_table(), bank_conflict(), histogram(),
-                               convolution(), access_patterns(), access_spaces(), coalescing()})
+    for (const auto& family :
+         {saxpy(), matmul(), slm_limit(), slm_table(), bank_conflict(), histogram(), convolution(),
+          access_patterns(), access_spaces(), access_control(), coalescing(), share_values(), slm_scatter()})
       list.insert(list.end(), family.begin(), family.end());
     return list;
   }();

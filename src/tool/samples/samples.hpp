@@ -28,11 +28,20 @@ struct Mismatch {
 
 /// Which counter of the CPU device a prediction is about.
 enum class Counter : std::uint8_t {
-  none,            ///< of another kernel, or nothing that is counted
-  reads,           ///< of the memory behind an argument, by work-items
-  lines,           ///< cache lines of the first sub-group's reads of the memory behind an argument
-  slm_turns,       ///< turns for the first sub-group's reads of SLM
-  global_atomics,  ///< of all work-items
+  none,           ///< of another kernel, or nothing that is counted
+  reads,          ///< of the memory behind an argument, by work-items
+  lines,          ///< cache lines of the first sub-group's reads of the memory behind an argument
+  written_lines,  ///< the same of its writes
+  read_width,     ///< bytes that a work-item reads of it at once, neighbours joined
+  lanes,          ///< work-items that make such a read together
+  slm_turns,      ///< turns for the first sub-group's reads of SLM
+  global_reads,   ///< of all work-items, as the next ones
+  global_writes,
+  global_atomics,
+  slm_reads,
+  slm_writes,
+  slm_read_width,       ///< as read_width
+  slm_writes_together,  ///< by sub-groups
 };
 
 /// What a kernel costs by construction, to be held against what is counted or measured.
@@ -87,6 +96,9 @@ std::span<const Sample> histogram();
 std::span<const Sample> convolution();
 std::span<const Sample> access_patterns();  ///< which addresses, and how wide
 std::span<const Sample> access_spaces();    ///< which kind of memory
+std::span<const Sample> access_control();   ///< loops and branches
 std::span<const Sample> coalescing();
+std::span<const Sample> share_values();
+std::span<const Sample> slm_scatter();
 
 }  // namespace kiln::samples

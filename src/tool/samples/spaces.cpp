@@ -50,17 +50,43 @@ Result<Prepared> prepare_table(const OpenDevice& device, const Choices& choices)
   return prepared;
 }
 
+/// A table of 16 elements that each work-item keeps to itself for all its elements.
+Result<Prepared> prepare_private_table(const OpenDevice& device, const Choices& choices) {
+  constexpr std::uint32_t kKept = 16, kElementsEach = 16;
+  const auto chosen = choose_grid_without_slm(choices, 100'000, 256);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const Grid grid(chosen->n, chosen->group, std::uint64_t{kElementsEach} * chosen->group);
+  auto shared = share<std::uint32_t, 3>(device, {grid.n, kKept, grid.n});
+  if (!shared) return tl::unexpected(std::move(shared).error());
+  const auto buffers = *shared;
+  const Words in = (*buffers)[0].span<std::uint32_t>().first(grid.n),
+              table = (*buffers)[1].span<std::uint32_t>().first(kKept),
+              out = (*buffers)[2].span<std::uint32_t>().first(grid.n);
+  std::mt19937 random(choices.seed);
+  fill_random(in, random);
+  fill_random(table, random);
+  std::uint32_t sum = 0, weighted = 0;
+  for (std::uint32_t e = 0; e < kKept; ++e) sum += table[e], weighted += table[e] * e;
+
+  Prepared prepared = prepared_on(grid);
+  prepared.bytes = static_cast<double>(in.size_bytes() + table.size_bytes() + out.size_bytes());
+  prepared.predicted = {
+      {"reads of the table", std::uint64_t{grid.groups} * grid.group * kKept, Counter::reads, 1},
+      {"reads of the table without a copy", std::uint64_t{grid.n} * kKept}};
+  prepared.launch = [=, n = grid.n, shape = prepared.shape](CommandListRef list, const CheckedKernel& kernel,
+                                                            Sync sync) {
+    const auto& [in_buffer, table_buffer, out_buffer] = *buffers;
+    return kiln::launch(list, kernel, {shape.groups, shape.group_size, sync}, in_buffer, table_buffer,
+                        out_buffer, n);
+  };
+  expect_each(prepared, out, [=](std::size_t i) { return in[i] * sum + weighted; });
+  return prepared;
+}
+
 /// Digits of 6 bits, the one at place p with weight p + 1: sum of (p + 1) * (31 + digit), without any counts.
 std::uint32_t weigh_digits(std::uint32_t value) {
   std::uint32_t sum = 0;
   for (std::uint32_t weight = 1; weight <= 6; ++weight, value /= 64) sum += weight * (31 + value % 64);
-  return sum;
-}
-
-/// 1 * x^15 + 2 * x^14 + ... + 16, power by power from the lowest.
-std::uint32_t polynomial(std::uint32_t x) {
-  std::uint32_t sum = 0, power = 1;
-  for (std::uint32_t factor = 16; factor > 0; --factor, power *= x) sum += factor * power;
   return sum;
 }
 
@@ -97,13 +123,12 @@ std::span<const Sample> access_spaces() {
              prepare_table<Table::constant>},
       Sample{"access.same_element_slm", "access", "same_element_slm", "from SLM; --slm sets the table",
              prepare_table<Table::slm>},
+      Sample{"access.same_element_private", "access", "same_element_private",
+             "a table of 16 in registers, read once by a work-item for 16 elements", prepare_private_table},
       Sample{"access.private_array", "access", "private_array",
              "64 counts a work-item in an array: private memory or scratch", prepare_map<weigh_digits>},
       Sample{"access.private_scalars", "access", "private_scalars", "the same in scalars: registers",
-             prepare_map<weigh_digits>},
-      Sample{"access.unrolled", "access", "unrolled", "16 steps without a loop", prepare_map<polynomial>},
-      Sample{"access.unrolled_loop", "access", "unrolled_loop", "the same 16 steps in a loop",
-             prepare_map<polynomial>}};
+             prepare_map<weigh_digits>}};
   return kSamples;
 }
 
