@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Tuple
 from . import _library as c
 from ._device import Buffer, Device, Memory, span_of
 from ._errors import Error
-from ._library import Object, Size, WithNative, call, content_of, extent, made, number, ready
+from ._library import Object, Size, WithNative, call, content_of, extent, handle_of, made, number, ranged, ready
 
 IMMEDIATE, SYNCHRONOUS, IN_ORDER, COPY_OFFLOAD, QUEUE_GROUP = 1, 2, 4, 8, 16
 QUEUE_SYNCHRONOUS, QUEUE_QUEUE_GROUP = 1, 2
@@ -51,7 +51,7 @@ class EventPool(Object):
 
     def __init__(self, device: Device, count: int, timestamps: bool = False, host_visible: bool = True) -> None:
         """Without `host_visible` the host neither asks nor waits."""
-        self._handle = made('event_pool_create', device._handle, count, _event_flags(timestamps, host_visible))
+        self._handle = made('event_pool_create', handle_of(device, Device), count, _event_flags(timestamps, host_visible))
 
     def event(self, index: int, signal_scope: str = '', wait_scope: str = '') -> 'Event':
         """The event of that number, each once at a time; scopes as in Event."""
@@ -81,7 +81,7 @@ class Event(WithNative):
 
     def __init__(self, pool: EventPool, index: int, signal_scope: str = '', wait_scope: str = '') -> None:
         options = _event_options(signal_scope, wait_scope)
-        self._handle = made('event_create_with', pool._handle, index, byref(options))
+        self._handle = made('event_create_with', handle_of(pool, EventPool), index, byref(options))
 
     @classmethod
     def counter_based(cls, device: Device, timestamps: bool = False, host_visible: bool = True, signal_scope: str = '',
@@ -91,14 +91,14 @@ class Event(WithNative):
         options = _event_options(signal_scope, wait_scope)
         options.flags = _event_flags(timestamps, host_visible)
         event = cls.__new__(cls)
-        event._handle = made('event_create_counter_based', device._handle, byref(options))
+        event._handle = made('event_create_counter_based', handle_of(device, Device), byref(options))
         return event
 
     @classmethod
     def lend(cls, device: Device, native: int) -> 'Event':
         """An event that is somebody else's and stays so, by its ze_event_handle_t of the device's driver: it must outlive this."""
         event = cls.__new__(cls)
-        event._handle = made('event_lend', device._handle, native)
+        event._handle = made('event_lend', handle_of(device, Device), ranged(native, 64))
         return event
 
     def wait(self, timeout: Optional[float] = None) -> bool:
@@ -125,10 +125,7 @@ class Event(WithNative):
 
 def handles_of(events: Sequence[Event]) -> Any:
     """As C has them."""
-    for event in events:
-        if not isinstance(event, Event):
-            raise TypeError(f'an Event is wanted, not {type(event).__name__}')
-    return (c_void_p * max(1, len(events)))(*(event._handle for event in events))
+    return (c_void_p * max(1, len(events)))(*(handle_of(event, Event) for event in events))
 
 
 def sync_of(signal: Optional[Event], wait: Sequence[Event]) -> Tuple[c.Sync, Any]:
@@ -140,10 +137,6 @@ def sync_of(signal: Optional[Event], wait: Sequence[Event]) -> Tuple[c.Sync, Any
             raise ValueError('the event is closed')
     sync.wait, sync.wait_count = ctypes.addressof(held), len(wait)
     return sync, held
-
-
-def _handle_of(event: Event) -> Any:
-    return handles_of([event])[0]
 
 
 def _place_queue(options: c.QueueOptions, priority: str, queue_group: Optional[int], queue_index: int) -> None:
@@ -192,7 +185,7 @@ class List(WithNative):
                              (COPY_OFFLOAD, copy_offload), (QUEUE_GROUP, queue_group is not None)):
             options.flags |= flag if wanted else 0
         _place_queue(options, priority, queue_group, queue_index)
-        self._handle = made('list_create_with', device._handle, byref(options))
+        self._handle = made('list_create_with', handle_of(device, Device), byref(options))
         self._pointer = c_void_p.from_param(self._handle)
 
     @classmethod
@@ -202,7 +195,7 @@ class List(WithNative):
         made_list = cls.__new__(cls)
         made_list.device, made_list.immediate, made_list.synchronous = device, immediate, immediate and synchronous
         made_list._kept = []
-        made_list._handle = made('list_lend', device._handle, native)
+        made_list._handle = made('list_lend', handle_of(device, Device), ranged(native, 64))
         made_list._pointer = c_void_p.from_param(made_list._handle)
         return made_list
 
@@ -264,7 +257,7 @@ class List(WithNative):
 
     def signal(self, event: Event) -> None:
         """Not behind what is still running, unless the list is in order: a barrier's `signal` is."""
-        call('list_signal', self._handle, _handle_of(event))
+        call('list_signal', self._handle, handle_of(event, Event))
         self._keep(event)
 
     def wait(self, *events: Event) -> None:
@@ -275,7 +268,7 @@ class List(WithNative):
 
     def reset_event(self, event: Event) -> None:
         """The device resets it."""
-        call('list_reset_event', self._handle, _handle_of(event))
+        call('list_reset_event', self._handle, handle_of(event, Event))
         self._keep(event)
 
     def fill(self, to: Memory, pattern: Any, size: Optional[int] = None, *, offset: int = 0, signal: Optional[Event] = None,
@@ -324,10 +317,7 @@ class List(WithNative):
 
 def _lists_of(lists: Sequence[List]) -> Any:
     """As C has them."""
-    for each in lists:
-        if not isinstance(each, List):
-            raise TypeError(f'a List is wanted, not {type(each).__name__}')
-    return (c_void_p * max(1, len(lists)))(*(each._handle for each in lists))
+    return (c_void_p * max(1, len(lists)))(*(handle_of(each, List) for each in lists))
 
 
 class Queue(WithNative):
@@ -344,7 +334,7 @@ class Queue(WithNative):
         options = c.QueueOptions()
         options.flags = (QUEUE_SYNCHRONOUS if synchronous else 0) | (0 if queue_group is None else QUEUE_QUEUE_GROUP)
         _place_queue(options, priority, queue_group, queue_index)
-        self._handle = made('queue_create_with', device._handle, byref(options))
+        self._handle = made('queue_create_with', handle_of(device, Device), byref(options))
 
     def execute(self, *lists: List) -> None:
         """Runs lists that were finished."""

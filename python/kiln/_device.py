@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
-from ._library import Object, call, encoded, folders_of, is_numpy, made, ranged, text
+from ._library import Object, call, encoded, folders_of, handle_of, is_numpy, made, ranged, text
 
 if TYPE_CHECKING:
     from ._commands import List
@@ -119,7 +119,7 @@ class Device(Object):
         of the Level Zero loader, or of the driver of `driver_of`."""
         given = c.NativeDevice()
         given.driver, given.device, given.context = native
-        return cls._of(made('device_lend', None if driver_of is None else driver_of._handle, byref(given)))
+        return cls._of(made('device_lend', None if driver_of is None else handle_of(driver_of, Device), byref(given)))
 
     @classmethod
     def _of(cls, handle: int) -> 'Device':
@@ -151,7 +151,7 @@ class Device(Object):
     def can_access(self, peer: 'Device') -> bool:
         """Whether kernels of this device reach the memory of that one."""
         can = c_uint32()
-        call('device_can_access', self._handle, peer._handle, byref(can))
+        call('device_can_access', self._handle, handle_of(peer, Device), byref(can))
         return bool(can.value)
 
     @property
@@ -272,7 +272,7 @@ class Buffer(Object):
         options = c.BufferOptions()
         options.alignment = alignment
         options.flags = 2 << _external(export) if export else 0
-        self._take(device, made('buffer_allocate', device._handle, MEMORY[kind], size, byref(options)), kind, size)
+        self._take(device, made('buffer_allocate', handle_of(device, Device), MEMORY[kind], size, byref(options)), kind, size)
         if content is not None:
             self.write(content)
 

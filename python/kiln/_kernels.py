@@ -11,7 +11,7 @@ from . import _library as c
 from ._commands import Event, List, handles_of
 from ._device import Buffer, Cache, Device, GlobalVariable
 from ._files import Argument, KernelFacts, Room, argument_of, room_of
-from ._library import Size, WithNative, call, encoded, content_of, folders_of, is_numpy, made, ranged, text
+from ._library import Size, WithNative, call, content_of, encoded, folders_of, handle_of, is_numpy, made, ranged, text
 from ._library import launch as _launch
 
 ORIGINS = ('native', 'cache', 'jit')
@@ -127,7 +127,7 @@ class Kernel(WithNative):
         numbers can be given. Kiln knows only how many bytes a parameter has: without types a number must bring its own, as
         those of ctypes and NumPy do."""
         self._types = None if types is None else _parse_types(types)
-        self._handle = made('kernel_create', bundle._handle, encoded(name))
+        self._handle = made('kernel_create', handle_of(bundle, Bundle), encoded(name))
         self._pointer = c_void_p.from_param(self._handle)
         self.bundle = bundle
         self.name = name
@@ -359,18 +359,18 @@ class Bundle(WithNative):
         options.only_spirv = int(only_spirv)
         options.constant_ids, options.constant_values = ctypes.addressof(ids), ctypes.addressof(values)
         options.constant_count = len(given)
-        through = None if cache is None else cache._handle
+        through = None if cache is None else handle_of(cache, Cache)
         if isinstance(source, Mapping):
             files = (c.MemoryFile * max(1, len(source)))()
             for file, (name, given_bytes) in zip(files, source.items()):
                 content = content_of(given_bytes)
                 file.name, file.bytes, file.size = encoded(name), content, len(content)
-            self._take(device, made('bundle_link' if link else 'bundle_load_memory', device._handle, files, len(source),
+            self._take(device, made('bundle_link' if link else 'bundle_load_memory', handle_of(device, Device), files, len(source),
                                     byref(options), through))
         elif link:
             raise TypeError('what is linked is given as a mapping of names to bytes')
         else:
-            self._take(device, made('bundle_load', device._handle, encoded(source), byref(options), through))
+            self._take(device, made('bundle_load', handle_of(device, Device), encoded(source), byref(options), through))
 
     @classmethod
     def compile(cls, device: Device, source: 'Union[str, os.PathLike[str]]', *, name: str = 'source.cl',
@@ -401,8 +401,8 @@ class Bundle(WithNative):
         info.headers, info.macros, info.folders = (ctypes.addressof(each) for each in (*named, held))
         info.header_count, info.macro_count, info.folder_count = len(headers or {}), len(macros or {}), len(places)
         bundle = cls.__new__(cls)
-        bundle._take(device, made('bundle_compile', device._handle, byref(info), byref(_options(flags, same_process, registers, spill_limit)),
-                                  None if cache is None else cache._handle))
+        bundle._take(device, made('bundle_compile', handle_of(device, Device), byref(info), byref(_options(flags, same_process, registers, spill_limit)),
+                                  None if cache is None else handle_of(cache, Cache)))
         return bundle
 
     def _take(self, device: Device, handle: int) -> None:

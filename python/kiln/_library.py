@@ -260,7 +260,7 @@ FUNCTIONS = {
 DESTROYED = ('error', 'file', 'findings', 'meaning', 'device', 'buffer', 'cache', 'bundle', 'kernel', 'list', 'queue',
              'event_pool', 'event')
 _KINDS = {'p': c_void_p, 's': c_char_p, 'i': c_int, 'I': c_uint32, 'Q': c_uint64, 'E': Extent}
-_WIDTHS = {'p': 64, 'i': 31, 'I': 32, 'Q': 64}  # a descriptor below zero is none
+_WIDTHS = {'i': 31, 'I': 32, 'Q': 64}  # a descriptor below zero is none; of addresses span_of() looks at those from outside
 _numbers = {name: [(place, _WIDTHS[letter]) for place, letter in enumerate(letters) if letter in _WIDTHS]
             for name, letters in FUNCTIONS.items()}
 
@@ -398,6 +398,13 @@ class Object:
         # While the interpreter ends the functions may be gone, and the process gives back all.
         if self._handle is not None and not sys.is_finalizing():
             self.close()
+
+
+def handle_of(given: Any, kind: 'type[Object]') -> Optional[int]:
+    """That of an object of the kind; None where it is closed, of which C says what it thinks."""
+    if not isinstance(given, kind):
+        raise TypeError(f'kiln.{kind.__name__} is wanted, not {type(given).__name__}')
+    return given._handle
 
 
 class WithNative(Object):

@@ -494,6 +494,7 @@ class OnTheDevice(unittest.TestCase):
                       lambda: kiln.List(self.device, queue_group=2**32), lambda: kiln.Queue(self.device, queue_index=-2**32),
                       lambda: kiln.EventPool(self.device, 2**32 + 1), lambda: kiln.EventPool(self.device, 2).event(2**32),
                       lambda: kiln.Device.lend(kiln.NativeHandles(2**64, 0, 0), self.device),
+                      lambda: kiln.List.lend(self.device, -1), lambda: kiln.Event.lend(self.device, 2**64 + 8),
                       lambda: kiln.File(SPIRV / 'saxpy.spv').kernel('saxpy').occupancy('pvc', -1)):
             with self.assertRaises(ValueError):
                 wrong()
@@ -511,7 +512,13 @@ class OnTheDevice(unittest.TestCase):
                       lambda: kiln.Cache(read_only='/tmp'), lambda: kiln.explain_log(4), lambda: run.fill(1.5, b'1', 1),
                       lambda: kiln.Bundle.compile(self.device, 'kernel void x() {}', folders='include'),
                       lambda: kiln.Bundle.compile(self.device, 'kernel void x() {}', folders=pathlib.Path('include')),
-                      lambda: self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=3)):
+                      lambda: self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, list=3),
+                      lambda: kiln.Bundle('cpu', SPIRV / 'saxpy'), lambda: kiln.Bundle(self.device, SPIRV / 'saxpy', cache='/tmp'),
+                      lambda: kiln.Bundle.compile(None, 'x'), lambda: kiln.Kernel(self.device, 'saxpy'), lambda: kiln.List(None),
+                      lambda: kiln.Queue(self.bundle), lambda: kiln.EventPool('cpu', 1), lambda: kiln.Event(self.device, 0),
+                      lambda: kiln.Event.counter_based(None), lambda: kiln.Buffer(None, 4), lambda: self.device.can_access(None),
+                      lambda: kiln.Event.lend(None, 8), lambda: kiln.List.lend(None, 8),
+                      lambda: kiln.Device.lend(self.device.native, 'cpu')):
             with self.assertRaises(TypeError):
                 wrong()
 
