@@ -5,4 +5,5 @@
 #include "kiln/bake.hpp"
 #include "kiln/cache_folder.hpp"
 #include "kiln/counters.hpp"
+#include "kiln/fit.hpp"
 #include "kiln/long_work.hpp"

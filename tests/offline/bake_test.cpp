@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "offline/compiler_messages.hpp"
+#include "offline/ocloc_script.hpp"
 #include "offline/parallel.hpp"
 #include "support/private_folder.hpp"
 #include "unit/golden.hpp"
@@ -24,29 +25,6 @@ namespace fs = std::filesystem;
 
 const std::string kSaxpy = KILN_TEST_SPIRV "/saxpy.spv";
 const KernelFile kSource{"k.cl", bytes_of("kernel void k() {}")};
-
-/// A folder, and PATH with an `ocloc` of this text before all else; without a text there is none at all.
-class Ocloc {
- public:
-  explicit Ocloc(const std::string& script = {}) : path_(std::getenv("PATH")) {
-    const fs::path program = folder() / "ocloc";
-    if (!script.empty()) {
-      std::ofstream(program) << "#!/bin/sh\n" << script << "\n";
-      fs::permissions(program, fs::perms::owner_all);
-    }
-    setenv("PATH", (folder().string() + (script.empty() ? "" : ":" + path_)).c_str(), 1);
-  }
-  Ocloc(Ocloc&&) = delete;
-  ~Ocloc() { setenv("PATH", path_.c_str(), 1); }
-  [[nodiscard]] fs::path folder() const { return folder_.path(); }
-  [[nodiscard]] std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder()), {}));
-  }
-
- private:
-  std::string path_;
-  const kiln::detail::PrivateFolder folder_ = detail::PrivateFolder::make().value();
-};
 
 /// One error of that code, and no output.
 Error refused(const char* code, BakeOptions options) {

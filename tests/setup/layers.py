@@ -23,7 +23,7 @@ LAYERS = {
     'all': 'kiln',
     'drivers': '',
     'doctor': '',
-    'offline': 'bake cache_folder counters long_work offline',
+    'offline': 'bake cache_folder counters fit long_work offline',
     'xe': '',
     'tool': '',
 }

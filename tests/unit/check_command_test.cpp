@@ -200,9 +200,9 @@ TEST_CASE("errors rule out, warnings do not, and the driver's no is a no") {
   REQUIRE(matrix.rows.size() == 1);
   Cell &dg2 = matrix.rows[0].cells[0], &pvc = matrix.rows[0].cells[1];
   CHECK(dg2.fits());
-  CHECK(std::string(dg2.by()) == "compiled");
+  CHECK(dg2.by() == FitBasis::compiled);
   CHECK_FALSE(pvc.fits());
-  CHECK(std::string(pvc.by()) == "none");
+  CHECK(pvc.by() == FitBasis::none);
   CHECK_FALSE(matrix.all_fit());
   matrix.rows[0].cells.pop_back();
   matrix.targets.pop_back();
@@ -255,8 +255,8 @@ TEST_CASE("native code for another product stands by the SPIR-V inside it") {
   CHECK(set.parts[1].is_inside);
   const Matrix matrix = check_all(set, {find_target("pvc"), find_target("dg2")}, {});
   REQUIRE(matrix.rows.size() == 2);
-  CHECK(std::string(matrix.rows[0].cells[0].by()) == "native");
-  CHECK(std::string(matrix.rows[0].cells[1].by()) == "spirv");
+  CHECK(matrix.rows[0].cells[0].by() == FitBasis::native);
+  CHECK(matrix.rows[0].cells[1].by() == FitBasis::spirv);
   for (const Row& row : matrix.rows)
     for (const Cell& cell : row.cells) {
       REQUIRE_FALSE(cell.findings.empty());

@@ -87,7 +87,7 @@ Json to_json(const Occupancy& occupancy) {
 }
 
 Json to_json(const Cell& cell, const Target& target) {
-  Json json{{"target", target.name}, {"fits", cell.fits()}, {"by", cell.by()}};
+  Json json{{"target", target.name}, {"fits", cell.fits()}, {"by", to_string(cell.by())}};
   if (cell.part) json["file"] = cell.part->file;
   if (cell.part && !cell.part->part.name.empty()) json["member"] = cell.part->part.name;
   if (!cell.note.empty()) json["note"] = cell.note;

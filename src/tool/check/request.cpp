@@ -24,22 +24,6 @@ std::optional<Extent> parse_extent(std::string_view text) {
 
 }  // namespace
 
-KernelRequest CheckRequest::of(const KernelFacts& kernel) const {
-  KernelRequest request;
-  request.group_size = group_size;
-  request.groups = groups;
-  request.local_bytes.resize(kernel.arguments.size());
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    for (const auto& [argument, bytes] : locals)
-      if (names(kernel, i, argument)) request.local_bytes[i] = bytes;
-  return request;
-}
-
-bool CheckRequest::names(const KernelFacts& kernel, std::size_t index, const std::string& argument) {
-  return kernel.arguments[index].kind == ArgumentKind::local_pointer &&
-         (argument == std::to_string(index) || argument == kernel.arguments[index].name);
-}
-
 Error check_usage(std::string message, std::vector<std::string> help) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "check", {"K0404", std::move(message), {}, std::move(help)});
 }

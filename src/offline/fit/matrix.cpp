@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Every kernel held against every target.
-#include "tool/check/matrix.hpp"
+#include "offline/fit/matrix.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "kiln/needs.hpp"
 
-namespace kiln::tool {
+namespace kiln::offline {
 namespace {
 
 bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
@@ -33,24 +33,24 @@ void add_failure(Cell& cell, const PartSet& set, const std::string& family, cons
   std::string file = cell.part ? cell.part->file : "";
   for (const OpenClSource& source : set.sources)
     if (file.empty() && source.family == family) file = source.file;
-  const offline::CompileFailure* failure = set.failure(file, target);
+  const CompileFailure* failure = set.failure(file, target);
   if (!failure) return;
   switch (failure->kind) {
-    case offline::CompileFailure::Kind::no_ocloc:
+    case CompileFailure::Kind::no_ocloc:
       cell.note = "ocloc is not installed";
       break;
-    case offline::CompileFailure::Kind::no_front_end:
+    case CompileFailure::Kind::no_front_end:
       cell.note = "this ocloc does not compile OpenCL C";
       break;
-    case offline::CompileFailure::Kind::unknown_target:
+    case CompileFailure::Kind::unknown_target:
       cell.note = "this release of ocloc does not know the target";
       break;
-    case offline::CompileFailure::Kind::refused:
-    case offline::CompileFailure::Kind::broken:
+    case CompileFailure::Kind::refused:
+    case CompileFailure::Kind::broken:
       cell.not_compiled = true;
       cell.findings = {failure->diagnostic};
       break;
-    case offline::CompileFailure::Kind::interrupted:
+    case CompileFailure::Kind::interrupted:
       break;
   }
 }
@@ -91,11 +91,11 @@ class Needs {
 };
 
 /// Another kernel of the module with too much static SLM is a reason too: the driver refuses them all.
-std::vector<Diagnostic> findings_of(const Cell& cell, const Target& target, const CheckRequest& request,
+std::vector<Diagnostic> findings_of(const Cell& cell, const Target& target, const FitLaunch& launch,
                                     Needs& needs) {
   const KernelFacts& kernel = *cell.kernel;
   const TargetLimits limits = target_limits(target);
-  auto findings = check_kernel(kernel, limits, request.of(kernel));
+  auto findings = check_kernel(kernel, limits, launch.of(kernel));
   if (kernel.static_slm <= limits.slm_per_group)
     if (const KernelFacts* culprit = static_slm_over_limit(*cell.part->part.facts, limits.slm_per_group))
       findings.push_back(explain_static_slm(*culprit, limits.slm_per_group));
@@ -105,9 +105,9 @@ std::vector<Diagnostic> findings_of(const Cell& cell, const Target& target, cons
 }
 
 std::optional<Occupancy> occupancy_of(const KernelFacts& kernel, const Target& target,
-                                      const CheckRequest& request) {
+                                      const FitLaunch& launch) {
   const auto& required = kernel.required_group_size;
-  const KernelRequest asked = request.of(kernel);
+  const KernelRequest asked = launch.of(kernel);
   if (kernel.simd_size == 0 || (!asked.group_size && required[0] == 0)) return std::nullopt;
   const Extent size = asked.group_size.value_or(Extent{required[0], required[1], required[2]});
   std::vector<LaunchArgument> arguments;
@@ -129,9 +129,9 @@ std::string_view Cell::known_difference() const {
                        : std::string_view();
 }
 
-const char* Cell::by() const {
-  if (!kernel || not_compiled) return "none";
-  return part->is_spirv() ? "spirv" : part->compiled_for ? "compiled" : "native";
+FitBasis Cell::by() const {
+  if (!kernel || not_compiled) return FitBasis::none;
+  return part->is_spirv() ? FitBasis::spirv : part->compiled_for ? FitBasis::compiled : FitBasis::native;
 }
 
 bool Matrix::all_fit() const {
@@ -142,7 +142,7 @@ bool Matrix::all_fit() const {
   });
 }
 
-Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, const CheckRequest& request) {
+Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, const FitLaunch& launch) {
   Matrix matrix{targets, {}};
   Needs needs;
   for (const Part& each : set.parts)
@@ -156,11 +156,11 @@ Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, 
         Cell cell = find_source(set, row, *target);
         if (!cell.part || cell.part->is_spirv()) add_failure(cell, set, each.family, *target);
         if (cell.kernel)
-          cell.truncated = std::ranges::any_of(request.of(*cell.kernel).local_bytes,
+          cell.truncated = std::ranges::any_of(launch.of(*cell.kernel).local_bytes,
                                                [](std::uint64_t bytes) { return bytes > UINT32_MAX; });
-        if (cell.kernel && !cell.not_compiled) cell.findings = findings_of(cell, *target, request, needs);
+        if (cell.kernel && !cell.not_compiled) cell.findings = findings_of(cell, *target, launch, needs);
         if (cell.not_compiled && cell.part) needs.add_lacking(cell.findings, *cell.part, *target);
-        if (cell.fits()) cell.occupancy = occupancy_of(*cell.kernel, *target, request);
+        if (cell.fits()) cell.occupancy = occupancy_of(*cell.kernel, *target, launch);
         row.cells.push_back(std::move(cell));
       }
       matrix.rows.push_back(std::move(row));
@@ -168,18 +168,21 @@ Matrix check_all(const PartSet& set, const std::vector<const Target*>& targets, 
   return matrix;
 }
 
-std::optional<Error> unknown_local(const CheckRequest& request, const PartSet& set) {
-  for (const auto& entry : request.locals) {
+std::optional<Error> unknown_local(const FitLaunch& launch, const PartSet& set) {
+  for (const auto& entry : launch.locals) {
     bool known = false;
     for (const Part& each : set.parts)
       for (const KernelFacts& kernel : each.part.facts->kernels)
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-          known |= CheckRequest::names(kernel, i, entry.first);
+          known |= FitLaunch::names(kernel, i, entry.first);
     if (!known)
-      return check_usage("no kernel of these files has a `__local` argument `" + entry.first + "`",
-                         {"`kiln inspect --json` lists the arguments by index and name"});
+      return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "check",
+                   {"K0404",
+                    "no kernel of these files has a `__local` argument `" + entry.first + "`",
+                    {},
+                    {"`kiln inspect --json` lists the arguments by index and name"}});
   }
   return std::nullopt;
 }
 
-}  // namespace kiln::tool
+}  // namespace kiln::offline
