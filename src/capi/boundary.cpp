@@ -106,7 +106,7 @@ Result<std::string> optional_text(const char* call, const char* parameter, const
 kiln_result fail(const Error& error, kiln_error* out) {
   const auto code = static_cast<kiln_result>(error.code());
   if (!out || code == KILN_NOT_READY) return code;
-  auto object = std::make_shared<ErrorObject>(ErrorObject{error, error.text(), json_of(error)});
+  auto object = std::make_shared<ErrorObject>(ErrorObject{{}, error, error.text(), json_of(error)});
   *out = static_cast<kiln_error>(keep(Kind::error, std::move(object)));
   if (!*out) *out = kNoMemory;
   return code;

@@ -135,7 +135,7 @@ kiln_result kiln_cache_open(const kiln_cache_options* options, kiln_cache* cache
       KILN_TRY(read_cache_options(call, *input.operator->(), wanted));
     }
     KILN_TRY(const CacheOptions chosen, cache_options(wanted));
-    return give(call, std::make_shared<CacheObject>(CacheObject{Cache::open(chosen)}), cache);
+    return give(call, std::make_shared<CacheObject>(CacheObject{{}, Cache::open(chosen)}), cache);
   });
 }
 

@@ -74,7 +74,7 @@ kiln_argument_info argument_info(const ArgumentFacts& facts) {
 namespace {
 
 Result<void> give_file(const char* call, std::string name, std::vector<std::byte> bytes, kiln_file* out) {
-  auto file = std::make_shared<FileObject>(FileObject{std::move(name), std::move(bytes), {}});
+  auto file = std::make_shared<FileObject>(FileObject{{}, std::move(name), std::move(bytes), {}});
   file->parts = read_parts(file->bytes);
   return give(call, std::move(file), out);
 }

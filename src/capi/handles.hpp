@@ -9,23 +9,24 @@
 
 namespace kiln_c {
 
+/// What is behind handles, by the name that kiln.h gives them after `kiln_`.
+#define KILN_C_KINDS(kind)                                                                               \
+  kind(error) kind(file) kind(findings) kind(meaning) kind(device) kind(buffer) kind(cache) kind(bundle) \
+      kind(kernel) kind(list) kind(queue) kind(event_pool) kind(event)
+
 /// A handle is, from its low bits up: 4 of the kind, 24 of a slot, 36 that count the slot's uses. So what was
 /// destroyed, or never given, or is of another kind, is told by a comparison.
-enum class Kind : std::uint8_t {
-  error = 1,
-  file,
-  findings,
-  meaning,
-  device,
-  buffer,
-  cache,
-  bundle,
-  kernel,
-  list,
-  queue,
-  event_pool,
-  event,
-};
+#define KILN_C_KIND(name) name,
+enum class Kind : std::uint8_t { none, KILN_C_KINDS(KILN_C_KIND) };
+#undef KILN_C_KIND
+
+/// "kiln_file" and so on.
+[[nodiscard]] constexpr const char* name_of(Kind kind) {
+#define KILN_C_KIND(name) "kiln_" #name,
+  constexpr const char* kNames[] = {"", KILN_C_KINDS(KILN_C_KIND)};
+#undef KILN_C_KIND
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 namespace table {
 inline constexpr unsigned kKindBits = 4, kIndexBits = 24, kChunkBits = 10;

@@ -17,26 +17,26 @@ namespace kiln_c {
 
 using namespace kiln;
 
-struct ErrorObject {
-  static constexpr Kind kKind = Kind::error;
-  using Handle = kiln_error;
+/// What an object is by its handle.
+template <Kind kind, class H>
+struct Named {
+  static constexpr Kind kKind = kind;
+  static constexpr const char* kName = name_of(kind);
+  using Handle = H;
+};
+
+struct ErrorObject : Named<Kind::error, kiln_error> {
   Error error;
   std::string text, json;
 };
 
-struct FileObject {
-  static constexpr Kind kKind = Kind::file;
-  static constexpr const char* kName = "kiln_file";
-  using Handle = kiln_file;
+struct FileObject : Named<Kind::file, kiln_file> {
   std::string name;
   std::vector<std::byte> bytes;
   std::vector<BinaryPart> parts;
 };
 
-struct FindingsObject {
-  static constexpr Kind kKind = Kind::findings;
-  static constexpr const char* kName = "kiln_findings";
-  using Handle = kiln_findings;
+struct FindingsObject : Named<Kind::findings, kiln_findings> {
   struct Finding {
     Diagnostic diagnostic;
     std::string text, json;
@@ -44,19 +44,12 @@ struct FindingsObject {
   std::vector<Finding> findings;
 };
 
-struct MeaningObject {
-  static constexpr Kind kKind = Kind::meaning;
-  static constexpr const char* kName = "kiln_meaning";
-  using Handle = kiln_meaning;
+struct MeaningObject : Named<Kind::meaning, kiln_meaning> {
   CodeMeaning meaning;
   std::vector<const char*> causes, cures;
 };
 
-struct DeviceObject {
-  static constexpr Kind kKind = Kind::device;
-  static constexpr const char* kName = "kiln_device";
-  using Handle = kiln_device;
-
+struct DeviceObject : Named<Kind::device, kiln_device> {
   explicit DeviceObject(OpenDevice&& opened) : own(std::move(opened)), open(own) {}
   /// In a context that is another's: of an object here, or of the engine (null).
   DeviceObject(LentDevice&& given, std::shared_ptr<DeviceObject> context_owner)
@@ -71,10 +64,7 @@ struct DeviceObject {
   std::uint32_t queue_group = 0;  // the first that can compute
 };
 
-struct BufferObject {
-  static constexpr Kind kKind = Kind::buffer;
-  static constexpr const char* kName = "kiln_buffer";
-  using Handle = kiln_buffer;
+struct BufferObject : Named<Kind::buffer, kiln_buffer> {
   ~BufferObject() {
     if (ipc) static_cast<void>(buffer.release());
   }
@@ -83,33 +73,21 @@ struct BufferObject {
   Buffer buffer;
 };
 
-struct CacheObject {
-  static constexpr Kind kKind = Kind::cache;
-  static constexpr const char* kName = "kiln_cache";
-  using Handle = kiln_cache;
+struct CacheObject : Named<Kind::cache, kiln_cache> {
   Cache cache;
 };
 
-struct BundleObject {
-  static constexpr Kind kKind = Kind::bundle;
-  static constexpr const char* kName = "kiln_bundle";
-  using Handle = kiln_bundle;
+struct BundleObject : Named<Kind::bundle, kiln_bundle> {
   std::shared_ptr<DeviceObject> device;
   Bundle bundle;
 };
 
-struct KernelObject {
-  static constexpr Kind kKind = Kind::kernel;
-  static constexpr const char* kName = "kiln_kernel";
-  using Handle = kiln_kernel;
+struct KernelObject : Named<Kind::kernel, kiln_kernel> {
   std::shared_ptr<BundleObject> bundle;
   OwnKernel kernel;
 };
 
-struct ListObject {
-  static constexpr Kind kKind = Kind::list;
-  static constexpr const char* kName = "kiln_list";
-  using Handle = kiln_list;
+struct ListObject : Named<Kind::list, kiln_list> {
   ~ListObject() {
     if (lent) static_cast<void>(list.release());
   }
@@ -118,31 +96,22 @@ struct ListObject {
   bool lent = false;
 };
 
-struct QueueObject {
-  static constexpr Kind kKind = Kind::queue;
-  static constexpr const char* kName = "kiln_queue";
-  using Handle = kiln_queue;
+struct QueueObject : Named<Kind::queue, kiln_queue> {
   std::shared_ptr<DeviceObject> device;
   CommandQueue queue;
 };
 
-struct EventPoolObject {
-  static constexpr Kind kKind = Kind::event_pool;
-  static constexpr const char* kName = "kiln_event_pool";
-  using Handle = kiln_event_pool;
+struct EventPoolObject : Named<Kind::event_pool, kiln_event_pool> {
   std::shared_ptr<DeviceObject> device;
   EventPool pool;
   std::uint32_t count = 0;  // of events
 };
 
-struct EventObject {
-  static constexpr Kind kKind = Kind::event;
-  static constexpr const char* kName = "kiln_event";
-  using Handle = kiln_event;
-  std::shared_ptr<DeviceObject> device;
+struct EventObject : Named<Kind::event, kiln_event> {
   ~EventObject() {
     if (lent) static_cast<void>(event.release());
   }
+  std::shared_ptr<DeviceObject> device;
   std::shared_ptr<EventPoolObject> pool;  // null: counter-based, or lent
   Event event;
   bool lent = false;
