@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
-from ._library import Object, call, encoded, folders_of, handle_of, is_numpy, made, ranged, text
+from ._library import Object, call, content_of, encoded, folders_of, handle_of, is_numpy, made, ranged, text
 
 if TYPE_CHECKING:
     from ._commands import List
@@ -213,9 +213,7 @@ class Device(Object):
 
     def open_ipc(self, handle: bytes, size: int) -> 'Buffer':
         """Memory of another process, by what its Buffer.ipc_handle() gave; `size` is what that one says."""
-        if len(handle) != 64:
-            raise ValueError(f'a handle has 64 bytes, not {len(handle)}')
-        ipc = c.IpcHandle.from_buffer_copy(handle)
+        ipc = _ipc_of(handle)
         return Buffer._of(self, made('buffer_open_ipc', self._handle, byref(ipc), size), size)
 
     def buffer(self, source: Any, kind: str = 'shared', alignment: int = 0, export: str = '') -> 'Buffer':
@@ -240,6 +238,13 @@ def _external(kind: str) -> int:
     if kind not in EXTERNAL:
         raise ValueError(f'kind is {" or ".join(EXTERNAL)}, not {kind!r}')
     return EXTERNAL.index(kind)
+
+
+def _ipc_of(handle: bytes) -> c.IpcHandle:
+    content = content_of(handle)
+    if len(content) != ctypes.sizeof(c.IpcHandle):
+        raise ValueError(f'a handle has {ctypes.sizeof(c.IpcHandle)} bytes, not {len(content)}')
+    return c.IpcHandle.from_buffer_copy(content)
 
 
 def _typed(source: Any) -> Tuple[memoryview, Any]:
@@ -304,7 +309,7 @@ class Buffer(Object):
 
     def put_ipc(self, handle: bytes) -> None:
         """Gives it back."""
-        ipc = c.IpcHandle.from_buffer_copy(handle)
+        ipc = _ipc_of(handle)
         call('buffer_put_ipc', self._handle, byref(ipc))
 
     _numpy: Any = None

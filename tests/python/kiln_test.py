@@ -441,6 +441,7 @@ class OnTheDevice(unittest.TestCase):
         self.device.make_resident(self.x)
         self.device.evict(self.x)
         for wrong in (lambda: self.device.import_fd(0, -1), lambda: self.device.open_ipc(b'short', 8),
+                      lambda: self.device.open_ipc(array.array('Q', range(64)), 8), lambda: ipc.put_ipc(bytes(65)),
                       lambda: self.device.import_fd(0, 8, 'paper')):
             with self.assertRaises(ValueError):
                 wrong()
