@@ -134,10 +134,10 @@ extern std::atomic<const Api*> default_table;
 inline const Api& default_api() { return *detail::default_table.load(std::memory_order_acquire); }
 
 /// Opens the Level Zero loader (`libze_loader.so.1`), fills its table, which becomes default_api(), and calls
-/// zeInitDrivers for drivers of GPUs, so that what other parts of the program asked zeInit for does not
-/// count; where the loader (before 1.10) or the drivers have it not: zeInit. Errors: no loader, entry point
-/// missing, no driver, no device (each with a diagnostic, K0301 to K0305). A second call gives the same
-/// table. Thread-safe, though no thread may change the environment.
+/// zeInit; where that shows no GPU, since another part of the program asked zeInit for other kinds before,
+/// also zeInitDrivers (loaders from 1.10 on) for drivers of GPUs. Errors: no loader, entry point missing, no
+/// driver, no device (each with a diagnostic, K0301 to K0305). A second call gives the same table.
+/// Thread-safe, though no thread may change the environment.
 [[nodiscard]] Result<const Api*> load_loader();
 
 /// The same straight from a driver library (its ze*ProcAddrTable functions), past the loader and the
@@ -146,7 +146,10 @@ inline const Api& default_api() { return *detail::default_table.load(std::memory
 [[nodiscard]] Result<const Api*> load_driver(const std::string& library);
 
 /// Copies the caller's own entry points to a table that becomes default_api(), for engines that have a loader
-/// of their own and for tests. Those REQUIRED that are not set give UNINITIALIZED. Thread-safe.
+/// of their own and for tests. Those REQUIRED that are not set give UNINITIALIZED. The caller has called
+/// zeInit or zeInitDrivers. Give zelLoaderTranslateHandle too where the table is a loader's, 1.8 to 1.32:
+/// without it nobody can tell that the loader intercepts calls, and then its logs of failed builds, and
+/// before 1.9 link_modules(), end the process. Thread-safe.
 const Api& load_table(const Api& table);
 
 }  // namespace kiln

@@ -150,8 +150,8 @@ class DriverRef : public Ref<ze_driver_handle_t> {
 };
 KILN_HANDLE_CHECKS(DriverRef);
 
-/// All drivers behind a table that load_…() gave: where it has zeInitDrivers, those of GPUs. Error:
-/// UNINITIALIZED when nothing was loaded.
+/// All drivers behind a table that load_…() gave, as zeDriverGet shows them; where none of these has a GPU,
+/// those that zeInitDrivers shows for GPUs, if there are any. Error: UNINITIALIZED when nothing was loaded.
 [[nodiscard]] Result<std::vector<DriverRef>> drivers(const Api& api = default_api());
 
 struct SelectedDevice {

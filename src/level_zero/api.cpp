@@ -11,6 +11,7 @@
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
+#include "level_zero/drivers.hpp"
 #include "level_zero/source.hpp"
 
 namespace kiln {
@@ -140,24 +141,33 @@ Error broken_library(const std::string& library, std::string why) {
   return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen", std::move(diagnostic));
 }
 
-/// Whether drivers of GPUs are ready by zeInitDrivers, which does not hang on who called zeInit before, and
-/// for what. A loader has it for drivers that may have it not.
-bool initializes_drivers(const Api& api) {
-  std::uint32_t count = 0;
-  auto type = make<abi::InitDriverType>();
-  type.flags = abi::kInitGpu;
-  return api.zeInitDrivers && api.zeInitDrivers(&count, nullptr, &type) == ZE_RESULT_SUCCESS && count != 0;
+/// Makes a loader's drivers ready, and leaves zeInitDrivers in the table only where drivers() is to ask it.
+ze_result_t initialize(Api& loader) {
+  const ze_result_t code = loader.zeInit(0);
+  if (!loader.zeInitDrivers) return code;
+  if (code == ZE_RESULT_SUCCESS) {
+    const auto shown = detail::drivers_by_init(loader);
+    if (shown && detail::has_gpu(*shown)) {
+      loader.zeInitDrivers = nullptr;
+      return code;
+    }
+  }
+  if (const auto more = detail::drivers_by_type(loader); more && !more->empty()) return ZE_RESULT_SUCCESS;
+  loader.zeInitDrivers = nullptr;
+  return code;
 }
 
 Result<const Api*> start(Api api, const std::string& library, detail::EnvironmentSnapshot snapshot) {
-  // A driver by itself is nobody's but the caller's.
-  if (library != kLoader || !initializes_drivers(api)) api.zeInitDrivers = nullptr;
-  if (const ze_result_t code = api.zeInitDrivers ? ZE_RESULT_SUCCESS : api.zeInit(0);
-      code != ZE_RESULT_SUCCESS)
-    return tl::unexpected(library == kLoader ? detail::explain_missing_gpu(code, "zeInit")
-                                             : broken_library(library, "zeInit gave " + result_name(code)));
-  // Through the loader, a driver's own function must not be given the loader's handles.
-  if (library != kLoader) find_extensions(api);
+  if (library == kLoader) {
+    if (const ze_result_t code = initialize(api); code != ZE_RESULT_SUCCESS)
+      return tl::unexpected(detail::explain_missing_gpu(code, "zeInit"));
+  } else {
+    if (const ze_result_t code = api.zeInit(0); code != ZE_RESULT_SUCCESS)
+      return tl::unexpected(broken_library(library, "zeInit gave " + result_name(code)));
+    // Not through the loader: a driver's own function must not be given the loader's handles.
+    find_extensions(api);
+    api.zeInitDrivers = nullptr;  // a driver by itself is nobody's but the caller's
+  }
   // Registered behind the library's own exit handlers, so it runs before them.
   std::atexit([] { detail::tearing_down = true; });
   // The same library by another name: its handles go together.

@@ -2,10 +2,12 @@
 // Device and driver properties as plain structs.
 #include "kiln/device.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
+#include "level_zero/drivers.hpp"
 
 namespace kiln {
 namespace {
@@ -26,7 +28,42 @@ Result<std::vector<T>> list_of(const char* name, Function* Api::*function, Devic
   return items;
 }
 
+/// The same for drivers, whose function `get` is.
+template <class Get>
+Result<std::vector<DriverRef>> list_drivers(const Api& api, const char* name, Get get) {
+  std::uint32_t count = 0;
+  KILN_TRY(check(get(&count, nullptr), name));
+  std::vector<ze_driver_handle_t> handles(count);
+  if (count) KILN_TRY(check(get(&count, handles.data()), name));
+  std::vector<DriverRef> drivers;
+  for (std::uint32_t i = 0; i < count; ++i) drivers.emplace_back(handles[i], api);
+  return drivers;
+}
+
 }  // namespace
+
+Result<std::vector<DriverRef>> detail::drivers_by_init(const Api& api) {
+  return list_drivers(api, "zeDriverGet", api.zeDriverGet);
+}
+
+Result<std::vector<DriverRef>> detail::drivers_by_type(const Api& api) {
+  return list_drivers(api, "zeInitDrivers", [&](std::uint32_t* count, ze_driver_handle_t* handles) {
+    auto type = make<abi::InitDriverType>();
+    type.flags = abi::kInitGpu;
+    return api.zeInitDrivers(count, handles, &type);
+  });
+}
+
+bool detail::has_gpu(std::span<const DriverRef> drivers) {
+  return std::ranges::any_of(drivers, [](DriverRef driver) {
+    const auto devices = driver.devices();
+    return devices && std::ranges::any_of(*devices, [](DeviceRef device) {
+             auto properties = make<ze_device_properties_t>();
+             return device.api().zeDeviceGetProperties(device.raw(), &properties) == ZE_RESULT_SUCCESS &&
+                    properties.type == ZE_DEVICE_TYPE_GPU;
+           });
+  });
+}
 
 std::chrono::nanoseconds timestamp_duration(std::uint64_t start, std::uint64_t end, std::uint32_t valid_bits,
                                             std::uint64_t ticks_per_second) {
@@ -179,20 +216,11 @@ std::string DriverRef::last_error_description() const {
 }
 
 Result<std::vector<DriverRef>> drivers(const Api& api) {
-  // zeDriverGet gives those alone that zeInit made ready.
-  const auto get = [&](std::uint32_t* count, ze_driver_handle_t* handles) {
-    auto type = make<abi::InitDriverType>();
-    type.flags = abi::kInitGpu;
-    return api.zeInitDrivers ? check(api.zeInitDrivers(count, handles, &type), "zeInitDrivers")
-                             : check(api.zeDriverGet(count, handles), "zeDriverGet");
-  };
-  std::uint32_t count = 0;
-  KILN_TRY(get(&count, nullptr));
-  std::vector<ze_driver_handle_t> handles(count);
-  if (count) KILN_TRY(get(&count, handles.data()));
-  std::vector<DriverRef> drivers;
-  for (std::uint32_t i = 0; i < count; ++i) drivers.emplace_back(handles[i], api);
-  return drivers;
+  auto shown = detail::drivers_by_init(api);
+  if (!api.zeInitDrivers || (shown && detail::has_gpu(*shown))) return shown;
+  // None: another part of the program asked zeInit for other kinds alone.
+  auto more = detail::drivers_by_type(api);
+  return more && !more->empty() ? more : shown;
 }
 
 }  // namespace kiln

@@ -119,6 +119,12 @@ TEST_CASE("what a driver cannot show any more is refused") {
   CHECK_FALSE(std::getenv("KILN_CPU_PROFILE"));
 }
 
+/// It would be given the driver's own handles, or another table's.
+TEST_CASE("a driver that was opened past the loader is not asked for drivers of GPUs") {
+  for (const OpenDevice& device : devices)
+    if (&device.device.api() != &default_api()) CHECK((device.device.api().zeInitDrivers == nullptr));
+}
+
 }  // namespace kiln::test
 
 int main(int argc, char** argv) {

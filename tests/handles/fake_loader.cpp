@@ -2,7 +2,9 @@
 // Stands in for the Level Zero loader in a process where another part asked zeInit for drivers of NPUs alone:
 // zeInit does nothing more, zeDriverGet shows none, and zeInitDrivers those of the type that is asked for.
 // FAKE_LOADER=old: its drivers do not know zeInitDrivers, and zeInit starts them.
+// FAKE_LOADER=mixed: the GPU's driver does not know it, another one does, and zeInit starts both.
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 #include "kiln/api.hpp"
@@ -10,16 +12,19 @@
 
 namespace {
 
-int gpu_driver, npu_driver, gpu;
+int gpu_driver, npu_driver, cpu_driver, gpu, cpu;
 
-bool is_old() {
-  const char* const mode = std::getenv("FAKE_LOADER");
-  return mode && std::string_view(mode) == "old";
+bool is(std::string_view mode) {
+  const char* const set = std::getenv("FAKE_LOADER");
+  return set && set == mode;
 }
 
-ze_result_t show(std::uint32_t count, std::uint32_t* of, ze_driver_handle_t* drivers, int* driver) {
-  if (drivers && *of > 0) drivers[0] = reinterpret_cast<ze_driver_handle_t>(driver);
-  *of = count;
+template <class Handle>
+ze_result_t show(std::initializer_list<int*> all, std::uint32_t* count, Handle* handles) {
+  std::uint32_t i = 0;
+  for (int* each : all)
+    if (handles && i < *count) handles[i++] = reinterpret_cast<Handle>(each);
+  *count = static_cast<std::uint32_t>(all.size());
   return ZE_RESULT_SUCCESS;
 }
 
@@ -35,19 +40,21 @@ SHOWN ze_result_t init_drivers(std::uint32_t* count, ze_driver_handle_t* drivers
                                kiln::abi::InitDriverType* type) {
   if (type->stype != kiln::StructureType<kiln::abi::InitDriverType>::value || type->pNext || type->flags == 0)
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  if (is_old()) return ZE_RESULT_ERROR_UNINITIALIZED;
-  return show(1, count, drivers, type->flags & kiln::abi::kInitGpu ? &gpu_driver : &npu_driver);
+  if (is("old")) return ZE_RESULT_ERROR_UNINITIALIZED;
+  if (is("mixed")) return show({&cpu_driver}, count, drivers);
+  return show({type->flags & kiln::abi::kInitGpu ? &gpu_driver : &npu_driver}, count, drivers);
 }
 SHOWN ze_result_t zeDriverGet(std::uint32_t* count, ze_driver_handle_t* drivers) {
-  return show(is_old() ? 1 : 0, count, drivers, &gpu_driver);
+  if (is("old")) return show({&gpu_driver}, count, drivers);
+  if (is("mixed")) return show({&cpu_driver, &gpu_driver}, count, drivers);
+  return show({}, count, drivers);
 }
 SHOWN ze_result_t zeDeviceGet(ze_driver_handle_t driver, std::uint32_t* count, ze_device_handle_t* devices) {
-  if (reinterpret_cast<int*>(driver) != &gpu_driver) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-  if (devices && *count > 0) devices[0] = reinterpret_cast<ze_device_handle_t>(&gpu);
-  *count = 1;
-  return ZE_RESULT_SUCCESS;
+  if (reinterpret_cast<int*>(driver) == &gpu_driver) return show({&gpu}, count, devices);
+  if (reinterpret_cast<int*>(driver) == &cpu_driver) return show({&cpu}, count, devices);
+  return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
-SHOWN ze_result_t zeDeviceGetProperties(ze_device_handle_t, ze_device_properties_t* properties) {
-  properties->type = ZE_DEVICE_TYPE_GPU;
+SHOWN ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_properties_t* properties) {
+  properties->type = reinterpret_cast<int*>(device) == &gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU;
   return ZE_RESULT_SUCCESS;
 }
