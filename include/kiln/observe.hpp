@@ -27,7 +27,8 @@ enum class CompilationStep : std::uint8_t {
   code,       ///< the driver: SPIR-V, or OpenCL C where it takes that, to the code of the device
 };
 
-/// Told twice: before a compilation, and when it has ended. In between nobody knows how far it is: neither
+/// Told twice: before a compilation, and when it has ended, the same observer, or else, where another was set
+/// meanwhile, nobody. In between nobody knows how far it is: neither
 /// drivers nor ocloc tell. What comes from the cache, or waits for another thread that compiles the same, is
 /// no compilation.
 struct CompilationNews {

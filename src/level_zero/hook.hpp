@@ -32,19 +32,23 @@ class Hook {
   /// False where a call would do nothing: what it costs when nothing is set.
   [[nodiscard]] bool is_set() const { return is_set_.load(std::memory_order_relaxed); }
 
-  /// Calls `with` with the target, if one is set.
+  /// Who was called; null: nobody.
+  using Called = std::shared_ptr<const void>;
+
+  /// Calls `with` with the target, if one is set; where `only` is given, if that is the one.
   template <class With>
-  void call(const With& with) {
-    if (!is_set()) return;
+  Called call(const With& with, const Called& only = nullptr) {
+    if (!is_set()) return nullptr;
     std::shared_ptr<Used> used;
     {
       const std::lock_guard lock(mutex_);
-      if (!is_set()) return;
+      if (!is_set() || (only && only != used_)) return nullptr;
       used = used_;
       ++used->calls;
     }
     const Call call(*this, used);
     with(used->target);
+    return used;
   }
 
  private:

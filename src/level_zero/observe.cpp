@@ -21,7 +21,7 @@ Observer replace(Observer observer) {
 
 template <class Observer, class... News>
 void tell(const News&... news) {
-  hook_of<Observer>().call([&](const Observer& observer) { observer.call(observer.user, news...); });
+  (void)hook_of<Observer>().call([&](const Observer& observer) { observer.call(observer.user, news...); });
 }
 
 }  // namespace
@@ -46,21 +46,23 @@ WatchedCompilation::WatchedCompilation(CompilationStep step, std::string_view na
   news_.name = name;
   news_.cancel = cancel_;
   news_.code = ZE_RESULT_ERROR_UNKNOWN;
-  tell<CompilationObserver>(news_);
+  told_ = hook_of<CompilationObserver>().call(
+      [&](const CompilationObserver& observer) { observer.call(observer.user, news_); });
   news_.cancel = std::stop_source(std::nostopstate);
   start_ = std::chrono::steady_clock::now();
 }
 
 WatchedCompilation::~WatchedCompilation() {
-  if (news_.number == 0) return;
+  if (!told_) return;
   news_.ended = true;
   news_.time = std::chrono::steady_clock::now() - start_;
   news_.log = log_;
-  tell<CompilationObserver>(news_);
+  (void)hook_of<CompilationObserver>().call(
+      [&](const CompilationObserver& observer) { observer.call(observer.user, news_); }, told_);
 }
 
 void WatchedCompilation::ends(ze_result_t code, const std::string& log) {
-  if (news_.number == 0) return;
+  if (!told_) return;
   news_.code = code;
   log_ = log;
 }

@@ -2,6 +2,7 @@
 // Tells who watches.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "kiln/observe.hpp"
@@ -44,6 +45,7 @@ class WatchedCompilation {
   std::stop_source cancel_{std::nostopstate};
   std::stop_token stop_;
   CompilationNews news_;
+  std::shared_ptr<const void> told_;  // who hears the end too; null: nobody
   std::string log_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -202,6 +202,27 @@ TEST_CASE("a compilation is told when it begins and when it has ended") {
   CHECK(watch.compilations[3].code == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
 }
 
+TEST_CASE("who was set while a compilation ran hears nothing of it") {
+  StubDriver stub;
+  const OpenDevice device = open(stub);
+  struct Late {
+    std::vector<bool> ended;
+    static void call(void* user, const CompilationNews& news) {
+      static_cast<Late*>(user)->ended.push_back(news.ended);
+    }
+  } late;
+  Watch watch;
+  CompilationObserver before;
+  stub.on_build = [&] { before = replace_compilation_observer({Late::call, &late}); };
+  REQUIRE(Bundle::load(device, table_file()));
+  stub.on_build = nullptr;
+  CHECK(late.ended.empty());
+  CHECK(watch.compilations.size() == 1);
+  REQUIRE(Bundle::load(device, table_file()));
+  CHECK(late.ended == std::vector{false, true});
+  replace_compilation_observer(before);
+}
+
 TEST_CASE("a compilation that is cancelled makes nothing, and nothing else is tried") {
   StubDriver stub;
   const OpenDevice device = open(stub);
