@@ -54,7 +54,8 @@ enum class CompilationEnd : std::uint8_t {
 
 struct Compilation {
   CompilationEnd end = CompilationEnd::transient;
-  ze_result_t code = ZE_RESULT_SUCCESS;
+  ze_result_t code =
+      ZE_RESULT_SUCCESS;           ///< NOT_READY: cancelled, which is told also where a hit was verified
   std::string log;                 ///< the build log, also after success
   std::vector<std::byte> facts;    ///< encode_facts() of the kernels
   std::vector<std::byte> payload;  ///< the native binary

@@ -318,6 +318,7 @@ void Store::keep(Request& request, const FileBytes& file) {
 /// What the compiler makes of it now, where that is something else: the compiler is right.
 std::optional<CacheAnswer> Store::verify(Request& request, const FileBytes& file, CacheSource source) {
   Compilation again = request.compile();
+  if (again.code == ZE_RESULT_NOT_READY) return keep_result(request, std::move(again));  // cancelled
   if (!is_kept(again)) return std::nullopt;
   count(&CacheCounts::verified);
   if (again.end == CompilationEnd::built && std::ranges::equal(again.payload, file.entry.payload))

@@ -245,6 +245,14 @@ TEST_CASE("verifying compiles a share of the hits again, and takes the compiler'
   compiler.result.end = CompilationEnd::transient;
   asked(CacheSource::user, 2);
   CHECK(store.counts().verified == 2);
+  compiler.result.code = ZE_RESULT_NOT_READY;  // whoever cancelled it wants no module
+  const CacheAnswer cancelled = store.get(manifest(1), true, compiler.function());
+  CHECK(cancelled.source == CacheSource::compiled);
+  CHECK(cancelled.code == ZE_RESULT_NOT_READY);
+  chance = 0.25;
+  asked(CacheSource::user, 2);
+  chance = 0.2;
+  CHECK(store.counts().verified == 2);
   CHECK(lines.take().empty());
 
   // What is only read cannot be replaced there.
