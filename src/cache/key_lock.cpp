@@ -144,7 +144,8 @@ KeyLocks::Hold::~Hold() {
 
 KeyLocks::Hold KeyLocks::lock(off_t offset, std::chrono::milliseconds longest,
                               const std::function<bool()>& done) const {
-  const auto end = std::chrono::steady_clock::now() + longest;
+  constexpr std::chrono::milliseconds kForEver = std::chrono::years(100);  // more may not fit the clock
+  const auto end = std::chrono::steady_clock::now() + std::min(longest, kForEver);
   bool waited = false;
   for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     Hold hold = try_lock(offset);

@@ -49,13 +49,12 @@ Result<kiln_device_info> device_info(const DeviceObject& device) {
 
 Result<void> read_cache_options(const char* call, const kiln_cache_options& given, CacheOptions& into) {
   constexpr std::uint32_t kMost = 1 << 10;
-  constexpr std::uint64_t kNanosecondsOfMillisecond = 1000000;
   if (!(given.verify >= 0 && given.verify <= 1))
     return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "verify",
                                         "is " + std::to_string(given.verify) + ", not a share of 0 to 1"));
   into.verify = given.verify;
   if (given.longest_wait)
-    into.longest_wait = std::chrono::milliseconds(given.longest_wait / kNanosecondsOfMillisecond);
+    into.longest_wait = std::chrono::ceil<std::chrono::milliseconds>(timeout_of(given.longest_wait));
   if (given.read_only_count && !given.read_only) return tl::unexpected(null_parameter(call, "read_only"));
   if (given.read_only_count > kMost)
     return tl::unexpected(out_of_range(call, "read_only_count", given.read_only_count, kMost));

@@ -209,6 +209,19 @@ TEST_CASE("caches of one process on one folder compile a key once, and prune one
   CHECK(status == 0);
 }
 
+TEST_CASE("a wait of any length is a wait") {
+  const TestFolder folder;
+  const auto opened = cache::open_folder(folder.path(), cache::Access::write);
+  REQUIRE(opened);
+  const KeyLocks one = KeyLocks::open(*opened), other = KeyLocks::open(*opened);
+  const KeyLocks::Hold held = one.try_lock(key(1));
+  for (const auto longest : {1ms, std::chrono::milliseconds(INT64_MAX / 1000000),  // what C calls for ever
+                             std::chrono::milliseconds::max()}) {
+    const KeyLocks::Hold hold = other.lock(key(1), longest, [] { return true; });
+    CHECK(hold.waited());
+  }
+}
+
 TEST_CASE("an entry of another cache at the moment of storing is as good, and storing goes on") {
   const TestFolder folder;
   Store store(options_in(folder.path()));
