@@ -12,10 +12,10 @@ namespace {
 class CommandQueue : public Object {
  public:
   using Handle = ze_command_queue_handle_t;
-  explicit CommandQueue(const ze_command_queue_desc_t& desc)
+  CommandQueue(const Context& context, const ze_command_queue_desc_t& desc)
       : Object(HandleKind::command_queue),
         desc(desc),
-        stream(desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc.priority) {}
+        stream(context.life.losses(), desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc.priority) {}
   ze_command_queue_desc_t desc;
   Stream stream;
 };
@@ -23,7 +23,8 @@ class CommandQueue : public Object {
 class Fence : public Object {
  public:
   using Handle = ze_fence_handle_t;
-  Fence() : Object(HandleKind::fence) {}
+  explicit Fence(LossesBefore losses) : Object(HandleKind::fence), losses(losses) {}
+  const LossesBefore losses;
   EventRef state;
 };
 
@@ -46,7 +47,7 @@ ze_result_t command_queue_create(ze_context_handle_t context, ze_device_handle_t
   KILN_NEED_POINTER(queue);
   if (const auto result = check_queue_desc(*desc); result != ZE_RESULT_SUCCESS) return result;
   return guarded([&] {
-    *queue = handle(new CommandQueue(*desc));
+    *queue = handle(new CommandQueue(*object<Context>(context), *desc));
     return ZE_RESULT_SUCCESS;
   });
 }
@@ -66,7 +67,8 @@ ze_result_t command_queue_execute_command_lists(ze_command_queue_handle_t queue,
   if (count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
   if (fence) KILN_NEED_HANDLE(fence);
   count_submission();
-  if (const auto state = device_state(); state != ZE_RESULT_SUCCESS) return state;
+  if (const auto state = object<CommandQueue>(queue)->stream.losses().state(); state != ZE_RESULT_SUCCESS)
+    return state;
   return guarded([&] {
     std::vector<std::shared_ptr<Recording>> recordings;
     if (const auto result = collect_recordings(count, lists, recordings); result != ZE_RESULT_SUCCESS)
@@ -131,7 +133,7 @@ ze_result_t fence_create(ze_command_queue_handle_t queue, const ze_fence_desc_t*
   KILN_NEED_POINTER(fence);
   if (desc->flags & ~ze_fence_flags_t{ZE_FENCE_FLAG_SIGNALED}) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   return guarded([&] {
-    auto created = std::make_unique<Fence>();
+    auto created = std::make_unique<Fence>(object<CommandQueue>(queue)->stream.losses());
     created->state = std::make_shared<EventState>();
     if (desc->flags & ZE_FENCE_FLAG_SIGNALED) created->state->signal({});
     *fence = handle(created.release());
@@ -148,7 +150,7 @@ ze_result_t fence_destroy(ze_fence_handle_t fence) {
 ze_result_t fence_host_synchronize(ze_fence_handle_t fence, std::uint64_t timeout) {
   KILN_NEED_HANDLE(fence);
   EventState& state = *object<Fence>(fence)->state;
-  if (device_state() != ZE_RESULT_SUCCESS) return device_state();
+  if (const auto lost = object<Fence>(fence)->losses.state(); lost != ZE_RESULT_SUCCESS) return lost;
   if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;
 }

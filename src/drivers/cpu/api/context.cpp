@@ -2,7 +2,6 @@
 // zeContext*: contexts hold nothing here, since all memory is the host's and always resident.
 #include "drivers/cpu/api/api.hpp"
 #include "drivers/cpu/objects/device.hpp"
-#include "drivers/cpu/settings/fault.hpp"
 
 namespace kiln::cpu {
 
@@ -14,7 +13,6 @@ ze_result_t context_create(ze_driver_handle_t driver, const ze_context_desc_t* d
   if (desc->flags & ~ze_context_flags_t{ZE_CONTEXT_FLAG_TBD}) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   return guarded([&] {
     *context = handle(new Context);
-    restore_device();
     return ZE_RESULT_SUCCESS;
   });
 }
@@ -34,7 +32,7 @@ ze_result_t context_destroy(ze_context_handle_t context) {
 
 ze_result_t context_get_status(ze_context_handle_t context) {
   KILN_NEED_HANDLE(context);
-  return ZE_RESULT_SUCCESS;
+  return object<Context>(context)->life.losses().state();
 }
 
 ze_result_t context_system_barrier(ze_context_handle_t context, ze_device_handle_t device) {

@@ -39,7 +39,7 @@ ze_result_t event_counter_based_create(ze_context_handle_t context, ze_device_ha
   for (const auto type : {abi::kCounterExternalSync, abi::kCounterExternalStorage})
     if (find_chained<abi::Chained>(desc->pNext, type)) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   return guarded([&] {
-    auto created = std::make_unique<Event>();
+    auto created = std::make_unique<Event>(object<Context>(context)->life.losses());
     created->counter_based.emplace().flags = desc->flags;
     created->signal_scope = desc->signal;
     created->wait_scope = desc->wait;
@@ -72,7 +72,7 @@ ze_result_t event_counter_based_open_ipc_handle(ze_context_handle_t context, abi
   KILN_NEED_HANDLE(context);
   KILN_NEED_POINTER(event);
   return guarded([&] {
-    auto created = std::make_unique<Event>();
+    auto created = std::make_unique<Event>(object<Context>(context)->life.losses());
     CounterBased& counter = created->counter_based.emplace();
     counter.file = open_shared(read_handle(from), SharedKind::event);
     if (!counter.file) return ZE_RESULT_ERROR_INVALID_ARGUMENT;

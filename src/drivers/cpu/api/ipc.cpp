@@ -140,8 +140,7 @@ ze_result_t event_pool_open_ipc_handle(ze_context_handle_t context, ze_ipc_event
   return guarded([&] {
     const SharedHandle shared = read_handle(from);
     if (shared.count == 0 || shared.bytes / sizeof(EventCell) < shared.count) return not_found();
-    auto created = std::make_unique<EventPool>();
-    created->context = context;
+    auto created = std::make_unique<EventPool>(context);
     created->flags = shared.flags;
     created->count = shared.count;
     created->opened = true;

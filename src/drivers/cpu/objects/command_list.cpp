@@ -89,7 +89,7 @@ ze_result_t command_list_create(ze_context_handle_t context, ze_device_handle_t 
     return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (desc->commandQueueGroupOrdinal >= kQueueGroups) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
-    auto created = std::make_unique<CommandList>(context, device);
+    auto created = std::make_unique<CommandList>(context, object<Context>(context)->life.losses(), device);
     created->ordinal = desc->commandQueueGroupOrdinal;
     created->flags = desc->flags;
     created->recording = std::make_shared<Recording>((desc->flags & abi::kListInOrder) != 0);
@@ -107,14 +107,14 @@ ze_result_t command_list_create_immediate(ze_context_handle_t context, ze_device
   KILN_NEED_POINTER(list);
   if (const auto result = check_queue_desc(*desc); result != ZE_RESULT_SUCCESS) return result;
   return guarded([&] {
-    auto created = std::make_unique<CommandList>(context, device);
+    auto created = std::make_unique<CommandList>(context, object<Context>(context)->life.losses(), device);
     created->flags = desc->flags;
     created->mode = desc->mode;
     created->priority = desc->priority;
     created->ordinal = desc->ordinal;
     created->stream =
-        std::make_unique<Stream>(desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, desc->priority,
-                                 order().shuffle && !(desc->flags & abi::kQueueInOrder));
+        std::make_unique<Stream>(created->losses, desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+                                 desc->priority, order().shuffle && !(desc->flags & abi::kQueueInOrder));
     *list = handle(created.release());
     return ZE_RESULT_SUCCESS;
   });
@@ -218,7 +218,7 @@ ze_result_t command_list_create_clone_exp(ze_command_list_handle_t list_handle,
   if (list.immediate()) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
   if (!list.closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
-    auto created = std::make_unique<CommandList>(list.context, list.device);
+    auto created = std::make_unique<CommandList>(list.context, list.losses, list.device);
     created->ordinal = list.ordinal;
     created->flags = list.flags;
     created->closed = true;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "drivers/cpu/objects/device.hpp"
 #include "drivers/cpu/objects/event.hpp"
 #include "drivers/cpu/objects/object.hpp"
 #include "drivers/cpu/settings/fault.hpp"
@@ -28,10 +29,11 @@ class CommandList : public Object {
  public:
   using Handle = ze_command_list_handle_t;
 
-  CommandList(ze_context_handle_t context, ze_device_handle_t device)
-      : Object(HandleKind::command_list), context(context), device(device) {}
+  CommandList(ze_context_handle_t context, LossesBefore losses, ze_device_handle_t device)
+      : Object(HandleKind::command_list), context(context), losses(losses), device(device) {}
 
   ze_context_handle_t context;
+  const LossesBefore losses;
   ze_device_handle_t device;
   std::uint32_t ordinal = 0;  ///< of the queue group
   std::uint32_t flags = 0;    ///< of a list, or of an immediate list's queue
@@ -67,7 +69,7 @@ ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& f
   if (list.immediate()) {
     count_submission();
     // Intel's immediate lists call every failure of a submission lack of memory, and this one too.
-    if (device_state() != ZE_RESULT_SUCCESS) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (list.losses.state() != ZE_RESULT_SUCCESS) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   }
   return guarded([&] {
     if (!list.immediate()) {

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "drivers/cpu/objects/object.hpp"
+#include "drivers/cpu/settings/fault.hpp"
 #include "product/profile.hpp"
 
 namespace kiln::cpu {
@@ -37,6 +38,7 @@ class Context : public Object {
  public:
   using Handle = ze_context_handle_t;
   Context() : Object(HandleKind::context) {}
+  const ContextLife life;
 };
 
 /// The driver, or null before the first zeInit that succeeded. Lives until the process ends.

@@ -181,6 +181,7 @@ ze_result_t initialize() {
                                   ? device.total_memory
                                   : std::min(profile->max_allocation, device.total_memory);
     }
+    (void)default_context();  // there from the start: what loses the device takes it too
     the_driver.store(driver, std::memory_order_release);
     return ZE_RESULT_SUCCESS;
   });

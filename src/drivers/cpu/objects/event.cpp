@@ -73,8 +73,7 @@ ze_result_t event_pool_create(ze_context_handle_t context, const ze_event_pool_d
   if (desc->count == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
   if (desc->count > device().total_memory / kEventBytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   return guarded([&] {
-    auto created = std::make_unique<EventPool>();
-    created->context = context;
+    auto created = std::make_unique<EventPool>(context);
     created->flags = desc->flags;
     created->count = desc->count;
     created->places = std::make_shared<EventPlaces>(desc->count);
@@ -121,7 +120,7 @@ ze_result_t event_create(ze_event_pool_handle_t pool_handle, const ze_event_desc
   EventPool* pool = object<EventPool>(pool_handle);
   if (desc->index >= pool->count) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   return guarded([&] {
-    auto created = std::make_unique<Event>();
+    auto created = std::make_unique<Event>(pool->losses);
     if (!take_place(*pool->places, desc->index)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     created->pool = pool;
     created->places = pool->places;
@@ -163,7 +162,7 @@ ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeou
   KILN_NEED_HANDLE(event);
   const EventRef held = object<Event>(event)->state;
   EventState& state = *held;
-  if (device_state() != ZE_RESULT_SUCCESS) return device_state();
+  if (const auto lost = object<Event>(event)->losses.state(); lost != ZE_RESULT_SUCCESS) return lost;
   Held::release();
   if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;

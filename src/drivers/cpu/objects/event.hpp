@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "drivers/cpu/memory/shared_file.hpp"
+#include "drivers/cpu/objects/device.hpp"
 #include "drivers/cpu/objects/object.hpp"
 #include "drivers/cpu/streams/event_state.hpp"
 
@@ -27,8 +28,10 @@ struct EventPlaces {
 class EventPool : public Object {
  public:
   using Handle = ze_event_pool_handle_t;
-  EventPool() : Object(HandleKind::event_pool) {}
-  ze_context_handle_t context = nullptr;
+  explicit EventPool(ze_context_handle_t context)
+      : Object(HandleKind::event_pool), context(context), losses(object<Context>(context)->life.losses()) {}
+  const ze_context_handle_t context;
+  const LossesBefore losses;
   ze_event_pool_flags_t flags = 0;
   std::uint32_t count = 0;
   bool counter_based = false;
@@ -47,8 +50,9 @@ struct CounterBased {
 class Event : public Object {
  public:
   using Handle = ze_event_handle_t;
-  Event() : Object(HandleKind::event) {}
+  explicit Event(LossesBefore losses) : Object(HandleKind::event), losses(losses) {}
   ~Event();
+  const LossesBefore losses;
   EventPool* pool = nullptr;  ///< may be gone already: never looked into
   bool mapped_timestamps = false;
   ze_event_scope_flags_t signal_scope = 0;

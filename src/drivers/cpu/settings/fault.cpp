@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <mutex>
 
 namespace kiln::cpu {
 namespace {
 
 Faults the_faults;
 std::atomic<std::uint64_t> allocations = 0, submissions = 0;
-std::atomic<bool> lost = false;
+
+constexpr std::uint64_t kForGood = UINT64_MAX;
+std::atomic<std::uint64_t> losses_so_far = 0;  // kForGood: what is made later is lost too
+std::mutex contexts_mutex;                     // a loss, and what follows
+std::uint64_t living_contexts = 0;             // of those that were made after the last loss
 
 /// A number above zero, with K, M or G for powers of 1024.
 bool parse_number(std::string_view text, std::uint64_t& value) {
@@ -60,13 +65,33 @@ bool allocation_fails() { return the_faults.allocation != 0 && ++allocations == 
 void count_submission() {
   if (the_faults.lost == 0 && the_faults.reset == 0) return;
   const std::uint64_t number = ++submissions;
-  if (number == the_faults.lost || number == the_faults.reset) lost = true;
+  if (number != the_faults.lost && number != the_faults.reset) return;
+  const std::lock_guard lock(contexts_mutex);
+  if (losses_so_far == kForGood) return;
+  losses_so_far = number == the_faults.lost ? kForGood : losses_so_far + 1;
+  living_contexts = 0;
 }
 
-void restore_device() {
-  if (the_faults.lost == 0 || submissions < the_faults.lost) lost = false;
+ze_result_t LossesBefore::state() const {
+  const std::uint64_t now = losses_so_far.load(std::memory_order_relaxed);
+  return now == number_ && now != kForGood ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
-ze_result_t device_state() { return lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS; }
+ContextLife::ContextLife() {
+  const std::lock_guard lock(contexts_mutex);
+  losses_.number_ = losses_so_far;
+  ++living_contexts;
+}
+
+ContextLife::~ContextLife() {
+  const std::lock_guard lock(contexts_mutex);
+  if (losses_.number_ == losses_so_far) --living_contexts;
+}
+
+ze_result_t device_state() {
+  const std::lock_guard lock(contexts_mutex);
+  const bool lost = losses_so_far == kForGood || (losses_so_far != 0 && living_contexts == 0);
+  return lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+}
 
 }  // namespace kiln::cpu

@@ -15,7 +15,7 @@ namespace kiln::cpu {
 struct Faults {
   std::uint64_t allocation = 0;  ///< the allocation that finds no memory; 0: none
   std::uint64_t lost = 0;        ///< the submission that loses the device; 0: none
-  std::uint64_t reset = 0;       ///< the same, until the next context is made
+  std::uint64_t reset = 0;       ///< the same, for the contexts that live then
   std::uint64_t memory = 0;      ///< bytes the device has; 0: the host's
   bool build = false;            ///< builds from SPIR-V fail with a log
   bool event = false;            ///< events are not signalled by the device
@@ -34,10 +34,33 @@ void set_faults(const Faults& faults);
 /// Counts a submission, and loses the device at the one that was named. Thread-safe.
 void count_submission();
 
-/// A context was made: the device that was lost by `reset` is back. Thread-safe.
-void restore_device();
+/// Losses of the device before a context was made. The next one takes the context, and all that is made in
+/// it, for good; what is made later lives. Thread-safe.
+class LossesBefore {
+ public:
+  /// SUCCESS, or DEVICE_LOST.
+  [[nodiscard]] ze_result_t state() const;
 
-/// SUCCESS, or DEVICE_LOST. Thread-safe.
+ private:
+  friend class ContextLife;
+  LossesBefore() = default;
+  std::uint64_t number_ = 0;
+};
+
+/// Part of each context. Thread-safe.
+class ContextLife {
+ public:
+  ContextLife();
+  ~ContextLife();
+  ContextLife(const ContextLife&) = delete;
+  ContextLife& operator=(const ContextLife&) = delete;
+  [[nodiscard]] const LossesBefore& losses() const { return losses_; }
+
+ private:
+  LossesBefore losses_;
+};
+
+/// SUCCESS, or DEVICE_LOST from the loss on until a context lives that was made after it. Thread-safe.
 [[nodiscard]] ze_result_t device_state();
 
 }  // namespace kiln::cpu

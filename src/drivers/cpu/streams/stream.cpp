@@ -95,8 +95,9 @@ std::vector<std::shared_ptr<Progress>> all_progress() {
   return registry().streams;
 }
 
-Stream::Stream(bool synchronous, ze_command_queue_priority_t priority, bool shuffled)
-    : synchronous_(synchronous),
+Stream::Stream(LossesBefore losses, bool synchronous, ze_command_queue_priority_t priority, bool shuffled)
+    : losses_(losses),
+      synchronous_(synchronous),
       shuffled_(shuffled),
       priority_(priority),
       progress_(std::make_shared<Progress>()) {
@@ -205,7 +206,7 @@ ze_result_t Stream::submit(Command* command) {
 }
 
 ze_result_t Stream::synchronize(std::uint64_t timeout_ns) {
-  if (device_state() != ZE_RESULT_SUCCESS) return device_state();
+  if (const auto state = losses_.state(); state != ZE_RESULT_SUCCESS) return state;
   if (!progress_->wait(progress_->submitted(), deadline_after(timeout_ns))) return ZE_RESULT_NOT_READY;
   if (failure_ == ZE_RESULT_SUCCESS) return ZE_RESULT_SUCCESS;
   const std::lock_guard lock(mutex_);

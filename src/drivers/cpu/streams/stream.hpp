@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "drivers/cpu/settings/fault.hpp"
 #include "drivers/cpu/streams/command.hpp"
 #include "drivers/cpu/streams/order.hpp"
 #include "drivers/cpu/streams/progress.hpp"
@@ -24,8 +25,8 @@ namespace kiln::cpu {
 /// Thread-safe.
 class Stream {
  public:
-  explicit Stream(bool synchronous, ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
-                  bool shuffled = false);
+  Stream(LossesBefore losses, bool synchronous,
+         ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL, bool shuffled = false);
   /// Lets submitted work finish, but gives up on events that nobody has signalled and on all that comes
   /// after.
   ~Stream();
@@ -58,6 +59,7 @@ class Stream {
   /// command waits.
   using Done = std::function<void(std::size_t)>;
   [[nodiscard]] ze_result_t run_unordered(std::span<const Command* const> commands, const Done& done);
+  [[nodiscard]] const LossesBefore& losses() const { return losses_; }  ///< of the device, before its context
   [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
 
  private:
@@ -72,6 +74,7 @@ class Stream {
   [[nodiscard]] ze_result_t perform(const Command& command);
   bool wait_for(const EventRef& event);
 
+  const LossesBefore losses_;
   const bool synchronous_, shuffled_;
   const ze_command_queue_priority_t priority_;
   std::shared_ptr<Progress> progress_;
