@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // IPC handles within one process, and counter-based events.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "fixture.hpp"
@@ -64,6 +66,71 @@ TEST_CASE("shared memory is the same at its two addresses, and what is no handle
   CHECK(api.EventPoolGetIpcHandle(pool, &pool_handle) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.EventPoolOpenIpcHandle(f.context, pool_handle, &opened) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.EventPoolDestroy(pool) == ZE_RESULT_SUCCESS);
+}
+
+TEST_CASE("straight: imported memory stays that of its source, and what is no import is refused") {
+  Fixture f;
+  auto* data = f.memory(1024);
+  const auto exported_by_descriptor = [&](void* memory) {
+    auto exported = make<ze_external_memory_export_fd_t>(ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+    exported.flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+    auto properties = make<ze_memory_allocation_properties_t>(ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES);
+    properties.pNext = &exported;
+    exported.fd = -1;
+    (void)api.MemGetAllocProperties(f.context, memory, &properties, nullptr);
+    return exported.fd;
+  };
+  auto from = make<ze_external_memory_import_fd_t>(ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
+  from.flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+  from.fd = exported_by_descriptor(data);
+  REQUIRE(from.fd >= 0);
+  auto desc = make<ze_device_mem_alloc_desc_t>(ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC);
+  desc.pNext = &from;
+  void* imported = nullptr;
+  REQUIRE(api.MemAllocDevice(f.context, &desc, 4096, 4096, f.device, &imported) == ZE_RESULT_SUCCESS);
+  ze_ipc_mem_handle_t handle{};
+  void* opened = nullptr;
+  REQUIRE(api.MemGetIpcHandle(f.context, data, &handle) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.MemOpenIpcHandle(f.context, f.device, handle, 0, &opened) == ZE_RESULT_SUCCESS);
+  std::uint32_t value = 7;
+  for (void* memory : {imported, opened}) {
+    CHECK(api.MemGetIpcHandle(f.context, memory, &handle) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    CHECK(f.last_error().find("the descriptor or the handle that it came by") != std::string::npos);
+    CHECK(exported_by_descriptor(memory) == -1);
+    data[0] = ++value;
+    CHECK(*static_cast<std::uint32_t*>(memory) == value);
+  }
+  CHECK(api.MemCloseIpcHandle(f.context, opened) == ZE_RESULT_SUCCESS);
+  CHECK(api.MemFree(f.context, imported) == ZE_RESULT_SUCCESS);
+
+  CHECK(api.MemAllocDevice(f.context, &desc, 4096, 65536, f.device, &imported) ==
+        ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+  const std::string path = "/proc/self/fd/" + std::to_string(from.fd);
+  from.fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(from.fd >= 0);
+  CHECK(api.MemAllocDevice(f.context, &desc, 4096, 0, f.device, &imported) ==
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(f.last_error().find("open for reading and writing") != std::string::npos);
+  close(from.fd);
+}
+
+TEST_CASE("straight: memory of the application is released as such, and no other") {
+  Fixture f;
+  auto* import =
+      f.extension<ze_result_t(ze_driver_handle_t, void*, std::size_t)>("zexDriverImportExternalPointer");
+  auto* release = f.extension<ze_result_t(ze_driver_handle_t, void*)>("zexDriverReleaseImportedPointer");
+  std::uint32_t words[16] = {};
+  CHECK(import(f.driver, words, 0) == ZE_RESULT_ERROR_INVALID_SIZE);
+  REQUIRE(import(f.driver, words, sizeof words) == ZE_RESULT_SUCCESS);
+  CHECK(import(f.driver, words + 8, 4) == ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
+  void* base = nullptr;
+  CHECK(api.MemGetAddressRange(f.context, words + 8, &base, nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(base == words);
+  auto* data = f.memory(4);
+  CHECK(release(f.driver, data) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.MemGetAddressRange(f.context, data, &base, nullptr) == ZE_RESULT_SUCCESS);  // still there
+  CHECK(release(f.driver, words) == ZE_RESULT_SUCCESS);
+  CHECK(release(f.driver, words) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
 // As threads do that share one memory, each with handles of its own.

@@ -28,7 +28,12 @@ ze_result_t share_memory(const void* pointer, SharedHandle& handle) {
     handle = *physical;
     return ZE_RESULT_SUCCESS;
   }
-  return usm().share(pointer, handle);
+  const ze_result_t result = usm().share(pointer, handle);
+  if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT)
+    set_last_error(
+        "only memory that was allocated here can be exported: give imported memory on by the descriptor or "
+        "the handle that it came by");
+  return result;
 }
 
 ze_result_t mem_get_ipc_handle(ze_context_handle_t context, const void* pointer, ze_ipc_mem_handle_t* to) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // zeMem*: USM allocations with the limits of the profile.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -51,11 +53,13 @@ ze_result_t allocate(const Request& request, void** pointer) {
 }
 
 /// Memory behind a descriptor, which the application keeps.
-ze_result_t import_descriptor(const ze_external_memory_import_fd_t& from, std::size_t size,
-                              ze_device_handle_t device, void** pointer) {
+ze_result_t import_descriptor(const ze_external_memory_import_fd_t& from, const Request& request,
+                              void** pointer) {
   KILN_NEED_POINTER(pointer);
   if (from.flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD) return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+  const std::size_t size = request.size;
   if (size == 0) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+  if (request.alignment > kDefaultAlignment) return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;  // it has a page's
   return guarded([&] {
     const auto shared = handle_of_descriptor(from.fd, SharedKind::memory);
     if (!shared || shared->bytes < size) {
@@ -64,20 +68,26 @@ ze_result_t import_descriptor(const ze_external_memory_import_fd_t& from, std::s
                          : "the descriptor is not of memory: it must be of a file that can be mapped");
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    if ((fcntl(from.fd, F_GETFL) & O_ACCMODE) != O_RDWR) {
+      set_last_error("the descriptor is not open for reading and writing, which kernels may do");
+      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
     const Descriptor file = open_shared(*shared, SharedKind::memory);
     Mapping mapping = file ? map_shared(file, size) : Mapping();
     if (!mapping) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     void* base = mapping.get();
-    usm().import_file(std::move(mapping), size, object<Device>(device));
+    usm().import_file(std::move(mapping), size, object<Device>(request.device));
     *pointer = base;
     return ZE_RESULT_SUCCESS;
   });
 }
 
 /// Memory of the application, which keeps it. Source: specification, ze_external_memmap_sysmem_ext_desc_t.
-ze_result_t map_system_memory(const abi::ExternalSystemMemory& from, std::size_t size, void** pointer) {
+ze_result_t map_system_memory(const abi::ExternalSystemMemory& from, std::size_t size, std::size_t alignment,
+                              void** pointer) {
   KILN_NEED_POINTER(pointer);
   KILN_NEED_POINTER(from.pSystemMemory);
+  if (alignment > kDefaultAlignment) return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;  // it has a page's
   const bool aligned = reinterpret_cast<std::uintptr_t>(from.pSystemMemory) % kDefaultAlignment == 0 &&
                        from.size % kDefaultAlignment == 0;
   if (!aligned || from.size == 0 || size > from.size) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -101,7 +111,8 @@ ze_result_t driver_import_external_pointer(ze_driver_handle_t driver, void* poin
 ze_result_t driver_release_imported_pointer(ze_driver_handle_t driver, void* pointer) {
   KILN_NEED_HANDLE(driver);
   KILN_NEED_POINTER(pointer);
-  return guarded([&] { return usm().free(pointer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT; });
+  return guarded(
+      [&] { return usm().give_back(pointer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT; });
 }
 
 ze_result_t mem_alloc_device(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* desc,
@@ -111,10 +122,11 @@ ze_result_t mem_alloc_device(ze_context_handle_t context, const ze_device_mem_al
   KILN_NEED_HANDLE(device);
   KILN_NEED_POINTER(desc);
   if (desc->flags & ~kDeviceFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+  const Request request{size, alignment, desc->pNext, ZE_MEMORY_TYPE_DEVICE, device};
   if (const auto* from = find_chained<ze_external_memory_import_fd_t>(
           desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD))
-    return import_descriptor(*from, size, device, pointer);
-  return allocate({size, alignment, desc->pNext, ZE_MEMORY_TYPE_DEVICE, device}, pointer);
+    return import_descriptor(*from, request, pointer);
+  return allocate(request, pointer);
 }
 
 ze_result_t mem_alloc_shared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* device_desc,
@@ -135,7 +147,7 @@ ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_
   KILN_NEED_POINTER(desc);
   if (desc->flags & ~kHostFlags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
   if (const auto* from = find_chained<abi::ExternalSystemMemory>(desc->pNext, abi::kExternalSystemMemory))
-    return map_system_memory(*from, size, pointer);
+    return map_system_memory(*from, size, alignment, pointer);
   return allocate({size, alignment, desc->pNext, ZE_MEMORY_TYPE_HOST, nullptr}, pointer);
 }
 

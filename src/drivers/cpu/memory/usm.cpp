@@ -72,9 +72,8 @@ void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
 // The pages become those of a file in their place. What a kernel or a thread of the application writes
 // meanwhile could be lost: the work that was submitted is waited for, and the copy is short.
 ze_result_t Usm::share(const void* address, SharedHandle& handle) {
-  const auto cannot_share = [](Owner owner) {  // its pages are somebody else's
-    return owner == Owner::lender || owner == Owner::application;
-  };
+  // Else its pages are somebody else's: a file in their place would cut it off from where it came from.
+  const auto is_own = [](Owner owner) { return owner == Owner::registry; };
   const auto give_out = [&](const Entry& entry) {
     const auto given = entry.shared->give_out(entry.allocation.size);
     if (!given) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -84,8 +83,7 @@ ze_result_t Usm::share(const void* address, SharedHandle& handle) {
   {
     const std::shared_lock lock(mutex_);
     const auto place = entry_of(address);
-    if (place == live_by_base_.end() || cannot_share(place->second.owner))
-      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (place == live_by_base_.end() || !is_own(place->second.owner)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (place->second.shared) return give_out(place->second);
   }
   const auto deadline = deadline_after(kLongestWork);
@@ -93,8 +91,7 @@ ze_result_t Usm::share(const void* address, SharedHandle& handle) {
     if (!progress->wait(progress->submitted(), deadline)) return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
   const std::lock_guard lock(mutex_);
   const auto found = entry_of(address);
-  if (found == live_by_base_.end() || cannot_share(found->second.owner))
-    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (found == live_by_base_.end() || !is_own(found->second.owner)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   Entry& entry = live_by_base_.at(found->first);
   if (!entry.shared) {
     const std::size_t bytes = entry.pages.room();
@@ -161,6 +158,8 @@ std::optional<Usm::Entry> Usm::remove_freed(void* base) {
 }
 
 bool Usm::free(void* base) { return free_later(remove_freed(base)); }
+
+bool Usm::give_back(void* base) { return free_later(remove(base, Owner::application)); }
 
 bool Usm::free_later(std::optional<Entry> entry) {
   if (!entry) return false;

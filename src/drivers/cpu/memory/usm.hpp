@@ -69,15 +69,18 @@ class Usm {
   void forget(void* base);
 
   /// Makes an allocation one that other processes can open, after the work that was submitted before.
-  /// Results: INVALID_ARGUMENT no allocation is there; OBJECT_IN_USE work on it does not end; lack of memory.
+  /// Results: INVALID_ARGUMENT no allocation of this process is there; OBJECT_IN_USE work on it does not end;
+  /// lack of memory.
   [[nodiscard]] ze_result_t share(const void* address, SharedHandle& handle);
   /// Takes over memory of another process; `close_imported` lets it go.
   void import(Mapping mapping, std::size_t size, Device* device);
   bool close_imported(void* base);
   /// Takes over memory behind a descriptor; `free` lets it go.
   void import_file(Mapping mapping, std::size_t size, Device* device);
-  /// Takes memory of the application for memory of the host, until `free`. False: some of it is known here.
+  /// Takes memory of the application for memory of the host, until `free` or `give_back`, which takes no
+  /// other. False: some of it is known here.
   [[nodiscard]] bool borrow(void* base, std::size_t size);
+  bool give_back(void* base);
 
   /// False: no allocation starts there. Memory that running work may use is freed when that work is done.
   bool free(void* base);
