@@ -175,11 +175,72 @@ TEST_CASE("a function of another module is called by its name, once both are lin
   REQUIRE(again.program->imports().size() == 1);
   CHECK_FALSE(again.program->imports()[0].linked);
   other.reset();  // then its address is nobody's
-  CHECK(call(*program, 0, report) == 0);
-  CHECK(report.find("which is no function of a module") != report.npos);
+  stops();
+  other = built(kTwice, kLibrary);
+  program->link("twice", other->callable("twice").address);
+  CHECK(call(*program, 0, report) == 2);
   program->link("twice", nullptr);
   stops();
+  other.reset();
   CHECK(build(kCallsTwice, "-ze-take-global-address").status == BuildStatus::build_failure);
+}
+
+TEST_CASE("a function of the module's own is nothing for other modules, though its address is taken") {
+  const std::string kKeepsTwice = kPointerHead + R"(
+OpEntryPoint Kernel %keep "keep"
+OpName %twice "twice"
+)" + kTypes + R"(
+%function = OpTypeFunction %uint %uint
+%to_function = OpTypePointer Function %function
+%pointer_kernel = OpTypeFunction %void %ulong %to_uint
+%pointer = OpConstantFunctionPointerINTEL %to_function %twice
+%twice = OpFunction %uint None %function
+%a = OpFunctionParameter %uint
+%entry = OpLabel
+%sum = OpIAdd %uint %a %a
+OpReturnValue %sum
+OpFunctionEnd
+%keep = OpFunction %void None %pointer_kernel
+%unused = OpFunctionParameter %ulong
+%data = OpFunctionParameter %to_uint
+%keep_entry = OpLabel
+%number = OpConvertPtrToU %ulong %pointer
+%narrow = OpUConvert %uint %number
+OpStore %data %narrow Aligned 4
+OpReturn
+OpFunctionEnd
+)";
+  const auto keeps = built(kKeepsTwice, "-library-compilation");
+  CHECK(keeps->callable("twice").address != nullptr);
+  CHECK_FALSE(keeps->callable("twice").exported);
+  CHECK(built(kTwice, "-library-compilation")->callable("twice").exported);
+}
+
+// The device counts what it copies in 64 bits, with 64-bit addresses.
+TEST_CASE("an instruction that the device does not know is no other module's function") {
+  const std::string text = kHead + kModel + R"(
+OpEntryPoint Kernel %copy "copy"
+)" + kTypes + R"(
+%two = OpConstant %uint 2
+%event = OpTypeEvent
+%none = OpConstantNull %event
+%to_local = OpTypePointer Workgroup %uint
+%copy_kernel = OpTypeFunction %void %to_uint %to_local
+%copy = OpFunction %void None %copy_kernel
+%data = OpFunctionParameter %to_uint
+%local = OpFunctionParameter %to_local
+%entry = OpLabel
+%copied = OpGroupAsyncCopy %event %two %local %data %one %one %none
+OpReturn
+OpFunctionEnd
+)";
+  for (const char* flags : {"", "-library-compilation"}) {
+    const BuildResult result = build(text, flags);
+    INFO(result.log);
+    CHECK(result.status == BuildStatus::build_failure);
+    CHECK(result.log.find("'GroupAsyncCopy'") != result.log.npos);
+    CHECK(result.log.find("is not known to the CPU device") != result.log.npos);
+  }
 }
 
 TEST_CASE("functions keep their pointers in native binaries") {

@@ -243,3 +243,34 @@ TEST_CASE("modules are linked after their build") {
 }
 
 }  // namespace kiln::test
+/// On Kiln's own device: what a link keeps of a module that is gone, each driver has its own way with.
+TEST_CASE("a module is linked again when the one it was linked with is gone") {
+  if (!is_kilns_own()) return;
+  const auto library = [](const char* file) {
+    return need(Bundle::load(device(), {test_kernel(file)}, {.flags = "-library-compilation"}));
+  };
+  Bundle main = library("link_main.spv");
+  const auto link = [&](const Bundle& part) {
+    const ModuleRef both[] = {main.module(), part.module()};
+    return link_modules(both);
+  };
+  {
+    const Bundle part = library("link_part.spv");
+    const auto linked = link(part);
+    if (!linked && linked.error().code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+      return;  // an old loader that intercepts
+    need(linked);
+    need(main.module().kernel("doubled"));
+  }
+  CHECK(main.module().kernel("doubled").error().code() == ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED);
+  const Bundle part = library("link_part.spv");
+  need(link(part));
+  CheckedKernel* const kernel = need(main.kernel("doubled"));
+  const HostBuffer value = need(context().allocate_shared(device().device, sizeof(int)));
+  value.span<int>()[0] = 21;
+  const CommandList list = immediate_list();
+  need(launch(list, *kernel, {{1}, {1}}, value));
+  finish(list.get());
+  CHECK(value.span<int>()[0] == 42);
+}
+

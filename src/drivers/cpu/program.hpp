@@ -65,6 +65,7 @@ class Program {
   struct Callable {
     void* address = nullptr;
     std::uint64_t signature = 0;
+    bool exported = false;  ///< other modules may name it
   };
   [[nodiscard]] virtual Callable callable(std::string_view name) const = 0;
   /// A function of another module that kernels here call.
@@ -74,7 +75,8 @@ class Program {
     bool linked = false;
   };
   [[nodiscard]] virtual std::vector<Import> imports() const = 0;
-  /// Says where it is. A kernel that calls one whose module is gone is stopped.
+  /// Says where it is: a function that a program gave as callable. When that program is gone the import is
+  /// not linked any more, and a kernel that calls it is stopped.
   virtual void link(std::string_view name, void* function) const = 0;
 };
 

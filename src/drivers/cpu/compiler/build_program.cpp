@@ -11,7 +11,6 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -92,7 +91,7 @@ class LoadedProgram : public Program {
       }
       const auto callable = parse_callable(symbol);
       if (!callable) return;
-      functions_.emplace(callable->name, Callable{address, callable->signature});
+      functions_.emplace(callable->name, Callable{address, callable->signature, callable->exported});
       callable_.emplace_back(address, callable->signature);
     });
     return add_counters(log);
@@ -110,15 +109,12 @@ class LoadedProgram : public Program {
   }
   [[nodiscard]] std::vector<Import> imports() const override {
     std::vector<Import> all;
-    for (const auto& [name, slot] : imports_)
-      all.push_back(
-          {name, slot.signature, std::atomic_ref(*slot.place).load(std::memory_order_acquire) != nullptr});
+    for (const auto& [name, slot] : imports_) all.push_back({name, slot.signature(), slot.linked()});
     return all;
   }
   void link(std::string_view name, void* function) const override {
     const auto found = imports_.find(name);
-    if (found != imports_.end())
-      std::atomic_ref(*found->second.place).store(function, std::memory_order_release);
+    if (found != imports_.end()) found->second.link(function);
   }
 
  private:
@@ -166,11 +162,7 @@ class LoadedProgram : public Program {
   std::vector<LoadedKernel> loaded_;
   std::vector<CompiledKernel> kernels_;
   std::map<std::string, Callable, std::less<>> functions_;
-  struct Slot {
-    void** place;
-    std::uint64_t signature;
-  };
-  std::map<std::string, Slot, std::less<>> imports_;
+  std::map<std::string, ImportSlot, std::less<>> imports_;
   std::vector<CallableFunction> callable_;
 };
 

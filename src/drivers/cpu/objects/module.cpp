@@ -141,7 +141,7 @@ void* find_export(std::span<const ze_module_handle_t> modules, const Program::Im
   Program::Callable found;
   for (const ze_module_handle_t each : modules) {
     const Program::Callable one = object<Module>(each)->program->callable(import.name);
-    if (!one.address) continue;
+    if (!one.address || !one.exported) continue;
     if (found.address && found.address != one.address) {
       log += "error: " + name + " is defined by two of the modules\n";
       return nullptr;

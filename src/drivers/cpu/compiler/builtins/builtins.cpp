@@ -209,13 +209,14 @@ bool define_builtins(llvm::Module& module, std::vector<llvm::Function*>* unknown
   bool complete = true;
   for (llvm::Function* function : declared) {
     if (function->use_empty() || work_item_of(*function) || define(*function)) continue;
-    if (unknown) {
+    const std::string_view symbol(function->getName().data(), function->getName().size());
+    const std::optional<BuiltinName> name = parse_name(symbol);
+    // Another module may define it, unless the name is one of SPIR-V's own.
+    if (unknown && !name && !symbol.starts_with("__spirv_")) {
       unknown->push_back(function);
       continue;
     }
     complete = false;
-    const std::optional<BuiltinName> name =
-        parse_name({function->getName().data(), function->getName().size()});
     const std::string shown = name ? std::string(name->name) : function->getName().str();
     log.append("error: function '").append(shown).append("'");
     const std::string caller = caller_of(*function);

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <mutex>
@@ -22,7 +23,8 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::string_view kPrefix = "kiln.callable.", kImportPrefix = "kiln.import.";
+constexpr std::string_view kPrefix = "kiln.callable.", kExportPrefix = "kiln.export.",
+                           kImportPrefix = "kiln.import.";
 constexpr std::size_t kDigits = 16;  // of the signature
 
 // Types as LLVM prints them: the same in all modules of one version, which native binaries have in common.
@@ -43,7 +45,7 @@ std::string symbol_of(std::string_view prefix, const llvm::Function& function) {
 std::optional<CallableName> parse_symbol(std::string_view prefix, std::string_view symbol) {
   if (!symbol.starts_with(prefix) || symbol.size() <= prefix.size() + kDigits) return std::nullopt;
   symbol.remove_prefix(prefix.size());
-  CallableName out{0, symbol.substr(kDigits + 1)};
+  CallableName out{0, symbol.substr(kDigits + 1), false};
   const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + kDigits, out.signature, 16);
   if (error != std::errc() || end != symbol.data() + kDigits || *end != '.') return std::nullopt;
   return out;
@@ -73,6 +75,7 @@ void guard(llvm::CallInst& call) {
 struct Registry {
   std::shared_mutex mutex;
   std::unordered_map<const void*, std::uint64_t> functions;  // with their signatures
+  std::unordered_multimap<const void*, void**> slots;        // by the function in each
 };
 
 Registry& registry() {
@@ -103,7 +106,9 @@ bool guard_pointer_calls(llvm::Module& module) {
   return !calls.empty();
 }
 
-std::string callable_symbol(const llvm::Function& function) { return symbol_of(kPrefix, function); }
+std::string callable_symbol(const llvm::Function& function, bool exported) {
+  return symbol_of(exported ? kExportPrefix : kPrefix, function);
+}
 
 bool import_functions(llvm::Module& module, const std::vector<llvm::Function*>& functions, std::string& log) {
   auto* pointer = llvm::PointerType::get(module.getContext(), 0);
@@ -129,7 +134,12 @@ bool import_functions(llvm::Module& module, const std::vector<llvm::Function*>& 
   return true;
 }
 
-std::optional<CallableName> parse_callable(std::string_view symbol) { return parse_symbol(kPrefix, symbol); }
+std::optional<CallableName> parse_callable(std::string_view symbol) {
+  auto exported = parse_symbol(kExportPrefix, symbol);
+  if (!exported) return parse_symbol(kPrefix, symbol);
+  exported->exported = true;
+  return exported;
+}
 
 std::optional<CallableName> parse_import(std::string_view symbol) {
   return parse_symbol(kImportPrefix, symbol);
@@ -147,6 +157,27 @@ CallableFunction::~CallableFunction() {
   if (address_ == nullptr) return;
   const std::lock_guard lock(registry().mutex);
   registry().functions.erase(address_);
+  const auto [first, last] = registry().slots.equal_range(address_);
+  for (auto each = first; each != last; ++each)
+    std::atomic_ref(*each->second).store(nullptr, std::memory_order_release);
+  registry().slots.erase(first, last);
+}
+
+bool ImportSlot::linked() const {
+  return std::atomic_ref(*place_).load(std::memory_order_acquire) != nullptr;
+}
+
+void ImportSlot::link(void* function) const {
+  const std::lock_guard lock(registry().mutex);
+  auto& slots = registry().slots;
+  if (function) slots.emplace(function, place_);
+  void* const before = std::atomic_ref(*place_).exchange(function, std::memory_order_acq_rel);
+  const auto [first, last] = slots.equal_range(before);
+  for (auto each = first; each != last; ++each)
+    if (each->second == place_) {
+      slots.erase(each);
+      return;
+    }
 }
 
 std::string take_wrong_call() { return std::exchange(wrong_call, {}); }

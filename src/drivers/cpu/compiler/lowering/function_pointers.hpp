@@ -27,12 +27,14 @@ bool import_functions(llvm::Module& module, const std::vector<llvm::Function*>& 
 /// called, and ends the launch. True when there are such calls.
 bool guard_pointer_calls(llvm::Module& module);
 
-/// Symbol of a callable function: its name and what it takes and returns.
-std::string callable_symbol(const llvm::Function& function);
+/// Symbol of a callable function: its name and what it takes and returns, and whether other modules may name
+/// it.
+std::string callable_symbol(const llvm::Function& function, bool exported);
 
 struct CallableName {
   std::uint64_t signature;
   std::string_view name;
+  bool exported = false;
 };
 /// Nothing when the symbol is another's.
 std::optional<CallableName> parse_callable(std::string_view symbol);
@@ -50,6 +52,25 @@ class CallableFunction {
 
  private:
   const void* address_;
+};
+
+/// The variable through which kernels call a function of another module: null again when that one is gone.
+/// Thread-safe.
+class ImportSlot {
+ public:
+  ImportSlot(void** place, std::uint64_t signature) : place_(place), signature_(signature) {}
+  ImportSlot(const ImportSlot&) = delete;
+  ImportSlot& operator=(const ImportSlot&) = delete;
+  ~ImportSlot() { link(nullptr); }
+
+  [[nodiscard]] std::uint64_t signature() const { return signature_; }
+  [[nodiscard]] bool linked() const;
+  /// Null, or the address of a CallableFunction.
+  void link(void* function) const;
+
+ private:
+  void** const place_;
+  const std::uint64_t signature_;
 };
 
 /// What a kernel on this thread called that is none, since the last call of this; empty when nothing.

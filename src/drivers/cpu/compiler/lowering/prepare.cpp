@@ -145,7 +145,9 @@ bool write_entries(llvm::Module& module, llvm::TargetMachine& machine, std::vect
     if (!write_entry(*bodies[i], i, calls, kernels[i], log)) return false;
   }
   // What depends on the work-item now lives in the entries.
+  llvm::DenseSet<llvm::Function*> exported;
   for (llvm::Function* function : originals) {
+    if (function->hasExternalLinkage()) exported.insert(function);
     function->setLinkage(llvm::GlobalValue::InternalLinkage);
     if (calls.item_dependent.contains(function) || llvm::is_contained(bodies, function))
       function->deleteBody();
@@ -155,7 +157,7 @@ bool write_entries(llvm::Module& module, llvm::TargetMachine& machine, std::vect
     if (function->isDeclaration() && function->use_empty()) {
       function->eraseFromParent();
     } else if (!function->isDeclaration() && callable.contains(function)) {
-      function->setName(callable_symbol(*function));
+      function->setName(callable_symbol(*function, exported.contains(function)));
       function->setLinkage(llvm::GlobalValue::ExternalLinkage);
     } else {
       function->setName("kiln.function." + std::to_string(i));
