@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +27,10 @@ TEST_CASE("a compiler that never ends is ended by who watches it") {
       if (news.ended) return;
       auto& self = *static_cast<Canceller*>(user);
       self.thread = std::jthread([&self, cancel = news.cancel]() mutable {
-        while (!std::filesystem::exists(self.number)) std::this_thread::yield();
+        using std::chrono::steady_clock;
+        const auto deadline = steady_clock::now() + std::chrono::minutes(1);
+        while (!std::filesystem::exists(self.number) && steady_clock::now() < deadline)
+          std::this_thread::yield();
         cancel.request_stop();
       });
     }
