@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What an engine does beside running kernels: its asset pipeline bakes them, its settings page clears the
-// cache.
+// What an engine does beside running kernels: its asset pipeline bakes them, its settings page shows the
+// cache, and clears it where the user says so.
 #include <cstdio>
 #include <kiln/offline.hpp>
+#include <string_view>
 
 using namespace kiln;
 
@@ -27,7 +28,9 @@ static Result<void> settings_page(bool clear) {
 }
 
 int main(int count, char** arguments) {
-  if (count != 3) return std::fputs("offline SOURCE BUNDLE\n", stderr), 2;
-  for (const auto& done : {bake_kernels(arguments[1], arguments[2]), settings_page(true)})
-    if (!done) return std::fputs(done.error().text().c_str(), stderr), 1;
+  const bool clear = count == 4 && std::string_view(arguments[3]) == "clear-cache";
+  if (count != 3 && !clear) return std::fputs("offline SOURCE BUNDLE [clear-cache]\n", stderr), 2;
+  auto done = bake_kernels(arguments[1], arguments[2]);
+  if (done) done = settings_page(clear);
+  if (!done) return std::fputs(done.error().text().c_str(), stderr), 1;
 }
