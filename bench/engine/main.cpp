@@ -43,8 +43,7 @@ Result<std::unique_ptr<Subject>> open(const char* name, std::uint32_t size) {
   KILN_TRY(subject->library, engine::Library::load(subject->device, kernel_folder(), none));
   KILN_TRY(subject->kernels, subject->library.make());
   subject->tile = engine::tile_that_fits(subject->kernels.multiply, 16);
-  KILN_TRY(subject->frames,
-           engine::Frames::create(subject->device, subject->lanes, size, std::chrono::seconds(60)));
+  KILN_TRY(subject->frames.create(subject->device, subject->lanes, size, std::chrono::seconds(60)));
   engine::write_image(subject->frames.slots[0].staging.span<std::uint8_t>(), size, 0);
   return subject;
 }

@@ -30,16 +30,10 @@ Result<void> Engine::open() {
     return {};
   }));
   tile_ = tile_that_fits(kernels_[0].multiply, options_.tile);
-  KILN_TRY(frames_, Frames::create_what_fits(device_, lanes_, options_.size, options_.timeout));
-  return {};
+  return frames_.create_what_fits(device_, lanes_, options_.size, options_.timeout);
 }
 
-Engine::~Engine() {
-  // What the device still works on must be done before its memory goes. A lost device answers at once.
-  for (const Slot& slot : frames_.slots)
-    if (slot.in_flight && &slot != unread_) static_cast<void>(slot.read->wait(options_.timeout));
-  if (unread_) static_cast<void>(unread_->finished->wait(options_.timeout));
-}
+Engine::~Engine() { lanes_.wait(options_.timeout); }
 
 Result<void> Engine::frame(std::uint64_t number, const Sink& sink) {
   if (watch_.changed()) KILN_TRY(reload(sink));
@@ -107,22 +101,20 @@ Result<void> Engine::finish(const Sink& sink) {
 }
 
 Result<void> Engine::reload(const Sink& sink) {
-  auto compiled = Library::compile(device_, watch_.file(), cache_);
-  if (!compiled) {
-    if (device_.device.status() != ZE_RESULT_SUCCESS) return tl::unexpected(compiled.error());
-    say("the kernel stays as it is: %s", compiled.error().text().c_str());
+  const auto stays = [&](const Error& error) -> Result<void> {
+    if (device_.device.status() != ZE_RESULT_SUCCESS) return tl::unexpected(error);
+    say("the kernel stays as it is: %s", error.text().c_str());
     return {};
-  }
+  };
+  auto compiled = Library::compile(device_, watch_.file(), cache_);
+  if (!compiled) return stays(compiled.error());
   // All kernels of the new one before any of the old one goes: it may have no kernel `convolve`.
   std::vector<OwnKernel> fresh(recorders_.count());
   const auto made = recorders_.run([&](unsigned thread) -> Result<void> {
     KILN_TRY(fresh[thread], compiled->make_kernel("convolve"));
     return {};
   });
-  if (!made) {
-    say("the kernel stays as it is: %s", made.error().text().c_str());
-    return {};
-  }
+  if (!made) return stays(made.error());
   KILN_TRY(finish(sink));  // the device may be at work on the old one
   for (std::size_t i = 0; i < fresh.size(); ++i) kernels_[i].convolve = std::move(fresh[i]);
   library_.replace_convolve(*std::move(compiled));

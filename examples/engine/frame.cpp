@@ -36,11 +36,11 @@ Result<void> make_slot(Slot& slot, const OpenDevice& device, const Lanes& lanes,
 }
 
 /// What stays the same for all frames is uploaded once, as frames are, and waited for.
-Result<void> upload_constants(const Frames& frames, const OpenDevice& device, const Lanes& lanes,
+Result<void> upload_constants(Frames& frames, const OpenDevice& device, const Lanes& lanes,
                               std::chrono::seconds timeout) {
   const std::size_t bytes = frames.weights.size();
-  KILN_TRY(const auto staging, device.context->allocate_host(bytes + sizeof kTaps));
-  const auto floats = staging.span<float>();
+  KILN_TRY(frames.constants, device.context->allocate_host(bytes + sizeof kTaps));
+  const auto floats = frames.constants.span<float>();
   write_weights(floats, frames.size);
   std::ranges::copy(kTaps, floats.subspan(frames.pixels()).begin());
   const Slot& slot = frames.slots[0];  // no frame is in it yet
@@ -90,30 +90,35 @@ const Lane& Lanes::of(int task) const {
   return task == kAnalysisTask ? analysis : main;
 }
 
-Result<Frames> Frames::create(const OpenDevice& device, const Lanes& lanes, std::uint32_t size,
-                              std::chrono::seconds timeout) {
-  Frames frames;
-  frames.size = size;
-  const ContextRef context = device.context.get();
-  const std::size_t pixels = frames.pixels();
-  KILN_TRY(frames.weights, context.allocate_device(device.device, pixels * sizeof(float)));
-  KILN_TRY(frames.taps, context.allocate_device(device.device, sizeof kTaps));
-  KILN_TRY(frames.product, context.allocate_device(device.device, pixels * sizeof(float)));
-  KILN_TRY(frames.bins, context.allocate_device(device.device, kBins * sizeof(std::uint32_t)));
-  KILN_TRY(frames.partials, context.allocate_device(device.device, frames.blocks() * sizeof(std::uint32_t)));
-  KILN_TRY(frames.events, EventPoolRef::create(context, 8));
-  for (std::uint32_t i = 0; i < frames.slots.size(); ++i)
-    KILN_TRY(make_slot(frames.slots[i], device, lanes, frames.events.get(), 4 * i, pixels));
-  KILN_TRY(upload_constants(frames, device, lanes, timeout));
-  return frames;
+void Lanes::wait(std::chrono::seconds timeout) const {
+  for (const Lane* lane : {&copy, &analysis, &main})
+    if (const auto done = lane->wait(timeout); !done && done.error().code() == ZE_RESULT_NOT_READY)
+      timeout = {};  // it is over
 }
 
-Result<Frames> Frames::create_what_fits(const OpenDevice& device, const Lanes& lanes, std::uint32_t size,
-                                        std::chrono::seconds timeout) {
-  for (;; size /= 2) {
-    auto made = create(device, lanes, size, timeout);
-    if (made || size == 1 || !is_lack_of_memory(device, made.error())) return made;
-    say("images of %u x %u do not fit, so half the edge: %s", size, size, made.error().text().c_str());
+Result<void> Frames::create(const OpenDevice& device, const Lanes& lanes, std::uint32_t edge,
+                            std::chrono::seconds timeout) {
+  size = edge;
+  const ContextRef context = device.context.get();
+  KILN_TRY(weights, context.allocate_device(device.device, pixels() * sizeof(float)));
+  KILN_TRY(taps, context.allocate_device(device.device, sizeof kTaps));
+  KILN_TRY(product, context.allocate_device(device.device, pixels() * sizeof(float)));
+  KILN_TRY(bins, context.allocate_device(device.device, kBins * sizeof(std::uint32_t)));
+  KILN_TRY(partials, context.allocate_device(device.device, blocks() * sizeof(std::uint32_t)));
+  KILN_TRY(events, EventPoolRef::create(context, 8));
+  for (std::uint32_t i = 0; i < slots.size(); ++i)
+    KILN_TRY(make_slot(slots[i], device, lanes, events.get(), 4 * i, pixels()));
+  return upload_constants(*this, device, lanes, timeout);
+}
+
+Result<void> Frames::create_what_fits(const OpenDevice& device, const Lanes& lanes, std::uint32_t edge,
+                                      std::chrono::seconds timeout) {
+  for (;; edge /= 2) {
+    auto made = create(device, lanes, edge, timeout);
+    if (made || edge == 1 || !is_lack_of_memory(device, made.error())) return made;
+    say("images of %u x %u do not fit, so half the edge: %s", edge, edge, made.error().text().c_str());
+    lanes.wait(timeout);
+    *this = {};
   }
 }
 

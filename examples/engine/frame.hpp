@@ -43,6 +43,9 @@ struct Lanes {
 
   [[nodiscard]] static kiln::Result<Lanes> create(const kiln::OpenDevice& device, Ways ways);
   [[nodiscard]] const Lane& of(int task) const;
+  /// Until all that was submitted is done, or the time is over: before memory goes that it uses. The lanes
+  /// know what reached the device, also where a frame was submitted in part. A lost device answers at once.
+  void wait(std::chrono::seconds timeout) const;
 };
 
 /// What a frame in flight has for itself.
@@ -59,18 +62,18 @@ struct Slot {
 
 /// What all frames share, and the slots.
 struct Frames {
-  std::uint32_t size = 0;  ///< edge of the images
+  std::uint32_t size = 0;      ///< edge of the images
+  kiln::HostBuffer constants;  ///< uploaded to the next two
   kiln::Buffer weights, taps, product, bins, partials;
   kiln::EventPool events;
   std::array<Slot, 2> slots;
 
-  /// Errors: those of allocations.
-  [[nodiscard]] static kiln::Result<Frames> create(const kiln::OpenDevice& device, const Lanes& lanes,
-                                                   std::uint32_t size, std::chrono::seconds timeout);
+  /// Fills empty ones. Errors: those of allocations and of the first upload, which then may still run.
+  [[nodiscard]] kiln::Result<void> create(const kiln::OpenDevice& device, const Lanes& lanes,
+                                          std::uint32_t edge, std::chrono::seconds timeout);
   /// The same with images of half the edge, and so on, where memory does not suffice.
-  [[nodiscard]] static kiln::Result<Frames> create_what_fits(const kiln::OpenDevice& device,
-                                                             const Lanes& lanes, std::uint32_t size,
-                                                             std::chrono::seconds timeout);
+  [[nodiscard]] kiln::Result<void> create_what_fits(const kiln::OpenDevice& device, const Lanes& lanes,
+                                                    std::uint32_t edge, std::chrono::seconds timeout);
   [[nodiscard]] std::uint32_t pixels() const { return size * size; }
   [[nodiscard]] std::uint32_t blocks() const { return (pixels() + kBlock - 1) / kBlock; }
 };

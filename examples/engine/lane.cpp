@@ -76,4 +76,9 @@ Result<void> Lane::submit(std::span<const CommandListRef> lists) const {
   return immediate_ ? immediate_->append(lists) : queue_->execute(lists);
 }
 
+Result<void> Lane::wait(std::chrono::seconds timeout) const {
+  if (immediate_) return immediate_->synchronize(timeout);
+  return queue_ ? queue_->synchronize(timeout) : Result<void>();
+}
+
 }  // namespace engine

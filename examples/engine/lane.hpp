@@ -2,6 +2,7 @@
 // A lane of work: command lists that run one after another, beside those of other lanes.
 #pragma once
 
+#include <chrono>
 #include <kiln/kiln.hpp>
 #include <span>
 
@@ -62,6 +63,8 @@ class Lane {
   [[nodiscard]] kiln::Result<Recording> begin(kiln::CommandListRef list) const;
   /// The closed lists run in this order, behind those submitted before.
   [[nodiscard]] kiln::Result<void> submit(std::span<const kiln::CommandListRef> lists) const;
+  /// Waits for all that was submitted. Error: NOT_READY when the time is over first.
+  [[nodiscard]] kiln::Result<void> wait(std::chrono::seconds timeout) const;
 
   /// What lists are submitted to: one of them is empty.
   [[nodiscard]] kiln::CommandListRef immediate() const { return immediate_; }

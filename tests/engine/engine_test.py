@@ -89,9 +89,22 @@ class Behaviour(unittest.TestCase):
         for pick in ('uuid:00', 'pci:', 'name:', 'type:discrete', 'nonsense'):
             self.assertEqual(run('--pick', pick).returncode, 4)
 
+    def test_a_device_that_is_not_there_is_told(self):
+        for arguments in ([], ['--list-devices']):
+            done = engine('--device', 'cpu', *arguments, KILN_CPU_DRIVER='/nowhere.so')
+            self.assertEqual((done.returncode, done.stdout), (4, ''), done.stderr)
+            self.assertIn('/nowhere.so', done.stderr)
+            self.assertNotIn('Traceback', done.stderr)
+
+    def test_what_a_variable_cannot_mean_is_usage(self):
+        done = engine('--device', 'cpu', KILN_CACHE='perhaps')
+        self.assertEqual((done.returncode, done.stdout), (2, ''), done.stderr)
+        self.assertIn('KILN_CACHE', done.stderr)
+        self.assertNotIn('Traceback', done.stderr)
+
     def test_what_cannot_be_meant_is_usage(self):
         for arguments in (['--frames', '0'], ['--frames'], ['--size', '1025'], ['--tile', '1x'], ['--nonsense'], ['--device', 'nonsense'],
-                          ['--submission', 'sideways'], ['--threads', '-1']):
+                          ['--submission', 'sideways'], ['--threads', '-1'], ['--list-devices', '--device', 'nonsense']):
             done = engine(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ''), arguments)
             self.assertNotEqual(done.stderr, '')

@@ -244,15 +244,20 @@ kiln_result engine_frame(Engine* engine, uint64_t number, kiln_error* error) {
   return submit(&engine->main, &slot->lists[kFirstBandTask], kBands + 1, error);
 }
 
+// The lanes know what reached the device, also where a frame was submitted in part. A lost device answers at
+// once.
+void engine_wait(const Engine* engine) {
+  uint64_t timeout = engine->options->timeout * UINT64_C(1000000000);
+  const Lane* const lanes[] = {&engine->copy, &engine->analysis, &engine->main};
+  for (int i = 0; i < 3; ++i) {
+    kiln_result done = KILN_SUCCESS;
+    if (lanes[i]->immediate) done = kiln_list_synchronize(lanes[i]->immediate, timeout, NULL);
+    if (lanes[i]->queue) done = kiln_queue_synchronize(lanes[i]->queue, timeout, NULL);
+    if (done == KILN_NOT_READY) timeout = 0;  // it is over
+  }
+}
+
 void engine_stop(Engine* engine) {
-  // What the device still works on must be done before its memory goes. A lost device answers at once.
-  const uint64_t timeout = engine->options->timeout * UINT64_C(1000000000);
-  kiln_result ignored = KILN_SUCCESS;
-  for (int i = 0; i < kSlots; ++i)
-    if (engine->slots[i].in_flight && &engine->slots[i] != engine->unread)
-      ignored = kiln_event_wait(engine->slots[i].read, timeout, NULL);
-  if (engine->unread) ignored = kiln_event_wait(engine->unread->finished, timeout, NULL);
-  (void)ignored;
   frames_destroy(engine);
   for (int i = 0; i < kMostThreads; ++i) {
     const Kernels* const kernels = &engine->kernels[i];

@@ -70,6 +70,7 @@ typedef struct Engine {
   kiln_bundle passes, convolve;
   Kernels kernels[kMostThreads];
   kiln_event_pool events;
+  kiln_buffer constants;  ///< in host memory, uploaded to the next two
   kiln_buffer weights, taps, product, bins, partials;
   Slot slots[kSlots];
   Slot* unread;  ///< submitted, but for its readback
@@ -90,6 +91,8 @@ kiln_result engine_start(Engine* engine, kiln_error* error);
 kiln_result engine_frame(Engine* engine, uint64_t number, kiln_error* error);
 kiln_result engine_finish(Engine* engine, kiln_error* error);
 void engine_stop(Engine* engine);
+/// Until all that was submitted is done, at most options->timeout: before memory goes that it uses.
+void engine_wait(const Engine* engine);
 /// The closed lists run in this order, behind those submitted before.
 kiln_result submit(const Lane* lane, const kiln_list* lists, uint32_t count, kiln_error* error);
 /// `what` is told where it is not done in time.

@@ -47,12 +47,18 @@ static kiln_result create_slot(Engine* engine, Slot* slot, uint32_t first_event,
   return KILN_SUCCESS;
 }
 
-/// Copies the weights, then the taps, out of `staging` behind each other, and waits.
-static kiln_result copy_constants(const Engine* engine, kiln_buffer staging, kiln_error* error) {
+/// What stays the same for all frames is uploaded once, as frames are, and waited for: the weights, then the
+/// taps.
+static kiln_result upload_constants(Engine* engine, uint32_t size, kiln_error* error) {
+  static const float taps[kTaps] = {1, 2, 1};
   const Slot* const slot = &engine->slots[0];  // no frame is in it yet
   const kiln_list list = slot->lists[kUploadTask];
   const size_t bytes = kiln_buffer_size(engine->weights);
-  const char* const from = kiln_buffer_data(staging);
+  TRY(kiln_buffer_allocate(engine->device, KILN_MEMORY_HOST, bytes + sizeof taps, NULL, &engine->constants,
+                           error));
+  char* const from = kiln_buffer_data(engine->constants);
+  write_weights((float*)(void*)from, size);
+  memcpy(from + bytes, taps, sizeof taps);
   kiln_sync last = KILN_INIT(kiln_sync);
   last.signal = slot->read;
   TRY(kiln_list_reset(list, error));
@@ -64,20 +70,6 @@ static kiln_result copy_constants(const Engine* engine, kiln_buffer staging, kil
   TRY(submit(&engine->copy, &list, 1, error));
   TRY(wait_in_time(engine, slot->read, "the upload of what stays the same", error));
   return kiln_event_reset(slot->read, error);
-}
-
-/// What stays the same for all frames is uploaded once, as frames are, and waited for.
-static kiln_result upload_constants(const Engine* engine, uint32_t size, kiln_error* error) {
-  static const float taps[kTaps] = {1, 2, 1};
-  const size_t bytes = kiln_buffer_size(engine->weights);
-  kiln_buffer staging = NULL;
-  TRY(kiln_buffer_allocate(engine->device, KILN_MEMORY_HOST, bytes + sizeof taps, NULL, &staging, error));
-  char* const to = kiln_buffer_data(staging);
-  write_weights((float*)(void*)to, size);
-  memcpy(to + bytes, taps, sizeof taps);
-  const kiln_result result = copy_constants(engine, staging, error);
-  kiln_buffer_destroy(staging);
-  return result;
 }
 
 kiln_result frames_create(Engine* engine, uint32_t size, kiln_error* error) {
@@ -95,6 +87,7 @@ kiln_result frames_create(Engine* engine, uint32_t size, kiln_error* error) {
 }
 
 void frames_destroy(Engine* engine) {
+  engine_wait(engine);
   for (int i = 0; i < kSlots; ++i) {
     Slot* const slot = &engine->slots[i];
     for (int task = 0; task < kTasks; ++task) kiln_list_destroy(slot->lists[task]);
@@ -107,9 +100,9 @@ void frames_destroy(Engine* engine) {
   }
   kiln_event_pool_destroy(engine->events);
   engine->events = NULL;
-  kiln_buffer* const buffers[] = {&engine->weights, &engine->taps, &engine->product, &engine->bins,
-                                  &engine->partials};
-  for (int i = 0; i < 5; ++i) {
+  kiln_buffer* const buffers[] = {&engine->constants, &engine->weights, &engine->taps,
+                                  &engine->product,   &engine->bins,    &engine->partials};
+  for (int i = 0; i < 6; ++i) {
     kiln_buffer_destroy(*buffers[i]);
     *buffers[i] = NULL;
   }

@@ -227,8 +227,9 @@ int main(int count, char** words) {
   if (options.list_devices) {
     const kiln_result listed = list_devices(options.device, &error);
     if (listed) fprintf(stderr, "engine: %s", kiln_error_text(error));
+    const bool no_such = strcmp(kiln_error_code(error), "K0307") == 0;  // it names no device
     kiln_error_destroy(error);
-    return listed ? 4 : 0;
+    return no_such ? 2 : listed ? 4 : 0;
   }
   Recorders* const recorders = recorders_create(options.threads);
   Outcome* const outcomes = calloc(options.frames, sizeof *outcomes);

@@ -60,7 +60,11 @@ class Engine:
         passes, convolve = (kiln.Bundle(self.device, pathlib.Path(options.kernels, family), cache=cache) for family in ('passes', 'convolve'))
         self.kernels = self.on_threads(lambda _: graph.Kernels(passes, convolve))
         self.tile = graph.tile_that_fits(self.kernels[0].multiply, options.tile)
-        self.frames = self.what_fits()
+        try:
+            self.frames = self.what_fits()
+        except Exception:
+            self.stop()  # the first upload may still run, and what it uses goes with the exception
+            raise
 
     def what_fits(self) -> graph.Frames:
         """Images of half the edge as long as memory does not suffice. A device that is lost may call that so, too."""
@@ -158,12 +162,10 @@ class Engine:
 
     def stop(self) -> None:
         """What the device still works on must be done before its memory goes. A lost device answers at once."""
-        waits = [slot.read for slot in self.frames.slots if slot.in_flight and slot is not self.unread]
-        for event in waits + ([self.unread.finished] if self.unread is not None else []):
-            try:
-                event.wait(self.options.timeout)
-            except kiln.Error:
-                pass
+        timeout = self.options.timeout
+        for lane in (self.copy, self.analysis, self.main):  # they know what reached the device, also of half a frame
+            if not lane.wait(timeout):
+                timeout = 0
 
 
 class Report:
@@ -200,9 +202,8 @@ def run(engine: Engine, options: argparse.Namespace, report: Report) -> None:
     engine.finish()
 
 
-def run_through_losses(options: argparse.Namespace, report: Report) -> int:
+def run_through_losses(options: argparse.Namespace, cache: kiln.Cache, report: Report) -> int:
     """Opens the device as often as it is lost, as long as frames come out in between. Gives the exit status."""
-    cache = kiln.Cache()
     with concurrent.futures.ThreadPoolExecutor(options.threads) as recorders:
         while True:
             before, engine = len(report.frames), None
@@ -262,13 +263,22 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     options = parse()
     if options.list_devices:
-        for device in kiln.Device(options.device).devices():
-            pci = pci_of(device)
-            print(f'{device.info.name}: uuid:{device.identity.uuid.hex()}{" pci:" + pci if pci else ""} type:{type_of(device)}')
+        try:
+            for device in kiln.Device(options.device).devices():
+                pci = pci_of(device)
+                print(f'{device.info.name}: uuid:{device.identity.uuid.hex()}{" pci:" + pci if pci else ""} type:{type_of(device)}')
+        except kiln.Error as error:
+            say(str(error))
+            return 2 if error.code == 'K0307' else 4
         return 0
     kiln.log_to(lambda level, line: say(line) if level != 'debug' else None)
+    try:
+        cache = kiln.Cache()
+    except kiln.Error as error:
+        say(str(error))  # a variable of the cache's says what it does not take
+        return 2
     report = Report(options)
-    status = run_through_losses(options, report)
+    status = run_through_losses(options, cache, report)
     if options.json and status != 2:
         report.print_json()
     return status

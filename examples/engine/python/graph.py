@@ -62,6 +62,15 @@ class Lane:
             self.queue.execute(*lists)
             self.queue.release()
 
+    def wait(self, timeout: float) -> bool:
+        """For all that was submitted. False: the time was over first. A lost device answers at once."""
+        try:
+            if self.list is not None:
+                return self.list.synchronize(timeout)
+            return self.queue is None or self.queue.synchronize(timeout)
+        except kiln.Error:
+            return True
+
 
 class Kernels:
     """A thread's own."""
@@ -115,12 +124,13 @@ class Frames:
     def _upload_constants(self, timeout: int) -> None:
         """What stays the same for all frames is uploaded once, as frames are, and waited for."""
         slot = self.slots[0]  # no frame is in it yet
-        staging = self.device.buffer(reference.weights(self.size).tobytes() + array.array('f', reference.TAPS).tobytes(), 'host')
+        # Kept: a copy that is not done in time still reads it.
+        self.constants = self.device.buffer(reference.weights(self.size).tobytes() + array.array('f', reference.TAPS).tobytes(), 'host')
         to = slot.lists[UPLOAD]
         to.reset()
-        to.copy(self.weights, staging, self.weights.size)
+        to.copy(self.weights, self.constants, self.weights.size)
         self._order(to)
-        to.copy(self.taps, staging, self.taps.size, source_offset=self.weights.size, signal=slot.read)
+        to.copy(self.taps, self.constants, self.taps.size, source_offset=self.weights.size, signal=slot.read)
         to.finish()
         self.lanes[UPLOAD].submit(to)
         wait_in_time(slot.read, timeout, 'the upload of what stays the same')
