@@ -65,11 +65,11 @@ void read_lsc(std::string_view words, Message& message) {
     return;
   }
   const std::string_view data = parts[2];
-  if (data.starts_with('d')) {
+  message.block = data.ends_with('t') || has(parts[0], "2d");
+  if (data.starts_with('d') && !has(parts[0], "2d")) {  // those have width and height in a register
     message.bits = number_at(data, 1);
     const auto vector = data.find('x');
     message.elements = vector == data.npos ? 1 : std::max(1U, number_at(data, vector + 1));
-    message.block = data.ends_with('t') || has(parts[0], "2d");
   }
   const bool is_masked = has(parts[0], "quad") || has(parts[0], "cmask");  // d32.xyz
   if (is_masked && !parts[3].empty() && parts[3].find_first_not_of("xyzw") == parts[3].npos)
@@ -80,7 +80,7 @@ void read_lsc(std::string_view words, Message& message) {
     message.unit = Unit::slm;
   else if (parts[1] == "tgm")
     message.unit = Unit::image;
-  else if (stateless && message.block)
+  else if (stateless && message.block && message.action == Action::load)
     message.unit = Unit::arguments;
   else if (stateless || has(words, ".ss["))  // the driver gives scratch a surface state
     message.unit = Unit::scratch;
@@ -94,6 +94,10 @@ void read_data_port(std::string_view words, const Instruction& send, Message& me
   const bool by_address = has(words, "a64"), by_surface = send.descriptor.value && !by_address;
   if (has(words, "fence")) {
     message.unit = Unit::fence;
+    return;
+  }
+  if (words.starts_with("typed") || has(words, "media block")) {  // of the image's own format
+    message.unit = Unit::image;
     return;
   }
   const auto block = words.rfind(" x");
@@ -114,13 +118,16 @@ void read_data_port(std::string_view words, const Instruction& send, Message& me
   } else if (const auto last = words.rfind(' '); last != words.npos && words.ends_with('b')) {
     message.bits = number_at(words, last + 1);
     message.elements = message.bits ? 1 : 0;
+  } else if (has(words, "gathering") || has(words, "scattering")) {
+    message.bits = has(words, "qword") ? 64 : has(words, "dword") ? 32 : has(words, "byte") ? 8 : 0;
+    message.elements = message.bits ? 1 : 0;
   }
   if (has(words, "scratch"))
     message.unit = Unit::scratch;
   else if (by_surface && surface == kSlm)
     message.unit = Unit::slm;
   else if (by_surface && (surface == kStateless || surface == kNonCoherent))
-    message.unit = message.block ? Unit::arguments : Unit::scratch;
+    message.unit = message.block && message.action == Action::load ? Unit::arguments : Unit::scratch;
   else if (send.control == "dcro")
     message.unit = Unit::constant;
   else

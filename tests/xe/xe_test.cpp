@@ -156,6 +156,30 @@ TEST_CASE("messages have a unit, an action and a shape") {
   CHECK(port("gtwy", "0x02000004", "signal barrier") == "barrier");
 }
 
+TEST_CASE("images, lanes with addresses of their own, and blocks of the stack are not taken for others") {
+  const auto line = [](const char* unit, const char* descriptor, const std::string& words) {
+    return std::string("        send.") + unit + " (16|M0)  r21  r16  null  0x0  " + descriptor +
+           "  {$0} // wr:2+0, rd:2; " + words;
+  };
+  // img.cl for pvc, and a kernel that spills for dg2, both by ocloc 22.43.
+  CHECK(shape(line("dc1", "0x02035001", "typed surface write with xyzw; u")) == "image store");
+  CHECK(message(line("dc1", "0x02035001", "media block read")).unit == Unit::image);
+  CHECK(message(line("dc1", "0x04205E00", "untyped surface read with x")).unit == Unit::global);
+  CHECK(shape(line("dc1", "0x082411FF", "a64 dword gathering read")) ==
+        "global load of 32 bits for each of 16 lanes");
+  CHECK(shape(line("dc1", "0x080691FF", "a64 dword scattering write")) ==
+        "global store of 32 bits for each of 16 lanes");
+  CHECK(message(line("dc1", "0x080691FF", "a64 qword scattering write")).bytes() == 128);
+  CHECK(message(line("dc1", "0x080691FF", "a64 byte gathering read")).bytes() == 16);
+  // Only what is read there are arguments.
+  CHECK(message(line("ugm", "0x6218D500", "store.ugm.d32x16t.a32.wb.wb.bti[255]")).unit == Unit::scratch);
+  CHECK(message(line("dc0", "0x020A44FF", "oword aligned block write x8")).unit == Unit::scratch);
+  CHECK(message(line("dc0", "0x024844FD", "oword aligned block read x8")).unit == Unit::arguments);
+  // Width and height of such a block stand in a register.
+  CHECK(message(line("ugm", "0x02000003", "load_block2d.ugm.d32.a64.ca.ca")).bytes() == 0);
+  CHECK(message(line("ugm", "0x02000003", "load_block2d.ugm.d32.a64.ca.ca")).unit == Unit::global);
+}
+
 TEST_CASE("a loop is a branch backwards, with what one walk through it costs") {
   const auto code = program(
       "L0:\n"
