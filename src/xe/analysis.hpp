@@ -38,7 +38,7 @@ struct MessageEntry {
   std::uint64_t count = 0;
 };
 
-/// A backward branch and what it jumps over.
+/// A backward branch, no call, and what it jumps over.
 struct Loop {
   std::uint32_t begin = 0, end = 0;  ///< bytes: its first instruction, and the one behind its branch
   std::uint32_t depth = 1;           ///< 2: inside another
@@ -50,6 +50,7 @@ struct Liveness {
   std::uint32_t peak = 0;  ///< registers that hold something which is read later
   std::uint32_t at = 0;    ///< bytes
   bool indirect = false;   ///< registers are also addressed through a0: there may be more
+  bool known = true;       ///< false: the code branches more than is followed
 };
 
 struct CodeAnalysis {
@@ -57,13 +58,14 @@ struct CodeAnalysis {
   std::vector<MixEntry> mix{};                ///< by kind, type and lanes
   std::vector<MessageEntry> messages{};       ///< by unit, in the order of their first use
   std::vector<Loop> loops{};                  ///< in the order of the code
+  bool loops_known = true;                    ///< false: there are more than are looked at, and none here
   Liveness live{};
 
   /// Messages of a unit; of an action, where one is given.
   [[nodiscard]] std::uint64_t count(Unit unit) const;
   [[nodiscard]] std::uint64_t count(Unit unit, Action action) const;
   [[nodiscard]] std::uint64_t count(Kind kind) const;
-  /// In the loop that has most; 0: there is none.
+  /// In the loop that has most; 0: there is none, or loops are not known.
   [[nodiscard]] std::uint64_t largest_loop() const;
 };
 
@@ -73,8 +75,8 @@ struct CodeAnalysis {
 /// `register_bytes`: 32, or 64 from Xe-HPC on. Pure; thread-safe.
 [[nodiscard]] CodeAnalysis analyze(std::span<const Instruction> instructions, std::uint32_t register_bytes);
 
-/// Live registers alone, by a backward walk over the bytes of all registers. Predicated and partial writes
-/// end no life. Pure.
+/// Live registers alone, by a backward walk over the bytes of all registers, through the subroutines that are
+/// called. Predicated and partial writes end no life. Bounded in time and memory. Pure.
 [[nodiscard]] Liveness live_registers(std::span<const Instruction> instructions,
                                       std::uint32_t register_bytes);
 

@@ -102,6 +102,11 @@ Diagnostic NoText::diagnostic(const std::string& what) const {
               {{"code", what}, {"reason", reason}},
               {"install the graphics compiler of a driver for that product: `apt install libigc2` on Debian "
                "testing and newer Ubuntu"}};
+    case Kind::timed_out:
+      return {"K0441",
+              what + " has code that takes too long to decode",
+              because,
+              {"give it more time with --timeout, in seconds"}};
     case Kind::undecodable:
     case Kind::unexpected_text:
     case Kind::ended:

@@ -28,6 +28,7 @@ struct NoText {
     undecodable,      ///< the code bytes are no instructions
     unexpected_text,  ///< it wrote what Kiln does not understand
     ended,            ///< the process that asked it ended
+    timed_out,        ///< the process that asked it took too long
   } kind = Kind::no_library;
   std::string reason{};
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
+#include <optional>
 
 #include "binary/native_sections.hpp"
 
@@ -14,6 +16,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 constexpr std::size_t kMostLines = 1 << 20, kMostFiles = 1 << 12;
+constexpr std::size_t kLongestName = 1024;  // bytes, of a folder and a file together
+constexpr std::string_view kNoName = "?";
 
 /// Takes values from the front; behind the end all are 0, and `failed`.
 class Reader {
@@ -50,7 +54,7 @@ class Reader {
     const bool negative = bits < 64 && bits > 0 && (value >> (bits - 1) & 1) != 0;
     return static_cast<std::int64_t>(negative ? value | ~std::uint64_t{0} << bits : value);
   }
-  std::string text() {
+  std::string_view text() {
     const auto end = std::ranges::find(left_, std::byte{0});
     const auto size = static_cast<std::uint64_t>(end - left_.begin());
     const Bytes bytes = take(size + 1);
@@ -79,23 +83,60 @@ struct Row {
   std::int64_t line = 1;
 };
 
+/// A file as the table has it: many may be in one folder, whose name is kept once.
+struct Name {
+  std::string_view folder, file;
+  [[nodiscard]] std::string text() const {
+    if (folder.size() + 1 + file.size() > kLongestName) return std::string(kNoName);
+    return folder.empty() ? std::string(file) : std::string(folder) + "/" + std::string(file);
+  }
+};
+
+/// By the place of what they fill in.
+using Relocations = std::map<std::uint64_t, detail::NativeRelocation>;
+
 struct Header {
   std::uint64_t address_size = 8;
   std::uint8_t instruction_size = 1, line_range = 1, opcode_base = 13;
   std::int8_t line_base = 0;
   std::vector<std::uint8_t> lengths{};
-  std::vector<std::string> files{};
+  std::vector<Name> files{};
 };
 
-/// One unit's program, of which the sequences in `section` are kept.
+/// All that is read of a file.
+class Tables {
+ public:
+  LineTables tables{};
+  [[nodiscard]] bool is_full() const { return lines_ >= kMostLines; }
+  std::vector<SourceLine>& of(std::string_view section) {
+    const auto found = tables.lines.find(section);
+    return found != tables.lines.end() ? found->second : tables.lines[std::string(section)];
+  }
+  void add(std::vector<SourceLine>& to, const SourceLine& line) {
+    to.push_back(line);
+    ++lines_;
+  }
+  /// The place of a name among those of all units.
+  std::uint32_t place_of(std::string name) {
+    if (places_.size() >= kMostFiles && !places_.contains(name)) name = kNoName;
+    const auto [found, added] = places_.try_emplace(name, static_cast<std::uint32_t>(tables.files.size()));
+    if (added) tables.files.push_back(std::move(name));
+    return found->second;
+  }
+
+ private:
+  std::size_t lines_ = 0;
+  std::map<std::string, std::uint32_t> places_;
+};
+
+/// One unit's program.
 class Program {
  public:
-  Program(Header header, std::span<const detail::NativeRelocation> relocations, std::string_view section,
-          LineTable& to)
-      : header_(std::move(header)), relocations_(relocations), section_(section), to_(to) {}
+  Program(Header header, const Relocations& relocations, Tables& to)
+      : header_(std::move(header)), relocations_(relocations), to_(to), places_(header_.files.size()) {}
 
   void run(Reader code) {
-    while (!code.empty() && to_.lines.size() < kMostLines) {
+    while (!code.empty() && !to_.is_full()) {
       const std::uint8_t opcode = code.byte();
       if (opcode >= header_.opcode_base)
         special(opcode);
@@ -145,14 +186,16 @@ class Program {
         row_.line = 0;
         emit();
         row_ = {};
-        is_ours_ = false;
+        lines_ = nullptr;
         return;
       case kSetAddress: {
         const std::uint64_t place = operand.place();
         row_.address = operand.number(header_.address_size);
-        const auto found = std::ranges::find(relocations_, place, &detail::NativeRelocation::offset);
-        is_ours_ = found != relocations_.end() && found->section == section_;
-        if (is_ours_) row_.address += found->address;
+        const auto found = relocations_.find(place);
+        lines_ = nullptr;
+        if (found == relocations_.end()) return;
+        lines_ = &to_.of(found->second.section);
+        row_.address += found->second.address;
         return;
       }
       default:
@@ -160,43 +203,40 @@ class Program {
     }
   }
   void emit() {
-    if (!is_ours_ || row_.address > UINT32_MAX) return;
+    if (!lines_ || row_.address > UINT32_MAX || to_.is_full()) return;
     const auto line = row_.line < 0 ? 0U : static_cast<std::uint32_t>(row_.line);
-    to_.lines.push_back({static_cast<std::uint32_t>(row_.address), line, file_of(row_.file)});
+    to_.add(*lines_, {static_cast<std::uint32_t>(row_.address), line, file_of(row_.file)});
   }
-  /// Of the table's files, which are those of all units.
   std::uint32_t file_of(std::uint64_t number) {
-    const std::string name = number >= 1 && number <= header_.files.size() ? header_.files[number - 1] : "?";
-    auto found = std::ranges::find(to_.files, name);
-    if (found == to_.files.end()) found = to_.files.insert(to_.files.end(), name);
-    return static_cast<std::uint32_t>(found - to_.files.begin());
+    if (number < 1 || number > header_.files.size()) return to_.place_of(std::string(kNoName));
+    auto& place = places_[number - 1];
+    if (!place) place = to_.place_of(header_.files[number - 1].text());
+    return *place;
   }
 
   Header header_;
-  std::span<const detail::NativeRelocation> relocations_;
-  std::string_view section_;
-  LineTable& to_;
+  const Relocations& relocations_;
+  Tables& to_;
+  std::vector<std::optional<std::uint32_t>> places_;  // of the header's files, once they are used
+  std::vector<SourceLine>* lines_ = nullptr;          // null: of no section that is known
   Row row_;
-  bool is_ours_ = false;
 };
 
 void read_names(Reader& from, Header& header) {
-  std::vector<std::string> folders;
-  for (std::string name = from.text(); !name.empty() && folders.size() < kMostFiles; name = from.text())
-    folders.push_back(std::move(name));
-  for (std::string name = from.text(); !name.empty() && header.files.size() < kMostFiles;
-       name = from.text()) {
+  std::vector<std::string_view> folders;
+  for (auto name = from.text(); !name.empty() && folders.size() < kMostFiles; name = from.text())
+    folders.push_back(name);
+  for (auto name = from.text(); !name.empty() && header.files.size() < kMostFiles; name = from.text()) {
     const std::uint64_t folder = from.unsigned_leb();
     (void)from.unsigned_leb();  // time
     (void)from.unsigned_leb();  // size
     const bool has_folder = folder >= 1 && folder <= folders.size() && !name.starts_with('/');
-    header.files.push_back(has_folder ? folders[folder - 1] + "/" + name : std::move(name));
+    header.files.push_back({has_folder ? folders[folder - 1] : std::string_view(), name});
   }
 }
 
 /// False: nothing can be read behind it.
-bool read_unit(Reader& section, std::span<const detail::NativeRelocation> relocations, std::string_view name,
-               LineTable& to) {
+bool read_unit(Reader& section, const Relocations& relocations, Tables& to) {
   std::uint64_t length = section.number(4), offset_size = 4;
   if (length == 0xffffffff) length = section.number(8), offset_size = 8;
   Reader unit = section.part(length);
@@ -215,38 +255,43 @@ bool read_unit(Reader& section, std::span<const detail::NativeRelocation> reloca
   if (from.failed() || unit.failed() || header.line_range == 0 || header.opcode_base == 0) return true;
   for (unsigned i = 1; i < header.opcode_base; ++i) header.lengths.push_back(from.byte());
   read_names(from, header);
-  if (!from.failed()) Program(std::move(header), relocations, name, to).run(unit);
+  if (!from.failed()) Program(std::move(header), relocations, to).run(unit);
   return true;
 }
 
 }  // namespace
 
-const SourceLine* LineTable::find(std::uint32_t offset) const {
-  const auto behind = std::ranges::upper_bound(lines, offset, {}, &SourceLine::offset);
-  if (behind == lines.begin()) return nullptr;
+const SourceLine* LineTables::find(std::string_view section, std::uint32_t offset) const {
+  const auto table = lines.find(section);
+  if (table == lines.end()) return nullptr;
+  const auto behind = std::ranges::upper_bound(table->second, offset, {}, &SourceLine::offset);
+  if (behind == table->second.begin()) return nullptr;
   const SourceLine& found = *(behind - 1);
   return found.line == 0 ? nullptr : &found;
 }
 
-LineTable read_lines(std::span<const std::byte> native_binary, std::string_view name) {
-  LineTable table;
+LineTables read_lines(std::span<const std::byte> native_binary) {
   const auto sections = detail::native_sections(native_binary);
   const auto found = std::ranges::find(sections, ".debug_line", &detail::NativeSection::name);
-  if (found == sections.end()) return table;
-  const auto relocations = detail::native_relocations(native_binary, ".debug_line");
-  for (Reader section(found->content, 0); !section.empty();)
-    if (!read_unit(section, relocations, name, table)) break;
-  // The last row at a place is the one that counts.
-  std::ranges::stable_sort(table.lines, {}, &SourceLine::offset);
-  std::vector<SourceLine> kept;
-  for (const SourceLine& each : table.lines) {
-    if (!kept.empty() && kept.back().offset == each.offset)
-      kept.back() = each;
-    else
-      kept.push_back(each);
+  if (found == sections.end()) return {};
+  Relocations relocations;
+  for (const auto& each : detail::native_relocations(native_binary, ".debug_line"))
+    relocations.emplace(each.offset, each);
+  Tables all;
+  for (Reader section(found->content, 0); !section.empty() && !all.is_full();)
+    if (!read_unit(section, relocations, all)) break;
+  for (auto& [name, lines] : all.tables.lines) {  // the last row at a place is the one that counts
+    std::ranges::stable_sort(lines, {}, &SourceLine::offset);
+    std::vector<SourceLine> kept;
+    for (const SourceLine& each : lines) {
+      if (!kept.empty() && kept.back().offset == each.offset)
+        kept.back() = each;
+      else
+        kept.push_back(each);
+    }
+    lines = std::move(kept);
   }
-  table.lines = std::move(kept);
-  return table;
+  return std::move(all.tables);
 }
 
 }  // namespace kiln::xe

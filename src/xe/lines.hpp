@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,17 +19,17 @@ struct SourceLine {
   [[nodiscard]] friend bool operator==(const SourceLine&, const SourceLine&) = default;
 };
 
-struct LineTable {
+/// The tables of all kernels of a file, which share the names of their sources.
+struct LineTables {
   std::vector<std::string> files{};
-  std::vector<SourceLine> lines{};  ///< by offset; empty: the file has none of this kernel
+  std::map<std::string, std::vector<SourceLine>, std::less<>> lines{};  ///< by section, then by offset
 
-  /// Null: of no line.
-  [[nodiscard]] const SourceLine* find(std::uint32_t offset) const;
+  /// Of the kernel whose code is the section `section`; null: of no line.
+  [[nodiscard]] const SourceLine* find(std::string_view section, std::uint32_t offset) const;
 };
 
-/// Of the kernel whose code is the section `section`. Damaged tables give what stands before the damage.
-/// Versions 2 to 4, which Intel's compilers write; every read is bounded. Pure; thread-safe. Source: DWARF 4,
-/// 6.2.
-[[nodiscard]] LineTable read_lines(std::span<const std::byte> native_binary, std::string_view section);
+/// Damaged tables give what stands before the damage; names of more than 1024 bytes are "?". Versions 2 to 4,
+/// which Intel's compilers write; every read is bounded. Pure; thread-safe. Source: DWARF 4, 6.2.
+[[nodiscard]] LineTables read_lines(std::span<const std::byte> native_binary);
 
 }  // namespace kiln::xe

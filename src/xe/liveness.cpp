@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Live registers: a backward walk over the blocks of a kernel, with a bit for each byte of the registers.
 #include <algorithm>
-#include <bitset>
+#include <array>
 #include <map>
+#include <set>
 
 #include "xe/analysis.hpp"
 
@@ -10,7 +11,29 @@ namespace kiln::xe {
 namespace {
 
 constexpr std::size_t kMostRegisters = 256, kMostBytes = kMostRegisters * 64;
-using RegisterBytes = std::bitset<kMostBytes>;
+// Code of compilers needs a few steps a block; files can be made to need the square of that.
+constexpr std::size_t kMostBlocks = 1 << 14, kMostSteps = 1 << 18, kMostVisits = 1 << 22;
+
+/// A bit for each byte of the registers.
+class RegisterBytes {
+ public:
+  void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+  void clear() { words_.fill(0); }
+  [[nodiscard]] std::uint64_t word(std::size_t i) const { return words_[i]; }
+  RegisterBytes& operator|=(const RegisterBytes& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+    return *this;
+  }
+  /// What is not in `other` any more.
+  RegisterBytes& operator-=(const RegisterBytes& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
+    return *this;
+  }
+  [[nodiscard]] friend bool operator==(const RegisterBytes&, const RegisterBytes&) = default;
+
+ private:
+  std::array<std::uint64_t, kMostBytes / 64> words_{};
+};
 constexpr std::uint32_t kSystolicDepth = 8, kSystolicBytes = 4;  // of dpas, for each lane and step
 
 struct Uses {
@@ -61,6 +84,12 @@ class Machine {
     mark_at(uses.read, each.sources[2], std::uint64_t{repeats} * kSystolicDepth * kSystolicBytes);
   }
 
+  /// The way back of a subroutine, two dwords: where it goes on, and with which lanes. They have no type.
+  void mark_return(RegisterBytes& bytes, const Operand& operand) const {
+    if (operand.file == File::general && !operand.indirect)
+      mark(bytes, std::uint64_t{operand.number} * register_bytes_ + operand.element * 4U, 8);
+  }
+
   [[nodiscard]] Uses uses(const Instruction& each) const {
     Uses uses;
     if (each.is_send()) {
@@ -72,21 +101,27 @@ class Machine {
       mark_registers(uses.written, each.result, each.result.registers.value_or(message.received));
     } else if (each.opcode.starts_with("dpas")) {
       mark_dpas(uses, each);
+    } else if (each.opcode == "call") {
+      mark_return(uses.written, each.result);
+    } else if (each.opcode == "ret") {
+      mark_return(uses.read, each.sources[0]);
     } else {
       mark_region(uses.written, each.result, each.lanes, true);
       for (const Operand& source : each.sources) mark_region(uses.read, source, each.lanes, false);
     }
     // A lane whose bit is not set keeps what was there.
-    if (each.predicate && each.opcode != "sel") uses.written.reset();
+    if (each.predicate && each.opcode != "sel") uses.written.clear();
     return uses;
   }
 
   [[nodiscard]] std::uint32_t registers(const RegisterBytes& bytes) const {
     std::uint32_t count = 0;
-    for (std::size_t first = 0; first < kMostBytes; first += register_bytes_) {
-      bool any = false;
-      for (std::size_t i = first; i < first + register_bytes_ && !any; ++i) any = bytes[i];
-      count += any ? 1 : 0;
+    for (std::size_t i = 0; i < kMostBytes / 64; ++i) {
+      const std::uint64_t word = bytes.word(i);
+      if (register_bytes_ == 64)
+        count += word != 0 ? 1 : 0;
+      else  // two of 32 bytes
+        count += ((word & UINT32_MAX) != 0 ? 1U : 0U) + (word >> 32 != 0 ? 1U : 0U);
     }
     return count;
   }
@@ -103,14 +138,16 @@ class Machine {
 };
 
 struct Block {
-  std::size_t first = 0, behind = 0;
+  std::size_t first = 0, behind = 0;  // instructions
   std::vector<std::size_t> next{};
-  RegisterBytes in{}, out{};
+  std::vector<std::size_t> callees{};
+  bool returns = false;
 };
 
-std::vector<Block> blocks_of(std::span<const Instruction> instructions) {
+/// Where each block may go on, calls as if their subroutines did nothing. Nothing: there are too many.
+std::optional<std::vector<Block>> blocks_of(std::span<const Instruction> instructions) {
   std::map<std::uint32_t, std::size_t> at;  // instruction by offset
-  for (std::size_t i = 0; i < instructions.size(); ++i) at[instructions[i].offset] = i;
+  for (std::size_t i = 0; i < instructions.size(); ++i) at.emplace_hint(at.end(), instructions[i].offset, i);
   std::vector<bool> begins(instructions.size() + 1);
   begins[0] = true;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
@@ -126,21 +163,85 @@ std::vector<Block> blocks_of(std::span<const Instruction> instructions) {
   std::vector<std::size_t> block_of(instructions.size());
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     if (begins[i]) blocks.push_back({i, i});
+    if (blocks.size() > kMostBlocks) return std::nullopt;
     blocks.back().behind = i + 1;
     block_of[i] = blocks.size() - 1;
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const Instruction& last = instructions[blocks[i].behind - 1];
-    const bool leaves =
-        last.ends_thread() || last.opcode == "ret" || (last.opcode == "jmpi" && !last.predicate);
-    if (!leaves && i + 1 < blocks.size()) blocks[i].next.push_back(i + 1);
+    Block& block = blocks[i];
+    const Instruction& last = instructions[block.behind - 1];
+    block.returns = last.opcode == "ret";
+    const bool leaves = last.ends_thread() || ((block.returns || last.opcode == "jmpi") && !last.predicate);
+    if (!leaves && i + 1 < blocks.size()) block.next.push_back(i + 1);
     if (!last.is_branch()) continue;
     for (const Operand& target : last.sources)
       if (target.file == File::label)
         if (const auto found = at.find(static_cast<std::uint32_t>(target.value)); found != at.end())
-          blocks[i].next.push_back(block_of[found->second]);
+          (last.opcode == "call" ? block.callees : block.next).push_back(block_of[found->second]);
   }
   return blocks;
+}
+
+/// Lets calls go to their subroutines, and what returns from those to behind all calls of them. False: that
+/// takes too long.
+bool follow_calls(std::vector<Block>& blocks, std::span<const Instruction> instructions) {
+  std::map<std::size_t, std::vector<std::size_t>> callers;  // by the block that is called
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (const std::size_t callee : blocks[i].callees) callers[callee].push_back(i);
+  std::vector<std::set<std::size_t>> added(blocks.size());
+  std::size_t visits = 0;
+  for (const auto& [entry, from] : callers) {
+    std::vector<bool> seen(blocks.size());
+    std::vector<std::size_t> left{entry};
+    seen[entry] = true;
+    while (!left.empty()) {
+      const std::size_t at = left.back();
+      left.pop_back();
+      if (++visits > kMostVisits) return false;
+      if (blocks[at].returns)
+        for (const std::size_t caller : from) {
+          if (++visits > kMostVisits) return false;
+          if (caller + 1 < blocks.size()) added[at].insert(caller + 1);
+        }
+      for (const std::size_t next : blocks[at].next)
+        if (!seen[next]) seen[next] = true, left.push_back(next);
+    }
+    visits += blocks.size() / 64;  // of `seen`
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    Block& block = blocks[i];
+    block.next.insert(block.next.end(), added[i].begin(), added[i].end());
+    if (block.callees.empty()) continue;
+    if (!instructions[block.behind - 1].predicate) block.next.clear();  // it goes on when they have returned
+    block.next.insert(block.next.end(), block.callees.begin(), block.callees.end());
+  }
+  return true;
+}
+
+/// What each block needs of those before it. Nothing: that takes too long.
+std::optional<std::vector<RegisterBytes>> needs_of(const std::vector<Block>& blocks,
+                                                   const std::vector<Uses>& uses) {
+  std::vector<RegisterBytes> needs(blocks.size());
+  std::vector<std::vector<std::size_t>> before(blocks.size());
+  std::set<std::size_t, std::greater<>> left;  // from the back, as what is needed travels
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    left.insert(i);
+    for (const std::size_t next : blocks[i].next) before[next].push_back(i);
+  }
+  for (std::size_t steps = 0; !left.empty();) {
+    const std::size_t at = *left.begin();
+    left.erase(left.begin());
+    steps += 1 + blocks[at].next.size();
+    if (steps > kMostSteps) return std::nullopt;
+    RegisterBytes need;
+    for (const std::size_t next : blocks[at].next) need |= needs[next];
+    need -= uses[at].written;
+    need |= uses[at].read;
+    if (need == needs[at]) continue;
+    needs[at] = need;
+    left.insert(before[at].begin(), before[at].end());
+  }
+  return needs;
 }
 
 }  // namespace
@@ -149,39 +250,39 @@ Liveness live_registers(std::span<const Instruction> instructions, std::uint32_t
   Liveness live;
   if (instructions.empty()) return live;
   const Machine machine(register_bytes);
-  std::vector<Block> blocks = blocks_of(instructions);
   const auto is_indirect = [](const Operand& operand) { return operand.indirect; };
   live.indirect = std::ranges::any_of(instructions, [&](const Instruction& each) {
     return is_indirect(each.result) || std::ranges::any_of(each.sources, is_indirect);
   });
+  live.known = false;
+  auto blocks = blocks_of(instructions);
+  if (!blocks || !follow_calls(*blocks, instructions)) return live;
   // Each block as one step: what it reads before it writes, and what it writes.
-  std::vector<Uses> steps(blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    for (std::size_t at = blocks[i].behind; at-- > blocks[i].first;) {
+  std::vector<Uses> steps(blocks->size());
+  for (std::size_t i = 0; i < blocks->size(); ++i)
+    for (std::size_t at = (*blocks)[i].behind; at-- > (*blocks)[i].first;) {
       const Uses uses = machine.uses(instructions[at]);
-      steps[i].read = (steps[i].read & ~uses.written) | uses.read;
+      steps[i].read -= uses.written;
+      steps[i].read |= uses.read;
       steps[i].written |= uses.written;
     }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = blocks.size(); i-- > 0;) {
-      RegisterBytes out;
-      for (const std::size_t next : blocks[i].next) out |= blocks[next].in;
-      const RegisterBytes in = (out & ~steps[i].written) | steps[i].read;
-      changed |= in != blocks[i].in;
-      blocks[i].in = in;
-      blocks[i].out = out;
-    }
-  }
-  for (const Block& block : blocks) {
-    RegisterBytes now = block.out;
+  const auto needs = needs_of(*blocks, steps);
+  if (!needs) return live;
+  live.known = true;
+  for (const Block& block : *blocks) {
+    RegisterBytes now;
+    for (const std::size_t next : block.next) now |= (*needs)[next];
     for (std::size_t at = block.behind; at-- > block.first;) {
       const Uses uses = machine.uses(instructions[at]);
       // While it runs both what it reads and what it writes have a place.
-      const std::uint32_t during = machine.registers(now | uses.read | uses.written);
-      if (during > live.peak || (during == live.peak && instructions[at].offset < live.at))
-        live.peak = during, live.at = instructions[at].offset;
-      now = (now & ~uses.written) | uses.read;
+      RegisterBytes during = now;
+      during |= uses.read;
+      during |= uses.written;
+      const std::uint32_t count = machine.registers(during);
+      if (count > live.peak || (count == live.peak && instructions[at].offset < live.at))
+        live.peak = count, live.at = instructions[at].offset;
+      now -= uses.written;
+      now |= uses.read;
     }
   }
   return live;

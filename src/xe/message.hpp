@@ -2,6 +2,7 @@
 // What a send asks of which unit, and how wide it is.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,7 +41,7 @@ struct Message {
   [[nodiscard]] std::uint64_t bytes() const;
   /// "global load of 4 x 32 bits for each of 16 lanes". Pure.
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] friend bool operator==(const Message&, const Message&) = default;
+  [[nodiscard]] friend auto operator<=>(const Message&, const Message&) = default;
 };
 
 /// Of a send, by its unit, its descriptor and libiga64's words for it. Pure; thread-safe.

@@ -4,15 +4,20 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
+import struct
+import subprocess
 import sys
 import tempfile
 import unittest
 
-from command import DATA, KERNELS, kiln
+from command import DATA, KERNELS, KILN, kiln
 
 sys.path.insert(0, os.environ['KILN_TESTS'] + '/native_code')
 OCLOC = shutil.which('ocloc')
+MODEL = (DATA / 'memory.pvc.bin').read_bytes()
+MODEL = MODEL[MODEL.index(b'\x7fELF'):]
 # One load and one store a work-item, of four neighbours and of four floats far from each other.
 SHAPES = '''
 kernel void wide(global const float4* a, global float4* b) {
@@ -52,6 +57,36 @@ def kernels(*arguments):
     return {kernel['kernel']: kernel for kernel in result['kernels']}
 
 
+def sections(file):
+    """Contents of an ELF file's sections, by name."""
+    start, = struct.unpack_from('<Q', file, 40)
+    number, names = struct.unpack_from('<HH', file, 60)
+    headers = [struct.unpack_from('<IIQQQQIIQQ', file, start + 64 * i) for i in range(number)]
+    name_of = lambda header: file[headers[names][4] + header[0]:].split(b'\0', 1)[0].decode()
+    return {name_of(each): file[each[4]:each[4] + each[5]] for each in headers}
+
+
+def elf(model, contents):
+    """An ELF file with the header of another, and sections of (name, type, content); equal contents are one place."""
+    header, body, names, table, places = bytearray(model[:64]), bytearray(), b'\0', [bytes(64)], {}
+    for name, kind, content in [*contents, ('.shstrtab', 3, None)]:
+        place = len(names)
+        names += name.encode() + b'\0'
+        content = names if content is None else content
+        if id(content) not in places:
+            places[id(content)] = 64 + len(body)
+            body += content
+        table.append(struct.pack('<IIQQQQIIQQ', place, kind, 0, 0, places[id(content)], len(content), 0, 0, 1, 0))
+    struct.pack_into('<QQ', header, 32, 0, 64 + len(body))
+    struct.pack_into('<HHHH', header, 56, 0, 64, len(table), len(table) - 1)
+    return bytes(header) + bytes(body) + b''.join(table)
+
+
+def goto(distance):
+    """An instruction of pvc that may go to the next one, or so many bytes away."""
+    return bytes.fromhex('2e00300402c00000') + struct.pack('<ii', distance, 16)
+
+
 def count(kernel, unit, action=None, **like):
     return sum(each['count'] for each in kernel['messages']
                if each['unit'] == unit and action in (None, each['action']) and all(each[k] == v for k, v in like.items()))
@@ -70,6 +105,154 @@ class Text(unittest.TestCase):
                 self.assertEqual(kernel['disassembly'], wanted[kernel['kernel']], f'{kernel["kernel"]} of {file}')
                 compared += 1
         self.assertGreater(compared, 20)
+
+
+class Made(unittest.TestCase):
+    """Files that no compiler writes: ELF around code that is put together here."""
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.model = sections(MODEL)
+
+    def file(self, name, kernels, codes, more=()):
+        info = "version: '1.20'\nkernels:\n" + ''.join(
+            f'  - name: {each}\n    execution_env:\n      grf_count: 128\n      simd_size: 16\n' for each in kernels)
+        note = '.note.intelgt.compat'
+        path = pathlib.Path(self.folder.name, name)
+        path.write_bytes(elf(MODEL, [(note, 7, self.model[note]), ('.ze_info', 0xff000011, info.encode()),
+                                                  *((f'.text.{each}', 1, code) for each, code in codes), *more]))
+        return path
+
+    def refused(self, path, words):
+        done = kiln('analyze', str(path))
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn('error[K0441]', done.stderr)
+        self.assertIn(words, done.stderr)
+        return done
+
+    def test_a_kernel_that_is_described_again_and_again_is_refused(self):
+        code = goto(16) * 4
+        done = self.refused(self.file('twice.bin', ['k'] * 1000, [('k', code)]), 'kernel `k` more than once')
+        self.assertEqual(done.stderr.count('error['), 1)
+
+    def test_code_of_several_kernels_in_one_place_is_refused(self):
+        code = goto(16) * 64
+        names = [f'k{i}' for i in range(100)]
+        self.refused(self.file('over.bin', names, [(each, code) for each in names]), 'lies over each other')
+        self.assertEqual(kiln('analyze', str(self.file('one.bin', ['k'], [('k', code)]))).returncode, 0)
+
+    def test_code_that_branches_without_end_takes_no_time_and_says_so(self):
+        path = self.file('chain.bin', ['k'], [('k', goto(16) + goto(-16) * 20000)])
+        kernel = kernels(path)['k']
+        self.assertEqual((kernel['live_registers']['peak'], kernel['loops']), (None, None))
+        text = kiln('analyze', str(path)).stdout
+        self.assertIn('live registers: not known', text)
+        self.assertIn('loops: not known', text)
+        budget = pathlib.Path(self.folder.name, 'budget.json')
+        self.assertEqual(kiln('analyze', str(path), '--write-budget', str(budget)).returncode, 0)
+        content = json.loads(budget.read_text())
+        self.assertNotIn('live_registers', content['kernels'][0])
+        content['kernels'][0]['live_registers'] = 128
+        budget.write_text(json.dumps(content))
+        done = kiln('analyze', str(path), '--budget', str(budget))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('live registers', done.stderr)
+
+    def test_a_folder_with_a_long_name_is_kept_once(self):
+        # A line table of 4000 files in one folder, whose name has 250,000 bytes: 1 GB if each had it.
+        names = b'd' * 250_000 + b'\0\0' + b'f\0\x01\0\0' * 4000 + b'\0'
+        header = bytes([1, 1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1]) + names
+        unit = struct.pack('<HI', 3, len(header)) + header
+        path = self.file('lines.bin', ['k'], [('k', goto(16) * 4)], [('.debug_line', 1, struct.pack('<I', len(unit)) + unit)])
+        limit = 600 << 20
+        done = subprocess.run([KILN, 'analyze', str(path)], capture_output=True, text=True, timeout=60,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_kernel_that_takes_too_long_is_named_and_no_other(self):
+        slow = goto(16) * 500_000
+        path = self.file('slow.bin', ['a', 'slow', 'z'], [('a', goto(16) * 4), ('slow', slow), ('z', goto(16) * 8)])
+        result, done = analyzed(path, '--timeout', '2')
+        if done.returncode == 0:
+            self.skipTest('this machine is quicker than the limit')
+        self.assertEqual([each['code'] for each in result['errors']], ['K0441'])
+        self.assertEqual(done.stderr.count('error['), 1, done.stderr)
+        self.assertIn('kernel `slow`', done.stderr)
+        self.assertIn('--timeout', done.stderr)
+        self.assertEqual([each['kernel'] for each in result['kernels']], ['a', 'z'])
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+@unittest.skipUnless(OCLOC, 'ocloc is not installed')
+class Sides(unittest.TestCase):
+    """One file, two files, three files."""
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.source = {name: write(pathlib.Path(cls.folder.name, f'{name}.cl'), 'kernel void %s(global float* a) { a[get_global_id(0)] *= 2.0f; }\n' % name)
+                      for name in 'abc'}
+        done = analyzed(cls.source['a'], '--target', 'dg2')[1]
+        if 'K0405' in done.stderr:
+            raise unittest.SkipTest('this ocloc does not compile OpenCL C')
+
+    def test_a_budget_is_of_all_files(self):
+        budget = pathlib.Path(self.folder.name, 'budget.json')
+        for names in ('ab', 'abc'):
+            files = [str(self.source[each]) for each in names]
+            done = kiln('analyze', *files, '--target', 'dg2', '--write-budget', str(budget))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            content = json.loads(budget.read_text())
+            self.assertEqual([each['kernel'] for each in content['kernels']], list(names))
+            self.assertEqual(kiln('analyze', *files, '--target', 'dg2', '--budget', str(budget)).returncode, 0)
+            content['kernels'][0]['live_registers'] = 0
+            budget.write_text(json.dumps(content))
+            done = kiln('analyze', *files, '--target', 'dg2', '--budget', str(budget))
+            self.assertEqual((done.returncode, 'a for dg2-g10' in done.stderr), (3, True), done.stderr)
+
+    def test_a_budget_of_one_kernel_twice_or_of_two_option_sets_is_refused(self):
+        budget = pathlib.Path(self.folder.name, 'never.json')
+        a = str(self.source['a'])
+        done = kiln('analyze', a, a, '--target', 'dg2', '--write-budget', str(budget))
+        self.assertEqual((done.returncode, 'error[K0444]' in done.stderr), (5, True), done.stderr)
+        done = kiln('analyze', a, '--target', 'dg2', '--options', '', '--options=-cl-mad-enable', '--write-budget', str(budget))
+        self.assertEqual((done.returncode, 'error[K0400]' in done.stderr), (2, True), done.stderr)
+        self.assertFalse(budget.exists())
+
+    def test_what_is_no_budget_is_refused(self):
+        a = str(self.source['a'])
+        for content in ({'kiln_budget': 2, 'kernels': []}, {'kiln_budget': 1, 'kernels': {}}, {'kiln_budget': 1, 'kernel': [], 'kernels': []},
+                        {'kiln_budget': 1, 'kernels': [{'kernel': 'a', 'target': 'dg2-g10', 'live_register': 0}]}):
+            budget = write(pathlib.Path(self.folder.name, 'wrong.json'), json.dumps(content))
+            done = kiln('analyze', a, '--target', 'dg2', '--budget', str(budget))
+            self.assertEqual((done.returncode, 'error[K0444]' in done.stderr), (5, True), content)
+
+    def test_what_has_nothing_in_common_is_not_unchanged(self):
+        result, done = analyzed(self.source['a'], self.source['b'], '--target', 'dg2')
+        self.assertEqual((result['matched'], result['changes'], len(result['unmatched'])), (0, [], 2), done.stderr)
+        text = kiln('analyze', str(self.source['a']), str(self.source['b']), '--target', 'dg2').stdout
+        self.assertIn('nothing to compare', text)
+        self.assertNotIn('nothing changed', text)
+
+    def test_a_product_that_was_named_and_cannot_be_compiled_for_is_told(self):
+        result, done = analyzed(self.source['a'], '--target', 'dg2,ptl')
+        if len({each['target'] for each in result['kernels']}) > 1:
+            self.skipTest('this ocloc knows both products')
+        self.assertEqual([each['target'] for each in result['kernels']], ['dg2-g10'])
+        self.assertEqual((done.returncode, 'ptl' in done.stderr), (5, True), done.stderr)
+
+    def test_images_are_written_as_images(self):
+        source = write(pathlib.Path(self.folder.name, 'image.cl'),
+                       'kernel void image(write_only image2d_t o) { write_imagef(o, (int2)(get_global_id(0), get_global_id(1)), (float4)(1.0f)); }\n')
+        for target in ('tgllp', 'dg2', 'pvc'):
+            kernel = kernels(source, '--target', target)['image']
+            self.assertGreater(count(kernel, 'image', 'store'), 0, target)
+            self.assertEqual(count(kernel, 'global', 'store'), 0, target)
 
 
 class Shapes(unittest.TestCase):

@@ -13,9 +13,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         section.content.empty() || (section.content.data() >= file.data() &&
                                     section.content.data() + section.content.size() <= file.data() + size),
         "a section lies inside its file");
-    const auto table = xe::read_lines(file, section.name);
-    for (const auto& line : table.lines) fuzz::claim(line.file < table.files.size(), "a line has a file");
   }
+  const auto tables = xe::read_lines(file);
+  for (const auto& [section, lines] : tables.lines)
+    for (const auto& line : lines) fuzz::claim(line.file < tables.files.size(), "a line has a file");
   const auto text = fuzz::text(data, size);
   std::uint64_t code = 0;  // as the text would have it
   for (std::size_t at = 0; at < size; at = std::min(text.find('\n', at), size - 1) + 1) {

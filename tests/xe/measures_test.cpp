@@ -30,34 +30,68 @@ AnalyzedKernel kernel_of(const char* name, const char* target, std::uint32_t spi
 TEST_CASE("what changed stands worst first, kernel by kernel") {
   auto worse = kernel_of("tiled", "pvc", 512, 120), better = kernel_of("saxpy", "pvc", 0, 30);
   worse.occupancy.groups_per_core = 1;
-  std::vector<std::string> unmatched;
-  const auto found = changes(
+  const auto [found, unmatched, matched] = compare(
       {kernel_of("saxpy", "pvc", 0, 40), kernel_of("tiled", "pvc", 0, 100), kernel_of("gone", "pvc", 0, 1)},
-      {better, worse}, unmatched);
+      {better, worse});
+  CHECK(matched == 2);
   REQUIRE(found.size() == 4);
   CHECK((found[0].measure == Measure::spilled_bytes && found[0].kernel == "tiled" && found[0].worse()));
   CHECK((found[1].measure == Measure::occupancy_percent && found[1].before == 50 && found[1].now == 25 &&
          found[1].worse()));
   CHECK((found[2].measure == Measure::instructions && found[2].now == 120));
   CHECK((found[3].kernel == "saxpy" && !found[3].worse()));
-  CHECK(unmatched == std::vector<std::string>{"gone of gone.pvc.bin"});
+  CHECK(unmatched == std::vector<std::string>{"gone for pvc of gone.pvc.bin"});
 }
 
 TEST_CASE("kernels of other products are matched by name, of the same ones by product") {
-  std::vector<std::string> unmatched;
-  const auto across =
-      changes({kernel_of("saxpy", "pvc", 0, 40)}, {kernel_of("saxpy", "dg2-g10", 0, 50)}, unmatched);
-  REQUIRE(across.size() == 1);
-  CHECK(across[0].target == "pvc to dg2-g10");
+  const auto across = compare({kernel_of("saxpy", "pvc", 0, 40)}, {kernel_of("saxpy", "dg2-g10", 0, 50)});
+  REQUIRE(across.changes.size() == 1);
+  CHECK(across.changes[0].target == "pvc to dg2-g10");
   const std::vector<AnalyzedKernel> both{kernel_of("saxpy", "pvc", 0, 40),
                                          kernel_of("saxpy", "dg2-g10", 0, 50)};
-  CHECK(changes(both, {both[1], both[0]}, unmatched).empty());
-  CHECK(unmatched.empty());
+  const auto same = compare(both, {both[1], both[0]});
+  CHECK((same.changes.empty() && same.unmatched.empty() && same.matched == 2));
+  // Where the sides have some products in common, what is of another is no partner.
+  const auto partly = compare(both, {kernel_of("saxpy", "pvc", 0, 60), kernel_of("saxpy", "tgllp", 0, 50)});
+  REQUIRE(partly.changes.size() == 1);
+  CHECK((partly.changes[0].target == "pvc" && partly.changes[0].before == 40));
+  CHECK(partly.unmatched == std::vector<std::string>{"saxpy for tgllp of saxpy.tgllp.bin",
+                                                     "saxpy for dg2-g10 of saxpy.dg2-g10.bin"});
+  const auto one_of_two = compare(both, {kernel_of("saxpy", "tgllp", 0, 50)});
+  CHECK((one_of_two.matched == 0 && one_of_two.changes.empty() && one_of_two.unmatched.size() == 3));
+  // Several of a name and a product are paired in their order.
+  const auto twice = compare({both[0], both[0]}, {both[0], kernel_of("saxpy", "pvc", 8, 40)});
+  REQUIRE(twice.changes.size() == 1);
+  CHECK((twice.changes[0].now == 8 && twice.matched == 2));
+}
+
+TEST_CASE("what is not known is no change, and breaks a budget that asks for it") {
+  auto unknown = kernel_of("tiled", "pvc", 0, 100);
+  unknown.code.live.known = unknown.code.loops_known = false;
+  const auto known = kernel_of("tiled", "pvc", 0, 100);
+  CHECK(compare({known}, {unknown}).changes.empty());
+  const auto verdict = hold_against(*budget_of({known}), {unknown});
+  REQUIRE(verdict);
+  CHECK((verdict->worse.empty() && verdict->unknown.size() == 2 && !verdict->kept()));
+  CHECK_FALSE(budget_of({unknown})->at("kernels").at(0).contains("live_registers"));
+  CHECK(hold_against(*budget_of({unknown}), {unknown})->kept());
+  test::check_diagnostic("K0443", over_budget("budget.json", *verdict), "unknown");
+}
+
+TEST_CASE("an entry holds for all kernels of its name and product, and is written for one") {
+  const auto kernel = kernel_of("tiled", "pvc", 64, 100), fuller = kernel_of("tiled", "pvc", 128, 100);
+  const auto verdict = hold_against(*budget_of({kernel}), {kernel, fuller});
+  REQUIRE(verdict);
+  REQUIRE(verdict->worse.size() == 1);
+  CHECK(verdict->worse[0].now == 128);
+  const auto twice = budget_of({kernel, fuller});
+  REQUIRE_FALSE(twice);
+  test::check_diagnostic("K0444", ambiguous_budget("budget.json", twice.error()), "twice");
 }
 
 TEST_CASE("a budget is kept by what it was written for, and by what is better") {
   const auto as_written = [](const AnalyzedKernel& kernel) {
-    return *Json::parse(budget_of({kernel}).dump());
+    return *Json::parse(budget_of({kernel})->dump());
   };
   const auto kernel = kernel_of("tiled", "pvc", 64, 100);
   const Json budget = as_written(kernel);
@@ -75,12 +109,24 @@ TEST_CASE("a budget is kept by what it was written for, and by what is better") 
   CHECK(broken->worse[0].measure == Measure::spilled_bytes);
   const auto missing = hold_against(budget, {kernel_of("tiled", "dg2-g10", 64, 100)});
   CHECK(missing->missing == std::vector<std::string>{"tiled for pvc"});
-  test::check_diagnostic("K0443", over_budget("budget.json", {broken->worse, missing->missing}));
+  test::check_diagnostic("K0443", over_budget("budget.json", {broken->worse, missing->missing, {}}));
 
-  for (const char* text : {"{}", "{\"kernels\": []}", "{\"kiln_budget\": 1, \"kernels\": [1]}",
-                           "{\"kiln_budget\": 1, \"kernels\": [{\"kernel\": \"tiled\", \"target\": \"pvc\", "
-                           "\"slm_bytes\": \"none\"}]}"})
-    CHECK_MESSAGE(!hold_against(*Json::parse(text), {kernel}), text);
+  const std::string begin = R"({"kiln_budget": 1, "kernels": [{"kernel": "tiled", "target": "pvc", )";
+  CHECK(hold_against(*Json::parse(begin + R"("slm_bytes": 1}]})"), {kernel}));
+  for (const std::string& text :
+       {std::string("{}"), std::string(R"({"kernels": []})"), std::string(R"({"kiln_budget": 1})"),
+        std::string(R"({"kiln_budget": 2, "kernels": []})"),
+        std::string(R"({"kiln_budget": "1", "kernels": []})"),
+        std::string(R"({"kiln_budget": 1, "kernels": {}})"),
+        std::string(R"({"kiln_budget": 1, "kernels": "tiled"})"),
+        std::string(R"({"kiln_budget": 1, "kernels": [], "kernel": []})"),
+        std::string(R"({"kiln_budget": 1, "kernels": [1]})"), begin + R"("slm_bytes": "none"}]})",
+        begin + R"("slm_bytes": -1}]})", begin + R"("spiled_bytes": 0}]})",
+        begin + R"("instructions": 9}]})"}) {
+    const auto verdict = hold_against(*Json::parse(text), {kernel});
+    CHECK_MESSAGE(!verdict, text);
+    if (!verdict) CHECK_FALSE(verdict.error().empty());
+  }
 }
 
 TEST_CASE("what cannot be analyzed or used is named") {

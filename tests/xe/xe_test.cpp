@@ -211,6 +211,51 @@ TEST_CASE("a loop is a branch backwards, with what one walk through it costs") {
   CHECK(analysis.count(Unit::thread) == 1);
 }
 
+TEST_CASE("a call backwards is no loop") {
+  const auto analysis = analyze(
+      program("L0:\n"
+              "    mov (8|M0) r2.0<1>:f 0x1:f\n"
+              "    ret (8|M0) r4.0\n"
+              "    call (8|M0) r4.0 L0\n"
+              "    send.ugm (8|M0) null r2 null:0 0x0 0x02000010 {EOT} // wr:1+0, rd:0; end of thread\n"),
+      32);
+  CHECK(analysis.loops.empty());
+}
+
+TEST_CASE("what lives across a subroutine lives in it, and comes back from it") {
+  // r2 to r5 live while the subroutine has r10 to r12: seven, and the register with the way back.
+  const std::string begin =
+      "    mov (8|M0) r2.0<1>:f 0x1:f\n"
+      "    mov (8|M0) r3.0<1>:f 0x1:f\n"
+      "    mov (8|M0) r4.0<1>:f 0x1:f\n"
+      "    mov (8|M0) r5.0<1>:f 0x1:f\n"
+      "    call (8|M0) r6.0 L192\n";
+  const std::string behind =
+      "    add (8|M0) r2.0<1>:f r2.0<1;1,0>:f r3.0<1;1,0>:f\n"
+      "    add (8|M0) r2.0<1>:f r2.0<1;1,0>:f r4.0<1;1,0>:f\n"
+      "    add (8|M0) r2.0<1>:f r2.0<1;1,0>:f r5.0<1;1,0>:f\n";
+  const std::string end =
+      "    add (8|M0) r2.0<1>:f r2.0<1;1,0>:f r13.0<1;1,0>:f\n"
+      "    mov (8|M0) r20.0<1>:f r2.0<1;1,0>:f\n"
+      "    mov (8|M0) r20.0<1>:f r2.0<1;1,0>:f\n"
+      "    send.ugm (8|M0) null r2 null:0 0x0 0x02000010 {EOT} // wr:1+0, rd:0; end of thread\n";
+  const std::string subroutine =
+      "L192:\n"
+      "    mov (8|M0) r10.0<1>:f 0x1:f\n"
+      "    mov (8|M0) r11.0<1>:f 0x1:f\n"
+      "    add (8|M0) r13.0<1>:f r10.0<1;1,0>:f r11.0<1;1,0>:f\n";
+  const auto live = live_registers(program(begin + behind + end + subroutine + "    ret (8|M0) r6.0\n"), 32);
+  CHECK(live.peak == 8);  // r2 to r6, r10, r11, r13
+  // Where not all lanes come back at once, the rest goes on.
+  const auto partly = live_registers(
+      program(begin + behind + end + subroutine +
+              "(f0.0) ret (8|M0) r6.0\n"
+              "    send.ugm (8|M0) null r10 null:0 0x0 0x02000010 {EOT} // wr:1+0, rd:0; end of thread\n"),
+      32);
+  CHECK(partly.peak == 8);
+  CHECK(partly.at == 224);
+}
+
 TEST_CASE("live registers are those that are read later") {
   // Four registers are loaded, then summed one after another into r10.
   const auto live = live_registers(
@@ -251,6 +296,26 @@ TEST_CASE("live registers are those that are read later") {
   CHECK(around.peak == 4);  // r2, r3, r6 and r7
 }
 
+TEST_CASE("code that is made to branch without end is not followed without end") {
+  // Each block may go to the one before and the one behind it.
+  const auto chain = [](std::size_t blocks) {
+    std::string text = "    mov (8|M0) r2.0<1>:f r3.0<1;1,0>:f\n";
+    for (std::size_t i = 1; i <= blocks; ++i)
+      text += "L" + std::to_string(16 * i) + ":\n(f0.0) goto (8|M0) L" + std::to_string(16 * i) + " L" +
+              std::to_string(16 * (i - 1)) + "\n";
+    const auto read = read_instructions(text, 16 * (blocks + 1));
+    REQUIRE(read);
+    return analyze(*read, 32);
+  };
+  const auto small = chain(1000);
+  CHECK((small.live.known && small.live.peak == 2));
+  CHECK((small.loops_known && small.loops.size() == 1001));
+  const auto large = chain(20000);
+  CHECK_FALSE(large.live.known);
+  CHECK_FALSE(large.loops_known);
+  CHECK(large.instructions == 20001);
+}
+
 TEST_CASE("without the library, and for damaged code, the cure is named") {
   test::check_diagnostic(
       "K0440",
@@ -268,6 +333,11 @@ TEST_CASE("without the library, and for damaged code, the cure is named") {
                          NoText{NoText::Kind::unexpected_text, "at byte 16: what is this?"}.diagnostic(
                              "kernel `saxpy` of `saxpy.pvc.bin`"),
                          "text");
+  test::check_diagnostic(
+      "K0441",
+      NoText{NoText::Kind::timed_out, "it was not decoded within the time limit of 120 s"}.diagnostic(
+          "kernel `saxpy` of `saxpy.pvc.bin`"),
+      "time");
 }
 
 TEST_CASE("every kernel of the samples is read, and damaged ones end nobody") {
@@ -312,18 +382,19 @@ TEST_CASE("every kernel of the samples is read, and damaged ones end nobody") {
 TEST_CASE("lines are those of the kernel's own code") {
   // tests/unit/data/lines.cl by ocloc 22.43 for dg2, with -g.
   const auto file = test::read_file(std::string(KILN_TEST_DATA) + "/data/lines.dg2.bin");
-  const auto table = read_lines(file, ".text.sums");
-  REQUIRE(table.files.size() == 1);
-  CHECK(table.files[0].ends_with("lines.cl"));
+  const auto tables = read_lines(file);
+  REQUIRE(tables.files.size() == 1);
+  CHECK(tables.files[0].ends_with("lines.cl"));
+  REQUIRE(tables.lines.contains(".text.sums"));
   std::vector<std::uint32_t> lines;
-  for (const SourceLine& each : table.lines)
+  for (const SourceLine& each : tables.lines.at(".text.sums"))
     if (each.line != 0 && std::ranges::find(lines, each.line) == lines.end()) lines.push_back(each.line);
   CHECK(lines.size() >= 3);
   for (const std::uint32_t line : lines) CHECK((line >= 3 && line <= 7));
-  REQUIRE(table.find(0));
-  CHECK(table.find(0)->line == 3);  // where the kernel begins
-  CHECK_FALSE(table.find(1 << 20));
-  CHECK(read_lines(file, ".text.others").lines.empty());
-  test::flip_bits(file, 500, [](const test::Bytes& damaged) { (void)read_lines(damaged, ".text.sums"); });
-  test::truncate_everywhere(file, [](const test::Bytes& part) { (void)read_lines(part, ".text.sums"); });
+  REQUIRE(tables.find(".text.sums", 0));
+  CHECK(tables.find(".text.sums", 0)->line == 3);  // where the kernel begins
+  CHECK_FALSE(tables.find(".text.sums", 1 << 20));
+  CHECK_FALSE(tables.find(".text.others", 0));
+  test::flip_bits(file, 500, [](const test::Bytes& damaged) { (void)read_lines(damaged); });
+  test::truncate_everywhere(file, [](const test::Bytes& part) { (void)read_lines(part); });
 }

@@ -2,6 +2,7 @@
 // `kiln analyze`: what kernels cost in native code, what changed between two, and whether they keep a budget.
 #include "tool/analyze/command.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,9 @@ Result<std::vector<Side>> sides_of(const AnalyzeOptions& options) {
   if (options.flags.size() > 2 || (options.flags.size() == 2 && options.files.size() != 1))
     return tl::unexpected(usage_error("--options more than once compares two sets of them, for one file",
                                       {"give one file and --options twice"}));
+  if (options.flags.size() == 2 && (!options.budget.empty() || !options.write_budget.empty()))
+    return tl::unexpected(usage_error("a budget is of one set of --options, and two are compared",
+                                      {"leave out one of them, or the budget"}));
   for (const std::string& file : options.files)
     for (const std::string& flags : options.flags.empty() ? none : options.flags)
       sides.push_back({file, flags});
@@ -94,18 +98,19 @@ int analyze(const AnalyzeOptions& options) {
   }
 
   const InterruptGuard guard;  // goes last: then every child is gone, and every folder
-  const AnalyzeRequest wanted{*targets, *request, options.kernel,
+  const AnalyzeRequest wanted{*targets, *request, options.kernel, options.disassemble,
                               std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000))};
-  std::vector<std::vector<AnalyzedKernel>> analyzed;
+  // A budget is of all kernels of all files.
+  const bool compares = sides->size() == 2 && !options.disassemble && !budget && options.write_budget.empty();
   std::vector<AnalyzedKernel> all;
+  std::size_t first = 0;  // kernels of the first side
   for (const Side& side : *sides) {
     Analysis analysis = analyze_file(side.file, side.flags, wanted);
     for (const Error& error : analysis.errors) report(error);
-    all.insert(all.end(), analysis.kernels.begin(), analysis.kernels.end());
-    analyzed.push_back(std::move(analysis.kernels));
+    if (&side == &sides->front()) first = analysis.kernels.size();
+    std::ranges::move(analysis.kernels, std::back_inserter(all));
   }
   if (InterruptGuard::interrupted()) return kDriverError;
-  const bool compares = analyzed.size() == 2 && !options.disassemble;
   result["kernels"] = Json::array();
   for (const AnalyzedKernel& each : all) {
     if (options.json)
@@ -113,26 +118,32 @@ int analyze(const AnalyzeOptions& options) {
     else if (!compares)
       print_kernel(each, options.disassemble);
   }
-  if (compares && !analyzed[0].empty() && !analyzed[1].empty()) {
-    std::vector<std::string> unmatched;
-    const auto found = changes(analyzed[0], analyzed[1], unmatched);
-    if (!options.json) print_changes(found, unmatched);
+  if (compares && first != 0 && first != all.size()) {
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto comparison = compare({std::make_move_iterator(all.begin()), std::make_move_iterator(end)},
+                                    {std::make_move_iterator(end), std::make_move_iterator(all.end())});
+    if (!options.json) print_comparison(comparison);
     result["changes"] = Json::array();
-    for (const Change& each : found) result["changes"].push_back(to_json(each));
-    result["unmatched"] = unmatched;
+    for (const Change& each : comparison.changes) result["changes"].push_back(to_json(each));
+    result["unmatched"] = comparison.unmatched;
+    result["matched"] = comparison.matched;
   }
   if (budget) {
-    const auto verdict = hold_against(*budget, analyzed.back());  // of two, the one that is now
+    const auto verdict = hold_against(*budget, all);
     if (!verdict)
-      report(refused(unusable_budget(options.budget, "it is no budget of `kiln analyze`")));
-    else if (!verdict->worse.empty() || !verdict->missing.empty())
+      report(refused(unusable_budget(options.budget, verdict.error())));
+    else if (!verdict->kept())
       report(refused(over_budget(options.budget, *verdict)));
   }
   if (!options.write_budget.empty() && code == kOk) {
-    detail::WholeFile file(options.write_budget);
-    file.write(budget_of(analyzed.back()).dump_lines() + "\n");
-    if (const int error = file.finish(); error != 0)
-      report(refused(unwritable_budget(options.write_budget, std::strerror(error))));
+    if (const auto written = budget_of(all); !written)
+      report(refused(ambiguous_budget(options.write_budget, written.error())));
+    else {
+      detail::WholeFile file(options.write_budget);
+      file.write(written->dump_lines() + "\n");
+      if (const int error = file.finish(); error != 0)
+        report(refused(unwritable_budget(options.write_budget, std::strerror(error))));
+    }
   }
   return finish();
 }

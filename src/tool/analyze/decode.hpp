@@ -18,7 +18,7 @@ struct Code {
   std::uint32_t instruction_set = 0;
 };
 
-/// The text of each, in their order. Runs this program again. Thread-safe.
+/// The text of each, in their order; `time_limit` is for one. Runs this program again. Thread-safe.
 [[nodiscard]] std::vector<tl::expected<std::string, xe::NoText>> disassemble(
     std::span<const Code> codes, std::chrono::milliseconds time_limit);
 

@@ -3,9 +3,11 @@
 #include "tool/analyze/kernels.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "binary/native_sections.hpp"
 #include "kiln/target.hpp"
+#include "support/process.hpp"
 #include "tool/analyze/decode.hpp"
 
 namespace kiln::tool {
@@ -13,7 +15,14 @@ namespace {
 
 using Failure = offline::CompileFailure::Kind;
 
-constexpr std::uint64_t kDefaultGroup = 256;  // work-items
+constexpr std::uint64_t kDefaultGroup = 256;        // work-items
+constexpr std::uint64_t kMostCode = 8 << 20;        // bytes of one kernel
+constexpr std::uint64_t kCodeOfOneChild = 4 << 20;  // bytes, whose text is held at once
+
+Error refused_code(const std::string& what, std::string reason) {
+  return Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "libiga64",
+               xe::NoText{xe::NoText::Kind::undecodable, std::move(reason)}.diagnostic(what));
+}
 
 std::string what_of(const AnalyzedKernel& kernel) {
   return "kernel `" + kernel.facts.name + "` of `" + kernel.file + "`";
@@ -26,7 +35,23 @@ struct Found {
   std::string section;
 };
 
-std::vector<Found> find_kernels(const PartSet& set, const AnalyzeRequest& request) {
+/// Why the code of a part cannot be taken kernel by kernel; empty: it can. What lies over each other, or is
+/// named again and again, would be decoded without end.
+std::string damage_of(const Part& part, const std::map<std::string_view, std::span<const std::byte>>& codes) {
+  std::set<std::string_view> names;
+  std::uint64_t all = 0;
+  for (const KernelFacts& facts : part.part.facts->kernels) {
+    if (!names.insert(facts.name).second) return "it describes kernel `" + facts.name + "` more than once";
+    const auto code = codes.find(facts.name);
+    if (code != codes.end()) all += code->second.size();
+    if (all > part.code.size()) return "the code of its kernels lies over each other";
+  }
+  return {};
+}
+
+std::vector<Found> find_kernels(const PartSet& set, const AnalyzeRequest& request,
+                                std::vector<Error>& errors) {
+  constexpr std::string_view kPrefix = ".text.";
   std::vector<Found> found;
   for (const Part& part : set.parts) {
     if (part.part.format != BinaryFormat::elf || part.part.name == kCpuMember) continue;
@@ -35,37 +60,46 @@ std::vector<Found> find_kernels(const PartSet& set, const AnalyzeRequest& reques
     if (!target || (!wanted.empty() &&
                     std::ranges::none_of(wanted, [&](const Target* each) { return part.is_for(*each); })))
       continue;
-    const auto sections = detail::native_sections(part.code);
+    std::map<std::string_view, std::span<const std::byte>> codes;  // by kernel
+    for (const auto& section : detail::native_sections(part.code))
+      if (section.name.starts_with(kPrefix))
+        codes.emplace(section.name.substr(kPrefix.size()), section.content);
+    if (std::string damage = damage_of(part, codes); !damage.empty()) {
+      errors.push_back(refused_code("`" + part.file + "`", std::move(damage)));
+      continue;
+    }
     for (const KernelFacts& facts : part.part.facts->kernels) {
-      const std::string name = ".text." + facts.name;
-      const auto section = std::ranges::find(sections, std::string_view(name), &detail::NativeSection::name);
-      if (section == sections.end() || (!request.kernel.empty() && facts.name != request.kernel)) continue;
+      const auto code = codes.find(facts.name);
+      if (code == codes.end() || (!request.kernel.empty() && facts.name != request.kernel)) continue;
       Found each;
       each.kernel.file = part.file;
       each.kernel.target = target;
       each.kernel.facts = facts;
-      each.code = section->content;
+      each.code = code->second;
       each.binary = part.code;
-      each.section = name;
-      found.push_back(std::move(each));
+      each.section = std::string(kPrefix) + facts.name;
+      if (each.code.size() > kMostCode)
+        errors.push_back(refused_code(what_of(each.kernel), "it has more than 8 MiB of it"));
+      else
+        found.push_back(std::move(each));
     }
   }
   return found;
 }
 
-void add_lines(AnalyzedKernel& kernel, const xe::LineTable& table) {
+void add_lines(AnalyzedKernel& kernel, std::span<const xe::Instruction> instructions,
+               const xe::LineTables& tables, const std::string& section) {
   // ocloc was given a copy of OpenCL C by this name.
   const auto shown = [&](const std::string& name) {
     return kernel.file.ends_with(".cl") && name.ends_with("source.cl") ? kernel.file : name;
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, LineCost> costs;
-  for (const xe::Instruction& each : kernel.instructions) {
-    const xe::SourceLine* line = table.find(each.offset);
+  for (const xe::Instruction& each : instructions) {
+    const xe::SourceLine* line = tables.find(section, each.offset);
     if (!line) continue;
     LineCost& cost = costs[{line->file, line->line}];
-    cost.file = shown(table.files[line->file]);
+    if (cost.instructions++ == 0) cost.file = shown(tables.files[line->file]);
     cost.line = line->line;
-    ++cost.instructions;
     cost.messages += each.is_send() ? 1 : 0;
   }
   for (auto& [place, cost] : costs) kernel.lines.push_back(std::move(cost));
@@ -92,6 +126,34 @@ void add_occupancy(AnalyzedKernel& kernel, const CheckRequest& launch) {
   }
   kernel.slm = total_slm(kernel.facts, arguments);
   kernel.occupancy = occupancy(kernel.facts, core_limits(*kernel.target), kernel.group, kernel.slm);
+}
+
+/// Those whose codes one child decodes.
+std::span<Found> take_batch(std::span<Found>& left) {
+  std::size_t count = 0;
+  for (std::uint64_t bytes = 0; count < left.size(); ++count) {
+    bytes += left[count].code.size();
+    if (count > 0 && bytes > kCodeOfOneChild) break;
+  }
+  const auto batch = left.first(count);
+  left = left.subspan(count);
+  return batch;
+}
+
+/// Products that were named and could not be compiled for are told; of those that were chosen for want of a
+/// name, the first failure, when there is no other.
+void add_failures(const PartSet& set, const AnalyzeRequest& request, bool is_any_found, Analysis& to) {
+  const bool named = !request.targets.empty();
+  for (const auto& [name, failure] : set.failures) {
+    if (failure.kind == Failure::interrupted) continue;
+    const Error error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "kiln", failure.diagnostic);
+    const bool is_told = std::ranges::any_of(to.errors, [&](const Error& each) {
+      return each.diagnostic() && to_text(*each.diagnostic()) == to_text(failure.diagnostic);
+    });
+    const bool tells =
+        named || (to.errors.empty() && (!is_any_found || failure.kind != Failure::unknown_target));
+    if (tells && !is_told) to.errors.push_back(error);
+  }
 }
 
 }  // namespace
@@ -122,42 +184,47 @@ Analysis analyze_file(const std::string& file, const std::string& flags, const A
     compile_missing(set, request.targets.empty() ? default_targets(set) : request.targets, flags,
                     request.time_limit);
   for (const Error& error : set.errors) analysis.errors.push_back(error);
-  std::vector<Found> found = find_kernels(set, request);
-  for (const auto& [name, failure] : set.failures)
-    if ((found.empty() || failure.kind != Failure::unknown_target) && failure.kind != Failure::interrupted &&
-        analysis.errors.empty())
-      analysis.errors.push_back(refused(failure.diagnostic));
+  std::vector<Error> damaged;
+  std::vector<Found> found = find_kernels(set, request, damaged);
+  add_failures(set, request, !found.empty(), analysis);
+  for (Error& error : damaged) analysis.errors.push_back(std::move(error));
   if (found.empty() && analysis.errors.empty())
     analysis.errors.push_back(refused(nothing_native(file, request.kernel)));
-  std::vector<Code> codes;
-  for (const Found& each : found) codes.push_back({each.code, xe::instruction_set(*each.kernel.target)});
-  auto texts = disassemble(codes, request.time_limit);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    AnalyzedKernel& kernel = found[i].kernel;
-    const auto fail = [&](const xe::NoText& why) {
-      const bool is_library =
-          why.kind == xe::NoText::Kind::no_library || why.kind == xe::NoText::Kind::not_the_library;
-      const Error error(
-          is_library ? ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE : ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
-          "libiga64", why.diagnostic(what_of(kernel)));
-      if (analysis.errors.empty() || !is_library) analysis.errors.push_back(error);  // once is enough
-    };
-    if (!texts[i]) {
-      fail(texts[i].error());
-      continue;
+  std::map<const std::byte*, xe::LineTables> lines;  // by binary
+  for (std::span<Found> left = found; !left.empty() && !InterruptGuard::interrupted();) {
+    const std::span<Found> batch = take_batch(left);
+    std::vector<Code> codes;
+    for (const Found& each : batch) codes.push_back({each.code, xe::instruction_set(*each.kernel.target)});
+    auto texts = disassemble(codes, request.time_limit);
+    for (std::size_t i = 0; i < batch.size() && !InterruptGuard::interrupted(); ++i) {
+      AnalyzedKernel& kernel = batch[i].kernel;
+      const auto fail = [&](const xe::NoText& why) {
+        const bool is_library =
+            why.kind == xe::NoText::Kind::no_library || why.kind == xe::NoText::Kind::not_the_library;
+        const Error error(
+            is_library ? ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE : ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
+            "libiga64", why.diagnostic(what_of(kernel)));
+        if (analysis.errors.empty() || !is_library) analysis.errors.push_back(error);  // once is enough
+      };
+      if (!texts[i]) {
+        fail(texts[i].error());
+        continue;
+      }
+      const auto read = xe::read_instructions(*texts[i], batch[i].code.size());
+      if (!read) {
+        fail(read.error());
+        continue;
+      }
+      if (request.keep_text) kernel.text = std::move(*texts[i]);
+      texts[i] = std::string();
+      const auto instructions = xe::without_padding(*read);
+      kernel.code = xe::analyze(instructions, register_bytes(*kernel.target));
+      const auto [tables, is_new] = lines.try_emplace(batch[i].binary.data());
+      if (is_new) tables->second = xe::read_lines(batch[i].binary);
+      add_lines(kernel, instructions, tables->second, batch[i].section);
+      add_occupancy(kernel, request.launch);
+      analysis.kernels.push_back(std::move(kernel));
     }
-    const auto instructions = xe::read_instructions(*texts[i], found[i].code.size());
-    if (!instructions) {
-      fail(instructions.error());
-      continue;
-    }
-    const auto kept = xe::without_padding(*instructions);
-    kernel.instructions.assign(kept.begin(), kept.end());
-    kernel.text = std::move(*texts[i]);
-    kernel.code = xe::analyze(kernel.instructions, register_bytes(*kernel.target));
-    add_lines(kernel, xe::read_lines(found[i].binary, found[i].section));
-    add_occupancy(kernel, request.launch);
-    analysis.kernels.push_back(std::move(kernel));
   }
   return analysis;
 }

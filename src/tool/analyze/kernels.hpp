@@ -26,8 +26,7 @@ struct AnalyzedKernel {
   std::string file;
   const Target* target = nullptr;
   KernelFacts facts;
-  std::string text;                             ///< of libiga64
-  std::vector<xe::Instruction> instructions{};  ///< without padding
+  std::string text;  ///< of libiga64, where it was asked for
   xe::CodeAnalysis code{};
   std::vector<LineCost> lines{};     ///< by file and line; empty: built without -g
   std::uint64_t group = 0, slm = 0;  ///< work-items and bytes that occupancy is for
@@ -49,7 +48,8 @@ struct Analysis {
 struct AnalyzeRequest {
   std::vector<const Target*> targets;
   CheckRequest launch;
-  std::string kernel;  ///< empty: all
+  std::string kernel;      ///< empty: all
+  bool keep_text = false;  ///< of the disassembly
   std::chrono::milliseconds time_limit{};
 };
 

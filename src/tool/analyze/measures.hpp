@@ -24,7 +24,7 @@ enum class Measure : std::uint8_t {
   instructions,
 };
 inline constexpr std::size_t kMeasures = 9;
-using Measures = std::array<std::uint64_t, kMeasures>;
+using Measures = std::array<std::optional<std::uint64_t>, kMeasures>;  ///< nothing: it is not known
 
 [[nodiscard]] Measures measures_of(const AnalyzedKernel& kernel);
 /// "spilled_bytes", of JSON and budgets, and "bytes of spilled registers".
@@ -40,25 +40,34 @@ struct Change {
   [[nodiscard]] bool worse() const { return is_worse(measure, before, now); }
 };
 
-/// What tells two analyses apart, worst first. Kernels are matched by name, and by target where both sides
-/// have the same ones. `unmatched` gets those that stand on one side alone. Pure.
-[[nodiscard]] std::vector<Change> changes(const std::vector<AnalyzedKernel>& before,
-                                          const std::vector<AnalyzedKernel>& now,
-                                          std::vector<std::string>& unmatched);
+/// Two analyses side by side.
+struct Comparison {
+  std::vector<Change> changes;         ///< worst first
+  std::vector<std::string> unmatched;  ///< kernels that stand on one side alone
+  std::size_t matched = 0;             ///< kernels that stand on both
+};
+/// Kernels are matched by name and product, several of the same ones in their order; by name alone where each
+/// side has one product, and they differ. What is not known on both sides is no change. Pure.
+[[nodiscard]] Comparison compare(const std::vector<AnalyzedKernel>& before,
+                                 const std::vector<AnalyzedKernel>& now);
 
-/// A budget as JSON, and what is worse than one says. Pure.
-[[nodiscard]] Json budget_of(const std::vector<AnalyzedKernel>& kernels);
+/// A budget as JSON, and what is worse than one says. What is not known is left out. Error: a kernel is there
+/// twice for a product; which one, and where. Pure.
+[[nodiscard]] tl::expected<Json, std::string> budget_of(const std::vector<AnalyzedKernel>& kernels);
 struct BudgetVerdict {
   std::vector<Change> worse;
   std::vector<std::string> missing;  ///< kernels of the budget that the files do not have
+  std::vector<std::string> unknown;  ///< numbers of the budget that these kernels do not tell
+  [[nodiscard]] bool kept() const { return worse.empty() && missing.empty() && unknown.empty(); }
 };
-/// Nothing: it is no budget.
-[[nodiscard]] std::optional<BudgetVerdict> hold_against(const Json& budget,
-                                                        const std::vector<AnalyzedKernel>& kernels);
+/// Every kernel of an entry's name and product is held against it. Error: why it is no budget. Pure.
+[[nodiscard]] tl::expected<BudgetVerdict, std::string> hold_against(
+    const Json& budget, const std::vector<AnalyzedKernel>& kernels);
 
 /// K0444.
 [[nodiscard]] Diagnostic unusable_budget(const std::string& file, const std::string& reason);
 [[nodiscard]] Diagnostic unwritable_budget(const std::string& file, const std::string& reason);
+[[nodiscard]] Diagnostic ambiguous_budget(const std::string& file, const std::string& reason);
 /// K0443.
 [[nodiscard]] Diagnostic over_budget(const std::string& file, const BudgetVerdict& verdict);
 

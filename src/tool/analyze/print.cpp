@@ -24,7 +24,7 @@ std::string counted(std::uint64_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-/// "0x1c0 (line 12)"
+/// "0x1c0 of 0x230"
 std::string place_text(const AnalyzedKernel& kernel, std::uint32_t offset) {
   return hexadecimal(offset) + " of " + hexadecimal(static_cast<std::uint32_t>(kernel.code.bytes));
 }
@@ -70,6 +70,7 @@ void print_messages(const AnalyzedKernel& kernel) {
 }
 
 void print_loops(const AnalyzedKernel& kernel) {
+  if (!kernel.code.loops_known) say("    loops: not known, as there are more than are looked at\n");
   for (const xe::Loop& each : kernel.code.loops) {
     std::uint64_t messages = 0;
     for (const xe::MessageEntry& entry : each.messages) messages += entry.count;
@@ -116,9 +117,12 @@ void print_kernel(const AnalyzedKernel& kernel, bool disassemble) {
   }
   say("    %s, %s; SIMD %u, %u registers\n", counted(kernel.code.instructions, "instruction").c_str(),
       counted(kernel.code.bytes, "byte").c_str(), facts.simd_size, facts.grf_count);
-  say("    live registers: %u at %s%s\n", kernel.code.live.peak,
-      place_text(kernel, kernel.code.live.at).c_str(),
-      kernel.code.live.indirect ? ", and those that are addressed indirectly" : "");
+  if (kernel.code.live.known)
+    say("    live registers: %u at %s%s\n", kernel.code.live.peak,
+        place_text(kernel, kernel.code.live.at).c_str(),
+        kernel.code.live.indirect ? ", and those that are addressed indirectly" : "");
+  else
+    say("    live registers: not known, as the code branches more than is followed\n");
   say("    spills: %s\n", spill_text(kernel).c_str());
   say("    occupancy: %s\n", occupancy_text(kernel).c_str());
   print_loops(kernel);
@@ -128,29 +132,32 @@ void print_kernel(const AnalyzedKernel& kernel, bool disassemble) {
   say("\n");
 }
 
-void print_changes(const std::vector<Change>& changes, const std::vector<std::string>& unmatched) {
-  for (const std::string& each : unmatched) say("only on one side: %s\n", each.c_str());
-  if (changes.empty()) {
-    say("nothing changed\n");
+void print_comparison(const Comparison& comparison) {
+  for (const std::string& each : comparison.unmatched) say("only on one side: %s\n", each.c_str());
+  if (comparison.changes.empty()) {
+    say("%s\n",
+        comparison.matched == 0 ? "nothing to compare: no kernel is on both sides" : "nothing changed");
     return;
   }
   std::vector<std::vector<std::string>> rows{{"KERNEL", "TARGET", "WHAT", "VERDICT", "BEFORE", "NOW"}};
-  for (const Change& each : changes)
+  for (const Change& each : comparison.changes)
     rows.push_back({each.kernel, each.target, words_of(each.measure), each.worse() ? "worse" : "better",
                     std::to_string(each.before), std::to_string(each.now)});
   print_table(rows, 4);
 }
 
 Json to_json(const AnalyzedKernel& kernel, bool disassemble) {
-  using xe::Action, xe::Unit;
+  using xe::Action, xe::Unit, xe::Liveness;
   const KernelFacts& facts = kernel.facts;
   const xe::CodeAnalysis& code = kernel.code;
   Json json{{"file", kernel.file},          {"target", kernel.target->name},
             {"kernel", facts.name},         {"instructions", code.instructions},
             {"bytes", code.bytes},          {"simd_size", facts.simd_size},
             {"registers", facts.grf_count}, {"slm_bytes", kernel.slm}};
-  json["live_registers"] = {
-      {"peak", code.live.peak}, {"offset", code.live.at}, {"indirect", code.live.indirect}};
+  const Liveness& live = code.live;
+  json["live_registers"] = {{"peak", live.known ? Json(live.peak) : Json()},
+                            {"offset", live.known ? Json(live.at) : Json()},
+                            {"indirect", live.indirect}};
   json["spills"] = {{"bytes", facts.spill_size},
                     {"scratch_stores", code.count(Unit::scratch, Action::store)},
                     {"scratch_loads", code.count(Unit::scratch, Action::load)}};
@@ -170,7 +177,7 @@ Json to_json(const AnalyzedKernel& kernel, bool disassemble) {
                            {"count", each.count}});
   json["messages"] = Json::array();
   for (const xe::MessageEntry& each : code.messages) json["messages"].push_back(to_json(each));
-  json["loops"] = Json::array();
+  json["loops"] = code.loops_known ? Json::array() : Json();
   for (const xe::Loop& each : code.loops) {
     Json loop{
         {"begin", each.begin}, {"end", each.end}, {"depth", each.depth}, {"instructions", each.instructions}};

@@ -7,7 +7,7 @@
 namespace kiln::tool {
 
 void print_kernel(const AnalyzedKernel& kernel, bool disassemble);
-void print_changes(const std::vector<Change>& changes, const std::vector<std::string>& unmatched);
+void print_comparison(const Comparison& comparison);
 
 [[nodiscard]] Json to_json(const AnalyzedKernel& kernel, bool disassemble);
 [[nodiscard]] Json to_json(const Change& change);

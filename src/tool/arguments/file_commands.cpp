@@ -34,10 +34,11 @@ constexpr const char* kAnalyzeFooter = R"(
 Native code is decoded by Intel's libiga64 (of libigc1 or libigc2), which no GPU is needed for. OpenCL C and SPIR-V are
 compiled by ocloc, for each --target, else for one product a generation. Lines of the source are there for code that was
 built with -g (--options=-g), which can be other code than without.
-Two files, or one with --options given twice, are compared: what changed, worst first.
+Two files, or one with --options given twice, are compared: what changed, worst first. With a budget they are not: it is
+of all kernels of all files.
 A budget is JSON: for each kernel and product the spills, SLM, live registers, instructions of the largest loop and
 occupancy that it may have. Take a number out, and it is not looked at.
-Occupancy is for the required group size, else --group, else the hint, else 256 work-items.
+Occupancy is for the required group size, else --group, else the hint, else 256 work-items or as many as fit.
 Read more in docs/analyze.md.
 
 Exit status: 0, 2 usage, 3 over the budget, 5 no libiga64, or a file that cannot be read, compiled, decoded or written.)";
