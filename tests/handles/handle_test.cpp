@@ -9,6 +9,7 @@
 
 #include "kiln/bundle.hpp"
 #include "kiln/log.hpp"
+#include "kiln/sharing.hpp"
 #include "support/stub_driver.hpp"
 
 using namespace kiln;
@@ -383,4 +384,57 @@ TEST_CASE("a list that is shorter when it is asked for the second time") {
   CHECK(DriverRef(stub.driver).devices().value().empty());
   CHECK(drivers(device.api()).value().empty());
   CHECK(device.queue_groups().value().empty());
+}
+
+namespace {
+
+/// Stands in for Intel's driver, which has these two beside the tables.
+struct ImportedPages {
+  static inline void* data = nullptr;
+  static inline std::size_t size = 0;
+  static inline int released = 0;
+  static inline ze_result_t answer = ZE_RESULT_SUCCESS;
+  static ze_result_t import(ze_driver_handle_t, void* pages, std::size_t bytes) {
+    data = pages;
+    size = bytes;
+    return answer;
+  }
+  static ze_result_t release(ze_driver_handle_t, void* pages) {
+    released += pages == data;
+    return ZE_RESULT_SUCCESS;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("memory of the host is imported by Intel's own functions, and released by them once") {
+  StubDriver stub;
+  const ContextRef context = stub.new_handle<ze_context_handle_t>();
+  alignas(4096) static std::byte pages[8192];
+  const auto lacking = import_host(stub.driver, context, pages, sizeof pages);
+  REQUIRE_FALSE(lacking);
+  CHECK(lacking.error().diagnostic()->code == "K0230");
+  stub.extension_functions = {
+      {"zexDriverImportExternalPointer", reinterpret_cast<void*>(ImportedPages::import)},
+      {"zexDriverReleaseImportedPointer", reinterpret_cast<void*>(ImportedPages::release)}};
+  const auto part = import_host(stub.driver, context, pages, 64);
+  REQUIRE_FALSE(part);
+  CHECK(part.error().diagnostic()->code == "K0237");
+  ImportedPages::answer = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;  // switched off in the driver
+  const auto off = import_host(stub.driver, context, pages, sizeof pages);
+  REQUIRE_FALSE(off);
+  CHECK(off.error().diagnostic()->code == "K0230");
+  CHECK(ImportedPages::released == 0);
+  ImportedPages::answer = ZE_RESULT_SUCCESS;
+  {
+    auto imported = import_host(stub.driver, context, pages, sizeof pages);
+    REQUIRE(imported);
+    CHECK(imported->data() == pages);
+    CHECK(ImportedPages::data == pages);
+    CHECK(ImportedPages::size == sizeof pages);
+    const ImportedHost moved = *std::move(imported);
+    CHECK(ImportedPages::released == 0);
+  }
+  CHECK(ImportedPages::released == 1);
+  CHECK(stub.calls(Call::zeMemFree) == 0);
 }

@@ -137,9 +137,12 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetApiVersion>, AnyArgume
   *out = static_cast<ze_api_version_t>(stub.api_version);
   return ZE_RESULT_SUCCESS;
 }
-ze_result_t answer(StubDriver&, Tag<Call::zeDriverGetExtensionFunctionAddress>, AnyArgument, AnyArgument,
-                   void**) {
-  return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDriverGetExtensionFunctionAddress>, AnyArgument,
+                   const char* name, void** address) {
+  const auto found = stub.extension_functions.find(name);
+  if (found == stub.extension_functions.end()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  *address = found->second;
+  return ZE_RESULT_SUCCESS;
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetProperties>, AnyArgument,
                    ze_device_properties_t* out) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -136,6 +137,7 @@ class StubDriver {
   bool signalled = true;
   std::uint32_t cooperative_groups = 4;  // what zeKernelSuggestMaxCooperativeGroupCount gives
   ze_kernel_indirect_access_flags_t indirect_access = 0;  // what zeKernelSetIndirectAccess was given last
+  std::map<std::string, void*, std::less<>> extension_functions;  // that the driver has by name
   std::uint32_t vanishing = 0;     // items that are gone when a list is asked for the second time
   std::function<void()> on_build;  // called by zeModuleCreate before it begins
   bool recording = true;           // false: only counts, which allocates nothing
