@@ -4,7 +4,7 @@
 
 #include <level_zero/ze_api.h>
 
-#include <atomic>
+#include <cstddef>
 #include <string>
 
 #include "kiln/abi.hpp"
@@ -12,6 +12,7 @@
 
 // One list. REQUIRED(table, name): ze<table><name> is in version 1.0 to 1.4 and every driver has it.
 // OPTIONAL(name, type): newer than that, or the loader's own; the pointer is null where it is lacking.
+// New ones stand at the end: compiled programs know the places of those before.
 #define KILN_ENTRY_POINTS(REQUIRED, OPTIONAL)                                                        \
   REQUIRED(Driver, Get)                                                                              \
   REQUIRED(Driver, GetApiVersion)                                                                    \
@@ -120,10 +121,13 @@ struct Api {
   friend bool operator==(const Api&, const Api&) = default;
 };
 
+// Tables grow with the library. So a program has none of its own that the library reads to the library's end,
+// and none of the library's is data that a program is linked to, which would get a copy of the old size.
 namespace detail {
 /// Each REQUIRED entry point gives UNINITIALIZED: what an empty handle calls, and every handle before a load.
-extern const Api kNoDriver;
-extern std::atomic<const Api*> default_table;
+[[nodiscard, gnu::const]] const Api& no_driver();
+/// What the program's headers know of a table, in bytes, is read.
+const Api& load_table(const Api& table, std::size_t size);
 }  // namespace detail
 
 // Each source has a table of its own, which lives until the process ends, and each handle carries that of its
@@ -131,7 +135,7 @@ extern std::atomic<const Api*> default_table;
 
 /// The table of raw handles whose driver nobody names: the loader's, or what load_table() was given last.
 /// Thread-safe.
-inline const Api& default_api() { return *detail::default_table.load(std::memory_order_acquire); }
+[[nodiscard]] const Api& default_api();
 
 /// Opens the Level Zero loader (`libze_loader.so.1`), fills its table, which becomes default_api(), and calls
 /// zeInit; where that shows no GPU, since another part of the program asked zeInit for other kinds before,
@@ -150,6 +154,6 @@ inline const Api& default_api() { return *detail::default_table.load(std::memory
 /// zeInit or zeInitDrivers. Give zelLoaderTranslateHandle too where the table is a loader's, 1.8 to 1.32:
 /// without it nobody can tell that the loader intercepts calls, and then its logs of failed builds, and
 /// before 1.9 link_modules(), end the process. Thread-safe.
-const Api& load_table(const Api& table);
+inline const Api& load_table(const Api& table) { return detail::load_table(table, sizeof table); }
 
 }  // namespace kiln

@@ -25,14 +25,17 @@ class Ref {
   constexpr Ref(Handle handle, const Api& api) : handle_(handle), api_(&api) {}
 
   [[nodiscard]] constexpr Handle raw() const { return handle_; }
-  [[nodiscard]] constexpr const Api& api() const { return *api_; }
+  /// Of an empty one, a table whose entry points give UNINITIALIZED.
+  [[nodiscard]] constexpr const Api& api() const { return api_ ? *api_ : detail::no_driver(); }
+  /// The same, null where no table was given: for comparisons on the way of a launch.
+  [[nodiscard]] constexpr const Api* table() const { return api_; }
   constexpr explicit operator bool() const { return handle_ != nullptr; }
   /// By the handle alone: it is an address, which no two drivers of a process give.
   friend constexpr bool operator==(const Ref& a, const Ref& b) { return a.handle_ == b.handle_; }
 
  private:
   Handle handle_ = nullptr;
-  const Api* api_ = &detail::kNoDriver;
+  const Api* api_ = nullptr;  // only without a handle
 };
 
 /// Owns what `R` refers to and calls `R::destroy` once. Parents must outlive children; nothing is counted.

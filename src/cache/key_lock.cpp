@@ -69,11 +69,13 @@ struct KeyLocks::LockFile {
     std::mutex mutex;
     std::map<FileName, std::unique_ptr<LockFile>> files;
   };
-  static Registry& registry() {
-    static auto* all = new Registry;  // outlives whoever asks while the process ends
-    return *all;
-  }
+  static Registry& registry();
 };
+
+KeyLocks::LockFile::Registry& KeyLocks::LockFile::registry() {
+  static auto* all = new Registry;  // outlives whoever asks while the process ends
+  return *all;
+}
 
 KeyLocks::LockFile* KeyLocks::open_file(int folder, const char* name) {
   LockFile::Registry& registry = LockFile::registry();

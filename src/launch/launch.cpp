@@ -78,8 +78,8 @@ constexpr const char* kSetArgument = "zeKernelSetArgumentValue";
 constexpr const char* kSetGroupSize = "zeKernelSetGroupSize";
 
 bool are_of_one_driver(KernelRef kernel, CommandListRef list, EventRef signal) {
-  const Api& api = kernel.api();
-  return &list.api() == &api && (!signal || &signal.api() == &api);
+  const Api* const table = kernel.table();
+  return list.table() == table && (!signal || signal.table() == table);
 }
 
 /// Straight through the table: a Result for each call would cost more than the check.
@@ -87,7 +87,7 @@ template <class ValueOf>
 [[gnu::always_inline]] inline detail::Sent send(CommandListRef list, KernelRef kernel, const Launch& launch,
                                                 std::span<const LaunchArgument> arguments, ValueOf value_of,
                                                 ze_event_handle_t* events) {
-  const Api& ze = kernel.api();
+  const Api& ze = *kernel.table();  // the list's, and a list that is not empty has one
   std::uint32_t index = 0;
   for (const LaunchArgument& argument : arguments)
     if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size,

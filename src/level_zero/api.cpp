@@ -5,7 +5,10 @@
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "kiln/structures.hpp"
@@ -39,15 +42,14 @@ constexpr Api complete(Api api) {
 
 }  // namespace
 
-namespace detail {
-constinit const Api kNoDriver = complete({});
-constinit std::atomic<const Api*> default_table = &kNoDriver;
-bool tearing_down = false;
-}  // namespace detail
+bool detail::tearing_down = false;
 
 namespace {
 
 using detail::kLoader;
+
+constinit const Api no_driver_table = complete({});
+constinit std::atomic<const Api*> default_table = &no_driver_table;
 
 /// A table that was given out: it stays as it is until the process ends.
 struct Table {
@@ -230,11 +232,15 @@ Result<const Api*> open_driver(const std::string& path) {
 
 }  // namespace
 
+const Api& detail::no_driver() { return no_driver_table; }
+
+const Api& default_api() { return *default_table.load(std::memory_order_acquire); }
+
 Result<const Api*> load_loader() {
   const std::lock_guard lock(loading);
   if (const Table* table = find_library(kLoader)) return &table->api;
   auto api = open_loader();
-  if (api) detail::default_table.store(*api, std::memory_order_release);
+  if (api) default_table.store(*api, std::memory_order_release);
   return api;
 }
 
@@ -244,12 +250,14 @@ Result<const Api*> load_driver(const std::string& path) {
   return open_driver(path);
 }
 
-const Api& load_table(const Api& given) {
-  const Api whole = complete(given);
+const Api& detail::load_table(const Api& given, std::size_t size) {
+  Api known_part;
+  std::memcpy(&known_part, &given, std::min(size, sizeof known_part));
+  const Api whole = complete(known_part);
   const std::lock_guard lock(loading);
   const Table* known = find_table([&](const Table& each) { return each.api == whole; });
   const Api* api = known ? &known->api : &keep(whole, {}, detail::snapshot_of_loading(nullptr));
-  detail::default_table.store(api, std::memory_order_release);
+  default_table.store(api, std::memory_order_release);
   return *api;
 }
 

@@ -20,7 +20,7 @@
 namespace kiln::detail {
 
 /// Set when the process exits: from then on the loader and the drivers take themselves apart.
-extern bool tearing_down;
+[[gnu::visibility("hidden")]] extern bool tearing_down;
 
 /// A ref that may be empty, such as the event that an append signals.
 template <class Handle>
@@ -41,11 +41,11 @@ class Handles {
     if (refs.empty()) return;
     if (refs.size() > kFew) many_ = std::make_unique<Handle[]>(refs.size());
     data_ = many_ ? many_.get() : few_.data();
-    api_ = &refs[0].api();
+    api_ = refs[0].table();
     for (std::size_t i = 0; i < refs.size(); ++i) {
       data_[i] = refs[i].raw();
       if (!refs[i]) has_empty_ = true;
-      if (&refs[i].api() != api_) is_mixed_ = true;
+      if (refs[i].table() != api_) is_mixed_ = true;
     }
   }
   [[nodiscard]] Handle* data() const { return data_; }
@@ -109,11 +109,11 @@ bool is_of(const Api&, const T&) {
 }
 template <class Handle>
 bool is_of(const Api& api, const Ref<Handle>& ref) {
-  return &ref.api() == &api;
+  return ref.table() == &api;
 }
 template <class Handle>
 bool is_of(const Api& api, const Optional<Handle>& optional) {
-  return !optional.ref || &optional.ref.api() == &api;
+  return !optional.ref || optional.ref.table() == &api;
 }
 template <class Handle>
 bool is_of(const Api& api, const Handles<Handle>& handles) {
@@ -156,7 +156,7 @@ Result<void> call(const char* name, ze_result_t (*Api::*function)(Parameters...)
                   const Rest&... rest) {
   if (is_empty(plain(first)) || (is_empty(plain(rest)) || ...)) [[unlikely]]
     return tl::unexpected(empty_handle(name));
-  const Api& api = first.api();
+  const Api& api = *first.table();  // what is not empty has one
   if (!(is_of(api, plain(rest)) && ...)) [[unlikely]]
     return tl::unexpected(foreign_handle(name));
   const ze_result_t code = (api.*function)(first.raw(), raw_of(plain(rest))...);

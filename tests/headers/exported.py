@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every name that the library exports is Kiln's own, has the version of the soname, and keeps nothing loaded for ever; and
-the functions of its interface are those of the list: exported.py check|update LIBRARY VERSION LIST"""
+"""Every name that the library exports is Kiln's own, has the version of the soname, and keeps nothing loaded for ever; none
+is data; and the functions of its interface are those of the list: exported.py check|update LIBRARY VERSION LIST"""
 import pathlib
 import re
 import subprocess
@@ -28,6 +28,14 @@ for kind, name in symbols:
         wrong.append(f'{kind} {readable[name]} {tag}')
 if wrong or not symbols:
     sys.exit(f'{len(wrong)} of {len(symbols)} exported names are not Kiln\'s, or not of {version}:\n' + '\n'.join(wrong[:20]))
+# A program that is linked to data gets a copy, as large as the data was then, which the library reads beyond when it grows.
+# What tells types is made by the compiler, and as large as the type's bases and virtual functions make it; inline constants
+# (V), of which every program has its own, are there or not as the compiler optimizes.
+data = [(kind, readable[name]) for (kind, _), name in zip(symbols, mangled) if kind in 'BCDGRSV']
+data = [name for kind, name in data if not name.startswith(('vtable for ', 'typeinfo for ', 'typeinfo name for '))
+        and not (kind == 'V' and re.search(r'::k[A-Z]\w*$', name))]
+if data:
+    sys.exit(f'{len(data)} objects of data are exported; have a function give them, or keep them in their file:\n' + '\n'.join(data))
 
 # Weak ones are of inline functions, and another compiler makes others; what is `detail` or `offline` is for Kiln alone.
 names = sorted(name for (kind, _), name in zip(symbols, mangled)
