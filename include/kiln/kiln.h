@@ -11,9 +11,9 @@
 // What holds for every function here
 //
 // Results. Every function that can fail gives a kiln_result, whose values are Level Zero's. `error` is the
-// last parameter; null: not wanted. It is set by every call: to null on success and on KILN_NOT_READY, else
-// to a kiln_error with Kiln's code ("K0101"), a text that says what to change, and the same as JSON. No
-// exception leaves the library, and none may come in through a log sink.
+// last parameter; null: not wanted. It is set by every call: to null on success and where a wait was over
+// (KILN_NOT_READY), else to a kiln_error with Kiln's code ("K0101"), a text that says what to change, and the
+// same as JSON. No exception leaves the library, and none may come in through a log sink.
 //
 // Ownership. What a function gives through a handle belongs to the caller, who destroys it once, in any
 // order: an object keeps what it was made of (a kernel its bundle, a bundle its device), and that goes with
@@ -49,7 +49,7 @@ typedef uint32_t kiln_result;
 
 enum {
   KILN_SUCCESS = 0,
-  KILN_NOT_READY = 1,  ///< a wait that was over before what it waited for
+  KILN_NOT_READY = 1,  ///< a wait that was over before what it waited for; a compilation that was cancelled
   KILN_ERROR_DEVICE_LOST = 0x70000001,
   KILN_ERROR_OUT_OF_HOST_MEMORY = 0x70000002,
   KILN_ERROR_OUT_OF_DEVICE_MEMORY = 0x70000003,
@@ -447,7 +447,8 @@ enum {
   KILN_FEATURE_LIST_SYNCHRONIZE = 2,
   KILN_FEATURE_COUNTER_BASED_EVENTS = 3,
   KILN_FEATURE_APPEND_LISTS = 4,
-  KILN_FEATURE_HOST_FUNCTIONS = 5
+  KILN_FEATURE_HOST_FUNCTIONS = 5,
+  KILN_FEATURE_IMPORT_HOST = 6
 };
 /// `has` is 1 where driver and loader have the KILN_FEATURE_…
 KILN_CHECKED kiln_result kiln_device_has(kiln_device device, uint32_t feature, uint32_t* has,
@@ -543,6 +544,12 @@ KILN_CHECKED kiln_result kiln_buffer_put_ipc(kiln_buffer buffer, const kiln_ipc_
 /// Memory of another process, whose `size` that one tells.
 KILN_CHECKED kiln_result kiln_buffer_open_ipc(kiln_device device, const kiln_ipc_handle* ipc, size_t size,
                                               kiln_buffer* buffer, kiln_error* error);
+/// Memory of the host that the program has already, such as a mapped file, as a buffer: kernels and copies
+/// take its address. Whole pages, in no import that is still there, and yours: they must stay until this
+/// buffer was destroyed. Errors: K0237 where they are not whole; K0230 without KILN_FEATURE_IMPORT_HOST; or
+/// the driver's, as for memory that it cannot map.
+KILN_CHECKED kiln_result kiln_buffer_import_host(kiln_device device, void* data, size_t size,
+                                                 kiln_buffer* buffer, kiln_error* error);
 
 // ---- The kernel cache
 
@@ -671,6 +678,12 @@ KILN_CHECKED kiln_result kiln_bundle_global(kiln_bundle bundle, const char* name
 KILN_CHECKED kiln_result kiln_bundle_function(kiln_bundle bundle, const char* name, void** address,
                                               kiln_error* error);
 void* kiln_bundle_native(kiln_bundle bundle);  ///< a ze_module_handle_t; null for a bad handle
+/// Links modules after their build: what one declares and another defines, circles too. All are built with
+/// the flag `-library-compilation`, and no kernel is made before. All or nothing. In whatever order the
+/// bundles are destroyed, their code stays as long as a kernel or bundle of one of them. Errors: K0236 with
+/// the names that are missing; K0228. kiln_bundle_link() links before the build, which is faster to call.
+/// Thread-safe.
+KILN_CHECKED kiln_result kiln_link_modules(const kiln_bundle* bundles, uint32_t count, kiln_error* error);
 void kiln_bundle_destroy(kiln_bundle bundle);
 
 /// A kernel of its own each time, so that every thread can have one. Errors: K0208 with the names there are,
@@ -685,6 +698,73 @@ KILN_CHECKED kiln_result kiln_kernel_suggest_group_size(kiln_kernel kernel, kiln
                                                         kiln_extent* group_size, kiln_error* error);
 void* kiln_kernel_native(kiln_kernel kernel);  ///< a ze_kernel_handle_t; null for a bad handle
 void kiln_kernel_destroy(kiln_kernel kernel);
+
+// ---- What a program may watch Kiln do
+//
+// Each observer is one function and one pointer for the whole process, as the log's sink is, and null in the
+// beginning, which costs nothing. What sets another, or null, waits for calls of the one before that are
+// under way on other threads, so that what `user` points to may then go; one that was set from C++ is
+// replaced too. An observer is called on the thread that does the work, with no lock held, by several threads
+// at the same time. It may call Kiln, of which it is told again; it must throw nothing, and not wait for a
+// thread that sets another. Structs, texts and errors are good until it returns. All functions here are
+// thread-safe. A struct here is the library's: `struct_size` says how much of it is there, which may be less
+// or more than the header of the program knows.
+
+enum {
+  KILN_COMPILATION_FRONT_END = 0,  ///< libocloc: OpenCL C to SPIR-V
+  KILN_COMPILATION_CODE = 1        ///< the driver: SPIR-V, or OpenCL C where it takes that, to code
+};
+/// Told twice, before a compilation and when it has ended; how far it is in between, nobody says. What comes
+/// from the cache, or waits for another thread that compiles the same, is no compilation.
+typedef struct kiln_compilation_news {
+  uint32_t struct_size, struct_version;
+  uint64_t number;   ///< of this compilation in the process, from 1 on: both calls have the same
+  const char* name;  ///< the file or source; "" where nobody said
+  const char* log;   ///< the compiler's, where it has ended
+  uint64_t time;     ///< nanoseconds, where it has ended
+  uint32_t step;     ///< KILN_COMPILATION_…
+  uint32_t ended;    ///< 1: it has
+  kiln_result result;
+  uint32_t reserved;
+} kiln_compilation_news;
+KILN_DETAIL_STRUCT(kiln_compilation_news)
+typedef void (*kiln_compilation_observer)(void* user, const kiln_compilation_news* news);
+KILN_CHECKED kiln_result kiln_set_compilation_observer(kiln_compilation_observer observer, void* user,
+                                                       kiln_error* error);
+/// Cancels a compilation that the observer was told of: from any thread, the observer's own too. Its process
+/// is ended where it has one, at the latest after 50 ms; else it runs to its end, and what it made is
+/// dropped. The build gives KILN_NOT_READY (K0423), nothing is kept in a cache, and nothing else is tried.
+/// Gives 1 where the compilation hears it; 0 where none of that number is under way any more, or the observer
+/// that was told of it is not set any more.
+uint32_t kiln_compilation_cancel(uint64_t number);
+
+enum {
+  KILN_REFUSED_LAUNCH = 0,      ///< kiln_launch(), kiln_max_cooperative_groups()
+  KILN_REFUSED_ALLOCATION = 1,  ///< kiln_buffer_allocate(), kiln_buffer_import_fd()
+  KILN_REFUSED_BUILD = 2,       ///< kiln_bundle_load(), its kin and kiln_bundle_compile()
+  KILN_REFUSED_KERNEL = 3       ///< kiln_kernel_create()
+};
+/// Told once for each of these calls that fails, be it that Kiln refused or the driver, just before the
+/// caller gets the same error; not of what C's own parameters have wrong (K0901 to K0903). `what` is
+/// KILN_REFUSED_… The error stays Kiln's.
+typedef void (*kiln_refusal_observer)(void* user, uint32_t what, kiln_error error);
+KILN_CHECKED kiln_result kiln_set_refusal_observer(kiln_refusal_observer observer, void* user,
+                                                   kiln_error* error);
+
+/// Memory that Kiln got from a driver, or is about to give back: told behind the one call and before the
+/// other, so that no address is told twice without its end.
+typedef struct kiln_allocation_news {
+  uint32_t struct_size, struct_version;
+  const void* data;
+  uint64_t size;   ///< bytes asked for
+  void* context;   ///< a ze_context_handle_t
+  uint32_t kind;   ///< KILN_MEMORY_…
+  uint32_t freed;  ///< 1: it is about to be
+} kiln_allocation_news;
+KILN_DETAIL_STRUCT(kiln_allocation_news)
+typedef void (*kiln_allocation_observer)(void* user, const kiln_allocation_news* news);
+KILN_CHECKED kiln_result kiln_set_allocation_observer(kiln_allocation_observer observer, void* user,
+                                                      kiln_error* error);
 
 // ---- Events
 

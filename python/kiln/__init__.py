@@ -14,10 +14,14 @@ from ._device import Buffer, Cache, Device, DeviceInfo, GlobalVariable, Identity
 from ._errors import Error
 from ._files import (Argument, File, Finding, KernelFacts, Meaning, Occupancy, Part, Room, Target, explain, explain_log,
                      target, targets)
-from ._kernels import Bundle, Image, Kernel, Local, Pointer, Sampler
+from ._kernels import Bundle, Image, Kernel, Local, Pointer, Sampler, link_modules
 from ._library import library_version, log_to
+from ._observe import Allocation, Compilation, watch_allocations, watch_compilations, watch_refusals
 
-__all__ = ['Argument', 'Buffer', 'Bundle', 'Cache', 'Device', 'DeviceInfo', 'Error', 'Event', 'EventPool', 'File', 'Finding',
-           'GlobalVariable', 'Identity', 'Image', 'Kernel', 'KernelFacts', 'List', 'Local', 'Meaning', 'NativeHandles', 'Occupancy', 'Part',
-           'PciAddress', 'Pointer', 'Queue', 'QueueGroup', 'RegionPlace', 'Room', 'Sampler', 'Target', 'Timestamps', 'explain', 'explain_log', 'library_version', 'log_to', 'target', 'targets']
+__all__ = ['Allocation', 'Argument', 'Buffer', 'Bundle', 'Cache', 'Compilation', 'Device', 'DeviceInfo', 'Error',
+           'Event', 'EventPool', 'File', 'Finding', 'GlobalVariable', 'Identity', 'Image', 'Kernel', 'KernelFacts',
+           'List', 'Local', 'Meaning', 'NativeHandles', 'Occupancy', 'Part', 'PciAddress', 'Pointer', 'Queue',
+           'QueueGroup', 'RegionPlace', 'Room', 'Sampler', 'Target', 'Timestamps', 'explain', 'explain_log',
+           'library_version', 'link_modules', 'log_to', 'target', 'targets', 'watch_allocations',
+           'watch_compilations', 'watch_refusals']
 __version__ = '0.1.0'

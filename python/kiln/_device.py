@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 KINDS = ('gpu', 'cpu', 'capture', 'driver')
 MEMORY = {'device': 0, 'host': 1, 'shared': 2}
 EXTERNAL = ('opaque_fd', 'dma_buf')
-FEATURES = ('in_order_lists', 'copy_offload', 'list_synchronize', 'counter_based_events', 'append_lists', 'host_functions')
+FEATURES = ('in_order_lists', 'copy_offload', 'list_synchronize', 'counter_based_events', 'append_lists', 'host_functions',
+            'import_host')
 CACHE_MODES = {'': 0, 'off': 1, 'read': 2, 'on': 3}
 
 
@@ -211,6 +212,20 @@ class Device(Object):
         """Memory of another device, process or interface; you close `fd` unless the driver says otherwise."""
         return Buffer._of(self, made('buffer_import_fd', self._handle, fd, size, _external(kind)), size)
 
+    def import_host(self, source: Any) -> 'Buffer':
+        """Memory that the program has already, such as an mmap: what has the buffer protocol, writable, in whole pages. Kernels and
+        copies take its address. The buffer keeps it, and where its kind can be resized or closed, holds it in place."""
+        view = memoryview(source)
+        if view.readonly:
+            raise TypeError('memory that can be written is wanted: a kernel asks nobody')
+        if not view.c_contiguous:
+            raise ValueError('only what is contiguous in memory can be imported')
+        # An export of it, so that an mmap or a bytearray neither moves nor goes.
+        held = (ctypes.c_ubyte * view.nbytes).from_buffer(view.cast('B') if view.nbytes else view)
+        buffer = Buffer._of(self, made('buffer_import_host', self._handle, ctypes.addressof(held), view.nbytes), view.nbytes, 'host')
+        buffer._imported = held
+        return buffer
+
     def open_ipc(self, handle: bytes, size: int) -> 'Buffer':
         """Memory of another process, by what its Buffer.ipc_handle() gave; `size` is what that one says."""
         ipc = _ipc_of(handle)
@@ -289,9 +304,9 @@ class Buffer(Object):
         self.address: int = c.functions['buffer_data'](handle)
 
     @classmethod
-    def _of(cls, device: Device, handle: int, size: int) -> 'Buffer':
+    def _of(cls, device: Device, handle: int, size: int, kind: str = 'device') -> 'Buffer':
         buffer = cls.__new__(cls)
-        buffer._take(device, handle, 'device', size)
+        buffer._take(device, handle, kind, size)
         return buffer
 
     def export_fd(self, kind: str = 'opaque_fd') -> int:
@@ -313,6 +328,7 @@ class Buffer(Object):
         call('buffer_put_ipc', self._handle, byref(ipc))
 
     _numpy: Any = None
+    _imported: Any = None  # what the program has and lent
 
     def __repr__(self) -> str:
         return f'<kiln buffer, {self.size} bytes of {self.kind} memory>'
@@ -363,6 +379,7 @@ class Buffer(Object):
     def close(self) -> None:
         """Frees the memory. Views and arrays of it must not be used any more."""
         super().close()
+        self._imported = None
 
     def _memory(self) -> Any:
         if self.kind == 'device':

@@ -441,3 +441,10 @@ class Bundle(WithNative):
     def kernel(self, name: str, types: Union[str, Iterable[str], None] = None) -> Kernel:
         """A kernel of its own each time; `types` as in Kernel."""
         return Kernel(self, name, types)
+
+
+def link_modules(bundles: Iterable[Bundle]) -> None:
+    """Links modules after their build: what one declares and another defines, circles too. All are built with the flag
+    `-library-compilation`, and no kernel is made before. K0236 names what is missing."""
+    handles = [handle_of(each, Bundle) for each in bundles]
+    call('link_modules', (ctypes.c_void_p * max(1, len(handles)))(*handles), len(handles))

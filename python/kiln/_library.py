@@ -189,6 +189,14 @@ class BundleInfo(Struct):
     _fields_ = _fields('s file member target build_log register_choice; Q build_time; I origin fit kernels registers')
 
 
+class CCompilationNews(Struct):
+    _fields_ = _fields('Q number; s name log; Q time; I step ended result reserved')
+
+
+class CAllocationNews(Struct):
+    _fields_ = _fields('p data; Q size; p context; I kind freed')
+
+
 class CTimestamps(Struct):
     _fields_ = _fields('Q global_start global_end context_start context_end duration')
 
@@ -227,7 +235,7 @@ STRUCTS: Dict[str, Any] = {
     'kiln_named_text': NamedText, 'kiln_bundle_info': BundleInfo, 'kiln_identity': CIdentity, 'kiln_queue_group': CQueueGroup,
     'kiln_ipc_handle': IpcHandle, 'kiln_event_options': EventOptions, 'kiln_list_options': ListOptions,
     'kiln_queue_options': QueueOptions, 'kiln_region_place': CRegionPlace,
-    'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
+    'kiln_compilation_news': CCompilationNews, 'kiln_allocation_news': CAllocationNews, 'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
     'kiln_argument': CArgument, 'kiln_memory_file': MemoryFile}
 
 _BITS = {c_uint32: 32, c_uint64: 64, c_void_p: 64}
@@ -245,6 +253,8 @@ FUNCTIONS = {
     'device_has': 'pIp', 'device_queue_group_count': 'pp', 'device_get_queue_group': 'pIp', 'device_entry_point': 'psp',
     'device_make_resident': 'ppQ', 'device_evict': 'ppQ', 'device_get_external_memory': 'pp', 'buffer_export_fd': 'pIp',
     'buffer_import_fd': 'piQIp', 'buffer_get_ipc': 'pp', 'buffer_put_ipc': 'pp', 'buffer_open_ipc': 'ppQp',
+    'buffer_import_host': 'ppQp', 'link_modules': 'pI', 'set_compilation_observer': 'pp', 'set_refusal_observer': 'pp',
+    'set_allocation_observer': 'pp',
     'bundle_global': 'pspp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
     'event_lend': 'ppp', 'list_lend': 'ppp', 'list_create_with': 'ppp', 'queue_create_with': 'ppp', 'list_copy_region': 'pppppEp', 'list_prefetch': 'ppQ',
     'list_advise': 'ppQI', 'list_write_timestamp': 'ppp', 'list_append': 'ppIp', 'list_host_function': 'pppp',
@@ -285,13 +295,23 @@ for _name in ('buffer_data', 'bundle_native', 'kernel_native', 'event_native', '
 # The one that counts: what it is given is made beforehand, which spares four conversions a launch.
 launch = _library['kiln_launch']
 launch.restype = c_uint32
+_library.kiln_error_result.argtypes, _library.kiln_error_result.restype = [c_void_p], c_uint32
 _library.kiln_result_name.argtypes, _library.kiln_result_name.restype = [c_uint32], c_char_p
 target_count: Callable[[], int] = _library.kiln_target_count
+compilation_cancel: Callable[[int], int] = _library.kiln_compilation_cancel
+_library.kiln_compilation_cancel.argtypes, _library.kiln_compilation_cancel.restype = [c_uint64], c_uint32
 
 
 def text(value: Optional[bytes]) -> str:
     """What C says, whatever bytes are in it."""
     return (value or b'').decode('utf-8', 'backslashreplace')
+
+
+def error_of(error: c_void_p) -> Error:
+    """The exception for an error, which stays."""
+    result: int = _library.kiln_error_result(error)
+    return Error(result, text(_library.kiln_result_name(result)), *(
+        text(functions[which](error)) for which in ('error_call', 'error_code', 'error_text', 'error_json')))
 
 
 def failure(result: int, error: c_void_p, call: str) -> Error:
@@ -302,8 +322,7 @@ def failure(result: int, error: c_void_p, call: str) -> Error:
         whole = {'code': '', 'severity': 'error', 'message': message, 'rows': [], 'help': [], 'call': call, 'result': name,
                  'result_value': result, 'answered_by': ''}
         return Error(result, name, call, '', f'error: {message}: {name} ({result:#x})\n', json.dumps(whole))
-    made = Error(result, name, *(
-        text(functions[which](error)) for which in ('error_call', 'error_code', 'error_text', 'error_json')))
+    made = error_of(error)
     functions['error_destroy'](error)
     return made
 
@@ -436,10 +455,44 @@ def folders_of(given: Any) -> 'list[bytes]':
     return [encoded(each) for each in given]
 
 
-_SINK = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_size_t)
-_sinks: 'list[Any]' = []  # more than one where one is replaced from inside itself
-_inside = threading.local()
-_sink: Optional[Callable[[str, str], None]] = None
+class Hook:
+    """A function of Python's that C calls, one of its kind for the whole process. What it raises goes to sys.unraisablehook, which
+    prints it, and no further."""
+
+    def __init__(self, name: str, convert: Callable[..., Tuple[Any, ...]], *parameters: Any) -> None:
+        self._name, self._convert, self._prototype = name, convert, ctypes.CFUNCTYPE(None, c_void_p, *parameters)
+        self._given: Any = None
+        self._made: 'list[Any]' = []  # more than one where one is replaced from inside itself
+        self._inside = threading.local()
+        # While the interpreter ends nothing may come into it any more.
+        atexit.register(self.replace, None)
+
+    def replace(self, given: Any) -> Any:
+        """Gives the one before, which is not called any more."""
+        if given is not None and not callable(given):
+            raise TypeError(f'a function is wanted, not {type(given).__name__}')
+        before, made_one = self._given, None
+
+        def forward(_user: int, *arguments: Any) -> None:
+            self._inside.depth = getattr(self._inside, 'depth', 0) + 1
+            try:
+                given(*self._convert(*arguments))
+            finally:
+                self._inside.depth -= 1
+
+        if given is not None:
+            made_one = self._prototype(forward)
+            self._made.append(made_one)
+        call(self._name, None if made_one is None else ctypes.cast(made_one, c_void_p), None)
+        self._given = given
+        if not getattr(self._inside, 'depth', 0):  # no call is under way in one before
+            self._made[:] = [] if made_one is None else [made_one]
+        return before
+
+
+_LEVELS = ('debug', 'info', 'warning', 'error')
+_log = Hook('set_log_sink', lambda level, message, size: (_LEVELS[min(level, 3)], text(ctypes.string_at(message, size))),
+            c_uint32, c_void_p, c_size_t)
 
 
 def log_to(sink: Optional[Callable[[str, str], None]]) -> Optional[Callable[[str, str], None]]:
@@ -448,27 +501,5 @@ def log_to(sink: Optional[Callable[[str, str], None]]) -> Optional[Callable[[str
     It is called on the thread that has something to say. What it raises is printed by ctypes and goes no further. Gives the
     sink before, which gets no line any more once this returns.
     """
-    global _sink
-    before, given, made_one = _sink, sink, None
-    levels = ('debug', 'info', 'warning', 'error')
-
-    def forward(_user: int, level: int, message: int, size: int) -> None:
-        assert given is not None
-        _inside.depth = getattr(_inside, 'depth', 0) + 1
-        try:
-            given(levels[min(level, 3)], text(ctypes.string_at(message, size)))
-        finally:
-            _inside.depth -= 1
-
-    if given is not None:
-        made_one = _SINK(forward)
-        _sinks.append(made_one)
-    call('set_log_sink', None if made_one is None else ctypes.cast(made_one, c_void_p), None)
-    _sink = sink
-    if not getattr(_inside, 'depth', 0):  # no line is under way in one before
-        _sinks[:] = [] if made_one is None else [made_one]
+    before: Optional[Callable[[str, str], None]] = _log.replace(sink)
     return before
-
-
-# While the interpreter ends no line may come into it any more.
-atexit.register(log_to, None)

@@ -103,12 +103,27 @@ Result<std::string> optional_text(const char* call, const char* parameter, const
   return given ? text(call, parameter, given, longest) : Result<std::string>();
 }
 
+ZeroEnded::ZeroEnded(std::string_view text) : size_(text.size()) {
+  if (size_ >= few_.size()) {
+    many_.reset(new (std::nothrow) char[size_ + 1]);
+    if (!many_) size_ = few_.size() - 1;
+  }
+  *std::copy_n(text.begin(), size_, many_ ? many_.get() : few_.data()) = 0;
+}
+
+kiln_error error_of(const Error& error) {
+  try {
+    auto object = std::make_shared<ErrorObject>(ErrorObject{{}, error, error.text(), json_of(error)});
+    if (void* const handle = keep(Kind::error, std::move(object))) return static_cast<kiln_error>(handle);
+  } catch (const std::bad_alloc&) {
+  }
+  return kNoMemory;
+}
+
 kiln_result fail(const Error& error, kiln_error* out) {
   const auto code = static_cast<kiln_result>(error.code());
-  if (!out || code == KILN_NOT_READY) return code;
-  auto object = std::make_shared<ErrorObject>(ErrorObject{{}, error, error.text(), json_of(error)});
-  *out = static_cast<kiln_error>(keep(Kind::error, std::move(object)));
-  if (!*out) *out = kNoMemory;
+  // What is not ready yet is no failure; what was cancelled has a diagnostic.
+  if (out && (code != KILN_NOT_READY || error.diagnostic())) *out = error_of(error);
   return code;
 }
 

@@ -6,6 +6,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -35,6 +36,8 @@ namespace kiln_c {
 /// K0903: a number of an enumeration or bits of flags that this library does not know.
 [[nodiscard]] Error unknown_bits(const char* call, const char* parameter, std::uint32_t value);
 
+/// An error as a handle; where there is no memory for it, the one that needs none.
+[[nodiscard]] kiln_error error_of(const Error& error);
 /// Makes an error of the C interface where one is wanted.
 kiln_result fail(const Error& error, kiln_error* out);
 /// With an error that needs no memory.
@@ -107,6 +110,20 @@ inline constexpr std::size_t kLongestSource = std::size_t{64} << 20;  // bytes, 
 /// The same where null stands for "".
 [[nodiscard]] Result<std::string> optional_text(const char* call, const char* parameter, const char* given,
                                                 std::size_t longest = kLongestText);
+
+/// A text for C, with a zero behind it; where there is no memory for a long one, its beginning. For what is
+/// called by code that takes no exception.
+class ZeroEnded {
+ public:
+  explicit ZeroEnded(std::string_view text);
+  [[nodiscard]] const char* data() const { return many_ ? many_.get() : few_.data(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<char[]> many_;
+  std::size_t size_;
+  std::array<char, 512> few_;
+};
 
 inline constexpr std::uint32_t kLargestStruct = 4096;  // bytes; no header is near
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Of the C interface: bundles and their kernels.
 #include <filesystem>
+#include <mutex>
 
 #include "capi/facts.hpp"
 
@@ -13,7 +14,7 @@ struct BundleRequest {
   BundleOptions options;
   std::shared_ptr<CacheObject> cache;
 
-  [[nodiscard]] const OpenDevice& device() const { return bundle->device->open; }
+  [[nodiscard]] const OpenDevice& device() const { return bundle->loaded->device->open; }
   [[nodiscard]] Cache* cache_or_null() const { return cache ? &cache->cache : nullptr; }
 };
 
@@ -21,7 +22,7 @@ Result<BundleRequest> bundle_request(const char* call, kiln_device device, const
                                      kiln_cache cache, kiln_bundle* out) {
   BundleRequest request;
   KILN_TRY(receives(call, "bundle", out));
-  KILN_TRY(request.bundle->device, hold<DeviceObject>(call, device));
+  KILN_TRY(request.bundle->loaded->device, hold<DeviceObject>(call, device));
   if (cache) {
     KILN_TRY(request.cache, hold<CacheObject>(call, cache));
   }
@@ -99,6 +100,21 @@ Result<Source> source_of(const char* call, const kiln_source* given) {
   return source;
 }
 
+LinkedBundles& largest(const std::shared_ptr<LinkedBundles>& linked) {
+  LinkedBundles* all = linked.get();
+  while (all->larger) all = all->larger.get();
+  return *all;
+}
+
+/// Of each what it was linked to before, too.
+void add(LinkedBundles& all, const BundleObject& object) {
+  const auto add_one = [&](const std::shared_ptr<LoadedBundle>& bundle) {
+    if (std::ranges::find(all.bundles, bundle) == all.bundles.end()) all.bundles.push_back(bundle);
+  };
+  add_one(object.loaded);
+  if (object.linked) std::ranges::for_each(largest(object.linked).bundles, add_one);
+}
+
 }  // namespace
 }  // namespace kiln_c
 
@@ -110,8 +126,8 @@ kiln_result kiln_bundle_load(kiln_device device, const char* path, const kiln_bu
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
     KILN_TRY(const std::string place, text(call, "path", path));
-    KILN_TRY(request.bundle->bundle, Bundle::load(request.device(), std::filesystem::path(place),
-                                                  request.options, request.cache_or_null()));
+    KILN_TRY(request.bundle->loaded->bundle, Bundle::load(request.device(), std::filesystem::path(place),
+                                                          request.options, request.cache_or_null()));
     return give(call, std::move(request.bundle), bundle);
   });
 }
@@ -123,7 +139,7 @@ kiln_result kiln_bundle_load_memory(kiln_device device, const kiln_memory_file* 
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
     KILN_TRY(std::vector<KernelFile> copies, kernel_files(call, files, file_count));
-    KILN_TRY(request.bundle->bundle,
+    KILN_TRY(request.bundle->loaded->bundle,
              Bundle::load(request.device(), std::move(copies), request.options, request.cache_or_null()));
     return give(call, std::move(request.bundle), bundle);
   });
@@ -136,7 +152,7 @@ kiln_result kiln_bundle_link(kiln_device device, const kiln_memory_file* files, 
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
     KILN_TRY(std::vector<KernelFile> copies, kernel_files(call, files, file_count));
-    KILN_TRY(request.bundle->bundle,
+    KILN_TRY(request.bundle->loaded->bundle,
              Bundle::link(request.device(), std::move(copies), request.options, request.cache_or_null()));
     return give(call, std::move(request.bundle), bundle);
   });
@@ -149,7 +165,7 @@ kiln_result kiln_bundle_compile(kiln_device device, const kiln_source* source,
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(BundleRequest request, bundle_request(call, device, options, cache, bundle));
     KILN_TRY(const Source what, source_of(call, source));
-    KILN_TRY(request.bundle->bundle,
+    KILN_TRY(request.bundle->loaded->bundle,
              Bundle::compile(request.device(), what, request.options, request.cache_or_null()));
     return give(call, std::move(request.bundle), bundle);
   });
@@ -166,7 +182,7 @@ kiln_result kiln_bundle_get_info(kiln_bundle bundle, kiln_bundle_info* info, kil
                   KILN_REGISTERS_128 == static_cast<int>(Registers::r128) &&
                   KILN_REGISTERS_256 == static_cast<int>(Registers::r256));
     KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
-    const Bundle& loaded = object->bundle;
+    const Bundle& loaded = object->loaded->bundle;
     kiln_bundle_info known = KILN_INIT(kiln_bundle_info);
     known.file = loaded.file().c_str();
     known.member = loaded.member().c_str();
@@ -188,7 +204,7 @@ kiln_result kiln_bundle_kernel_name(kiln_bundle bundle, uint32_t index, const ch
   return run(call, error, [&]() -> Result<void> {
     KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
     if (!name) return tl::unexpected(null_parameter(call, "name"));
-    const auto& kernels = object->bundle.facts().kernels;
+    const auto& kernels = object->loaded->bundle.facts().kernels;
     if (index >= kernels.size()) return tl::unexpected(out_of_range(call, "index", index, kernels.size()));
     *name = kernels[index].name.c_str();
     return {};
@@ -202,7 +218,7 @@ kiln_result kiln_bundle_global(kiln_bundle bundle, const char* name, void** data
     KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
     KILN_TRY(const std::string wanted, text(call, "name", name));
     if (!data || !size) return tl::unexpected(null_parameter(call, data ? "size" : "data"));
-    KILN_TRY(const GlobalVariable variable, object->bundle.module().global(wanted.c_str()));
+    KILN_TRY(const GlobalVariable variable, object->loaded->bundle.module().global(wanted.c_str()));
     *data = variable.data;
     *size = variable.size;
     return {};
@@ -215,14 +231,40 @@ kiln_result kiln_bundle_function(kiln_bundle bundle, const char* name, void** ad
     KILN_TRY(const BundleObject* object, get<BundleObject>(call, bundle));
     KILN_TRY(const std::string wanted, text(call, "name", name));
     if (!address) return tl::unexpected(null_parameter(call, "address"));
-    KILN_TRY(*address, object->bundle.module().function(wanted.c_str()));
+    KILN_TRY(*address, object->loaded->bundle.module().function(wanted.c_str()));
     return {};
   });
 }
 
 void* kiln_bundle_native(kiln_bundle bundle) {
   const auto* const object = find<BundleObject>(bundle);
-  return object ? object->bundle.module().raw() : nullptr;
+  return object ? object->loaded->bundle.module().raw() : nullptr;
+}
+
+kiln_result kiln_link_modules(const kiln_bundle* bundles, uint32_t count, kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(readable(call, "bundles", bundles, count));
+    std::vector<std::shared_ptr<BundleObject>> objects;
+    std::vector<ModuleRef> modules;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      KILN_TRY(std::shared_ptr<BundleObject> object, hold<BundleObject>(call, bundles[i]));
+      modules.push_back(object->loaded->bundle.module());
+      objects.push_back(std::move(object));
+    }
+    static std::mutex linking;
+    const std::lock_guard lock(linking);
+    // Made beforehand, as nothing may fail behind the link.
+    const auto all = std::make_shared<LinkedBundles>();
+    for (const auto& object : objects) add(*all, *object);
+    KILN_TRY(link_modules(modules));
+    for (const auto& object : objects) {
+      if (object->linked)
+        if (LinkedBundles& before = largest(object->linked); &before != all.get()) before.larger = all;
+      object->linked = all;
+    }
+    return {};
+  });
 }
 
 void kiln_bundle_destroy(kiln_bundle bundle) { destroy<BundleObject>(bundle); }
@@ -234,7 +276,7 @@ kiln_result kiln_kernel_create(kiln_bundle bundle, const char* name, kiln_kernel
     auto object = std::make_shared<KernelObject>();
     KILN_TRY(object->bundle, hold<BundleObject>(call, bundle));
     KILN_TRY(const std::string wanted, text(call, "name", name));
-    KILN_TRY(object->kernel, object->bundle->bundle.make_kernel(wanted));
+    KILN_TRY(object->kernel, object->bundle->loaded->bundle.make_kernel(wanted));
     return give(call, std::move(object), kernel);
   });
 }

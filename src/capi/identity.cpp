@@ -157,9 +157,10 @@ kiln_result kiln_device_has(kiln_device device, uint32_t feature, uint32_t* has,
                   KILN_FEATURE_LIST_SYNCHRONIZE == static_cast<int>(Feature::list_synchronize) &&
                   KILN_FEATURE_COUNTER_BASED_EVENTS == static_cast<int>(Feature::counter_based_events) &&
                   KILN_FEATURE_APPEND_LISTS == static_cast<int>(Feature::append_lists) &&
-                  KILN_FEATURE_HOST_FUNCTIONS == static_cast<int>(Feature::host_functions));
+                  KILN_FEATURE_HOST_FUNCTIONS == static_cast<int>(Feature::host_functions) &&
+                  KILN_FEATURE_IMPORT_HOST == static_cast<int>(Feature::import_host));
     KILN_TRY(const DeviceObject* object, get<DeviceObject>(call, device));
-    if (feature > KILN_FEATURE_HOST_FUNCTIONS) return tl::unexpected(unknown_bits(call, "feature", feature));
+    if (feature > KILN_FEATURE_IMPORT_HOST) return tl::unexpected(unknown_bits(call, "feature", feature));
     if (!has) return tl::unexpected(null_parameter(call, "has"));
     *has = object->open.driver.has(static_cast<Feature>(feature));
     return {};

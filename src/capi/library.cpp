@@ -42,22 +42,10 @@ struct Taker {
   void* user;
 };
 
-/// With a zero behind the message; where there is no memory for a long one, its beginning. Who logs takes no
-/// exception.
 void forward(void* taker, LogLevel level, std::string_view message) {
   const Taker to = *static_cast<const Taker*>(taker);  // the sink itself may set another
-  const auto number = static_cast<std::uint32_t>(level);
-  char few[512];
-  if (message.size() >= sizeof few) {
-    const std::unique_ptr<char[]> many(new (std::nothrow) char[message.size() + 1]);
-    if (many) {
-      *std::copy(message.begin(), message.end(), many.get()) = 0;
-      return to.sink(to.user, number, many.get(), message.size());
-    }
-    message = message.substr(0, sizeof few - 1);
-  }
-  *std::copy(message.begin(), message.end(), few) = 0;
-  to.sink(to.user, number, few, message.size());
+  const ZeroEnded line(message);
+  to.sink(to.user, static_cast<std::uint32_t>(level), line.data(), line.size());
 }
 
 /// Stands for a sink of C++, whose LogTarget is `user`.

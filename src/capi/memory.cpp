@@ -164,6 +164,22 @@ kiln_result kiln_buffer_open_ipc(kiln_device device, const kiln_ipc_handle* ipc,
   });
 }
 
+kiln_result kiln_buffer_import_host(kiln_device device, void* data, size_t size, kiln_buffer* buffer,
+                                    kiln_error* error) {
+  const char* const call = __func__;
+  return run(call, error, [&]() -> Result<void> {
+    KILN_TRY(receives(call, "buffer", buffer));
+    auto object = std::make_shared<BufferObject>();
+    KILN_TRY(object->device, hold<DeviceObject>(call, device));
+    if (!data) return tl::unexpected(null_parameter(call, "data"));
+    const OpenDevice& open = object->device->open;
+    const ContextRef context = open.context.get();
+    KILN_TRY(object->host, import_host(open.driver, context, data, size));
+    object->buffer = Buffer::adopt(context, data, size, MemoryKind::host);
+    return give(call, std::move(object), buffer);
+  });
+}
+
 kiln_result kiln_device_make_resident(kiln_device device, const void* data, size_t size, kiln_error* error) {
   const char* const call = __func__;
   return run(call, error, [&]() -> Result<void> {

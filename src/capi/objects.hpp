@@ -66,10 +66,12 @@ struct DeviceObject : Named<Kind::device, kiln_device> {
 
 struct BufferObject : Named<Kind::buffer, kiln_buffer> {
   ~BufferObject() {
-    if (ipc) static_cast<void>(buffer.release());
+    if (ipc || host) static_cast<void>(buffer.release());
   }
   std::shared_ptr<DeviceObject> device;
-  IpcMemory ipc;  // of another process; then `buffer` only looks at it
+  // Of another process, or the program's own; then `buffer` only looks at it.
+  IpcMemory ipc;
+  ImportedHost host;
   Buffer buffer;
 };
 
@@ -77,9 +79,19 @@ struct CacheObject : Named<Kind::cache, kiln_cache> {
   Cache cache;
 };
 
-struct BundleObject : Named<Kind::bundle, kiln_bundle> {
+struct LoadedBundle {
   std::shared_ptr<DeviceObject> device;
   Bundle bundle;
+};
+/// Bundles that were linked after their build: as long as one of them is used, so are all.
+struct LinkedBundles {
+  std::vector<std::shared_ptr<LoadedBundle>> bundles;
+  std::shared_ptr<LinkedBundles> larger;  // where these were linked to others since
+};
+
+struct BundleObject : Named<Kind::bundle, kiln_bundle> {
+  std::shared_ptr<LoadedBundle> loaded = std::make_shared<LoadedBundle>();
+  std::shared_ptr<LinkedBundles> linked;  // guarded by kiln_link_modules(); null: to none
 };
 
 struct KernelObject : Named<Kind::kernel, kiln_kernel> {

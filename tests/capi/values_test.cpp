@@ -442,8 +442,10 @@ TEST_CASE("every function looks at its first handle before anything else") {
     refused(kiln_buffer_get_ipc(bad_buffer, &ipc, caught.out()));
     refused(kiln_buffer_put_ipc(bad_buffer, &ipc, caught.out()));
     refused(kiln_buffer_open_ipc(bad_device, &ipc, 1, BufferHandle().out(), caught.out()));
+    refused(kiln_buffer_import_host(bad_device, &byte, 1, BufferHandle().out(), caught.out()));
     refused(kiln_bundle_global(bad_bundle, "x", &address, &size, caught.out()));
     refused(kiln_bundle_function(bad_bundle, "x", &address, caught.out()));
+    refused(kiln_link_modules(&bad_bundle, 1, caught.out()));
     refused(kiln_event_create_with(bad_pool, 0, nullptr, EventHandle().out(), caught.out()));
     refused(kiln_event_create_counter_based(bad_device, nullptr, EventHandle().out(), caught.out()));
     refused(kiln_list_create_with(bad_device, nullptr, List().out(), caught.out()));

@@ -4,6 +4,7 @@ import array
 import ctypes
 import gc
 import math
+import mmap
 import os
 import pathlib
 import pickle
@@ -676,6 +677,124 @@ class OnTheDevice(unittest.TestCase):
             self.assertEqual(kiln.Bundle.compile(self.device, path, macros=given['macros']).kernel_names, ('twice',))
             self.assertEqual(kiln.Bundle.compile(self.device, text, folders=[folder], macros=given['macros']).kernel_names, ('twice',))
 
+    def test_compilations_are_watched_and_cancelled(self):
+        told = []
+        self.assertIsNone(kiln.watch_compilations(told.append))
+        bundle = kiln.Bundle(self.device, SPIRV / 'saxpy.spv')
+        self.assertEqual([(each.ended, each.name, each.step, each.result) for each in told],
+                         [(False, 'saxpy.spv', 'code', 0), (True, 'saxpy.spv', 'code', 0)])
+        self.assertEqual(told[0].number, told[1].number)
+        self.assertGreater(told[1].time, 0)
+        self.assertFalse(told[1].cancel())
+        heard = []
+
+        def cancel(compilation):
+            if not compilation.ended:
+                heard.append(compilation.cancel())
+        self.assertIsNotNone(kiln.watch_compilations(cancel))
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.Bundle(self.device, SPIRV / 'saxpy.spv')
+        self.assertEqual((caught.exception.code, caught.exception.name, heard), ('K0423', 'ZE_RESULT_NOT_READY', [True]))
+        self.assertIs(kiln.watch_compilations(None), cancel)
+        kiln.Bundle(self.device, SPIRV / 'saxpy.spv')
+        self.assertEqual((len(told), len(heard)), (2, 1))
+        self.assertEqual(bundle.kernel_names, ('saxpy',))
+
+    def test_refusals_and_allocations_are_watched(self):
+        refusals, allocations = [], []
+        kiln.watch_refusals(lambda what, error: refusals.append((what, error)))
+        kiln.watch_allocations(allocations.append)
+        try:
+            error = self.refused('K0102', 3, self.x, self.y, COUNT, group_size=4096)
+            with self.assertRaises(kiln.Error):
+                self.device.buffer(0)
+            buffer = self.device.buffer(300, 'host')
+            address = buffer.address
+            buffer.close()
+        finally:
+            kiln.watch_refusals(None)
+            kiln.watch_allocations(None)
+        self.assertEqual([(what, each.code) for what, each in refusals], [('launch', 'K0102'), ('allocation', 'K0204')])
+        self.assertEqual((refusals[0][1].text, refusals[0][1].json), (error.text, error.json))
+        mine = [each for each in allocations if each.address == address]
+        self.assertEqual([(each.freed, each.size, each.kind) for each in mine], [(False, 300, 'host'), (True, 300, 'host')])
+        self.assertEqual(mine[0].context, self.device.native.context)
+
+    def test_what_an_observer_raises_is_told_and_goes_no_further(self):
+        def raises(_):
+            raise LookupError('in an observer')
+        before = len(unraisable)
+        kiln.watch_allocations(raises)
+        try:
+            buffer = self.device.buffer(16)
+            buffer.close()
+        finally:
+            kiln.watch_allocations(None)
+        mine = unraisable[before:]
+        del unraisable[before:]
+        self.assertEqual([str(each.exc_value) for each in mine], ['in an observer'] * 2)
+        for watch in (kiln.watch_compilations, kiln.watch_refusals, kiln.watch_allocations):
+            with self.assertRaises(TypeError):
+                watch(3)
+
+    def test_an_observer_replaces_itself(self):
+        told = []
+
+        def once(allocation):
+            told.append(allocation)
+            kiln.watch_allocations(None)
+            gc.collect()
+        kiln.watch_allocations(once)
+        for _ in range(3):
+            self.device.buffer(16).close()
+        self.assertEqual(len(told), 1)
+
+    def test_modules_are_linked_after_their_build(self):
+        folder = source / 'tests' / 'device'
+        main, part = (kiln.Bundle(self.device, folder / name, flags='-library-compilation')
+                      for name in ('link_main.spv', 'link_part.spv'))
+        with self.assertRaises(kiln.Error) as caught:
+            kiln.link_modules([main])
+        self.assertEqual(caught.exception.code, 'K0236')
+        self.assertIn('twice', caught.exception.text)
+        with self.assertRaises(TypeError):
+            kiln.link_modules([main, 3])
+        kiln.link_modules([])
+        kiln.link_modules([main, part])
+        doubled = main.kernel('doubled', 'global')
+        main.close()
+        part.close()
+        values = self.device.buffer(array.array('i', [5, 6, 7, 8]))
+        doubled(values, groups=1, group_size=4)
+        self.assertEqual(list(values.view('i')), [10, 12, 14, 16])
+
+    def test_memory_of_the_program_is_imported(self):
+        pages = mmap.mmap(-1, 16384)
+        try:
+            buffer = self.device.import_host(pages)
+        except kiln.Error as error:
+            self.assertEqual((error.code, self.device.has('import_host')), ('K0230', False))
+            return
+        self.assertTrue(self.device.has('import_host'))
+        self.assertEqual((buffer.kind, buffer.size), ('host', 16384))
+        self.device.list.fill(buffer, b'\x07')
+        self.assertEqual(pages[16383], 7)
+        with self.assertRaises(BufferError):
+            pages.close()
+        buffer.close()
+        pages.close()
+        # What nobody else holds stays as long as the buffer.
+        buffer = self.device.import_host(mmap.mmap(-1, 4096))
+        gc.collect()
+        buffer.view()[5] = 9
+        self.assertEqual(buffer.read(2, 5), b'\x09\0')
+        for wrong, kind in ((b'x' * 4096, TypeError), (memoryview(bytearray(8192))[::2], ValueError), (4096, TypeError)):
+            with self.assertRaises(kind):
+                self.device.import_host(wrong)
+        with self.assertRaises(kiln.Error) as caught:
+            self.device.import_host(bytearray(100))
+        self.assertEqual(caught.exception.code, 'K0237')
+
     def test_log_lines(self):
         lines = []
         def sink(level, line):
@@ -694,11 +813,11 @@ class OnTheDevice(unittest.TestCase):
         replaced = []
         for _ in range(10):
             kiln.log_to(replace)
-        self.assertEqual(len(_library._sinks), 1)
+        self.assertEqual(len(_library._log._made), 1)
         kiln.Cache('/dev/null/kiln')
         self.assertEqual(replaced, [1])
         kiln.log_to(None)
-        self.assertEqual(_library._sinks, [])
+        self.assertEqual(_library._log._made, [])
         # What is said while the interpreter ends comes to nobody.
         code = """
 import ctypes
