@@ -228,6 +228,46 @@ OpFunctionEnd
   }
 }
 
+TEST_CASE("atomics on SLM take no lock, those on global memory do") {
+  const auto locks = [](const std::string& space) {
+    const BuildResult result = build(kHead + kModel + "OpEntryPoint Kernel %k \"k\"\n" + kTypes + R"(
+%zero = OpConstant %uint 0
+%to_local = OpTypePointer Workgroup %uint
+%two_kinds = OpTypeFunction %void %to_uint %to_local
+%k = OpFunction %void None %two_kinds
+%global = OpFunctionParameter %to_uint
+%local = OpFunctionParameter %to_local
+%entry = OpLabel
+%a = OpAtomicIAdd %uint %)" + space + R"( %one %zero %seven
+%b = OpAtomicUMax %uint %)" + space + R"( %one %zero %a
+%c = OpAtomicExchange %uint %)" + space +
+                                     R"( %one %zero %b
+%d = OpAtomicCompareExchange %uint %)" +
+                                     space + R"( %one %zero %zero %seven %c
+OpAtomicStore %)" + space + R"( %one %zero %d
+OpReturn
+OpFunctionEnd
+)");
+    REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
+    std::vector<std::uint32_t> data(64);
+    REQUIRE(launch(*result.program, "k", {1, 1, 1}, {8, 1, 1}, data, local(4)));
+    // lock xadd and lock cmpxchg, each of 32 bits
+    std::size_t count = 0;
+    const auto bytes = result.program->native_binary();
+    for (std::size_t i = 0; i + 3 < bytes.size(); ++i) {
+      if (bytes[i] != std::byte{0xf0}) continue;
+      const std::size_t code =
+          (bytes[i + 1] & std::byte{0xf0}) == std::byte{0x40} ? i + 2 : i + 1;  // behind REX
+      if (bytes[code] == std::byte{0x0f} &&
+          (bytes[code + 1] == std::byte{0xc1} || bytes[code + 1] == std::byte{0xb1}))
+        ++count;
+    }
+    return count;
+  };
+  CHECK(locks("global") >= 3);
+  CHECK(locks("local") == 0);
+}
+
 TEST_CASE("double precision is refused where the product has none") {
   const std::string types = R"(
 %double = OpTypeFloat 64

@@ -28,6 +28,7 @@
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/prepare.hpp"
+#include "drivers/cpu/compiler/lowering/slm.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
 #include "drivers/cpu/program.hpp"
 #include "drivers/cpu/runtime/loaded_kernel.hpp"
@@ -252,6 +253,8 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   }
   // Counters know work-items one by one.
   if (parsed.optimize && !parsed.counters) loop_over_items(module, *machine, kernels);
+  apply_fast_math(module, parsed);
+  if (!parsed.counters) unlock_slm_atomics(module);
   optimize(module, *machine, parsed);
   if (!measure_private_memory(module, kernels, log)) return fail();
   std::size_t next = 0;

@@ -24,29 +24,6 @@
 namespace kiln::cpu {
 namespace {
 
-void apply_fast_math(llvm::Module& module, const ParsedOptions& options) {
-  if (!options.contract && !options.fast_math && !options.finite_math && !options.no_signed_zeros) return;
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(options.contract);
-  flags.setNoSignedZeros(options.no_signed_zeros);
-  if (options.finite_math) {
-    flags.setNoNaNs();
-    flags.setNoInfs();
-  }
-  if (options.fast_math) {
-    flags.setAllowReassoc();
-    flags.setAllowReciprocal();
-    flags.setApproxFunc();
-  }
-  for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (llvm::isa<llvm::FPMathOperator>(instruction)) {
-        llvm::FastMathFlags all = instruction.getFastMathFlags();
-        all |= flags;
-        instruction.setFastMathFlags(all);
-      }
-}
-
 // LLVM's own pipelines, and the analyses that they share.
 struct Pipelines {
   explicit Pipelines(llvm::TargetMachine& machine) : builder(&machine, tuning()) {
@@ -120,6 +97,29 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::str
       llvm::CodeModel::Small, codegen_level(optimize), /*JIT=*/true));
 }
 
+void apply_fast_math(llvm::Module& module, const ParsedOptions& options) {
+  if (!options.contract && !options.fast_math && !options.finite_math && !options.no_signed_zeros) return;
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(options.contract);
+  flags.setNoSignedZeros(options.no_signed_zeros);
+  if (options.finite_math) {
+    flags.setNoNaNs();
+    flags.setNoInfs();
+  }
+  if (options.fast_math) {
+    flags.setAllowReassoc();
+    flags.setAllowReciprocal();
+    flags.setApproxFunc();
+  }
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (llvm::isa<llvm::FPMathOperator>(instruction)) {
+        llvm::FastMathFlags all = instruction.getFastMathFlags();
+        all |= flags;
+        instruction.setFastMathFlags(all);
+      }
+}
+
 void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
   Pipelines pipelines(machine);
   llvm::FunctionPassManager passes = pipelines.builder.buildFunctionSimplificationPipeline(
@@ -128,7 +128,6 @@ void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
 }
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& options) {
-  apply_fast_math(module, options);
   Pipelines pipelines(machine);
   llvm::ModulePassManager passes;
   if (options.optimize) {

@@ -24,6 +24,9 @@ const HostCpu& host_cpu();
 /// Null, with the reason in `log`, when LLVM has no code generator for the host.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::string& log);
 
+/// Marks the arithmetic of the kernels with what the options allow; what is added behind it is exact.
+void apply_fast_math(llvm::Module& module, const ParsedOptions& options);
+
 /// What LLVM does with a function before it vectorizes loops.
 void simplify(llvm::Function& function, llvm::TargetMachine& machine);
 

@@ -3,8 +3,35 @@
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Metadata.h>
+
+#include <cstdint>
 
 namespace kiln::cpu {
+
+/// Says of the loop that ends with `latch` what `fact` says, if not null, and that it is not to be unrolled:
+/// with a number of turns that nobody knows that made five times the code, and took most of a compilation.
+inline void describe_loop(llvm::BranchInst& latch, llvm::Metadata* fact) {
+  llvm::LLVMContext& context = latch.getContext();
+  llvm::SmallVector<llvm::Metadata*, 3> parts = {
+      nullptr, llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"))};
+  if (fact != nullptr) parts.push_back(fact);
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, parts);
+  loop->replaceOperandWith(0, loop);
+  latch.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+/// Says that `load` reads a size of a work-group, so that ids of 32 bits and of 64 are known to be the same
+/// number: no loop over work-items then needs a check at run time, or stays scalar, for an id that might
+/// wrap.
+inline void promise_group_size(llvm::LoadInst& load) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 31;  // far above what a launch may ask for
+  load.setMetadata(
+      llvm::LLVMContext::MD_range,
+      llvm::MDBuilder(load.getContext()).createRange(llvm::APInt(64, 1), llvm::APInt(64, kMost)));
+}
 
 /// Opens a loop from 0 below `count`, which is at least 1; close() ends it and leaves the builder behind it.
 struct Loop {
@@ -26,19 +53,26 @@ struct Loop {
     index->addIncoming(next, b.GetInsertBlock());
     auto* after = llvm::BasicBlock::Create(b.getContext(), "after", b.GetInsertBlock()->getParent());
     llvm::BranchInst* branch = b.CreateCondBr(b.CreateICmpULT(next, count), index->getParent(), after);
+    describe_loop(*branch, nullptr);
     b.SetInsertPoint(after);
     return branch;
   }
 };
 
+/// Where a load or a store goes that may get such a promise: the order of atomics and volatile accesses
+/// counts.
+inline const llvm::Value* simple_access(const llvm::Instruction& instruction) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  if (load != nullptr && load->isSimple()) return load->getPointerOperand();
+  return store != nullptr && store->isSimple() ? store->getPointerOperand() : nullptr;
+}
+
 /// Promises that the accesses in `group` do not meet from one turn of the loop to another.
 inline void promise_independence(llvm::BranchInst& latch, llvm::MDNode* group) {
   llvm::LLVMContext& context = latch.getContext();
   llvm::Metadata* accesses[] = {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), group};
-  llvm::Metadata* parts[] = {nullptr, llvm::MDNode::get(context, accesses)};
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, parts);
-  loop->replaceOperandWith(0, loop);
-  latch.setMetadata(llvm::LLVMContext::MD_loop, loop);
+  describe_loop(latch, llvm::MDNode::get(context, accesses));
 }
 
 }  // namespace kiln::cpu

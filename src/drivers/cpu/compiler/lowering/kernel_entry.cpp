@@ -58,6 +58,7 @@ ItemValues load_group(llvm::IRBuilder<>& b, Value* group) {
   values.slm = load_field(b, group, offsetof(GroupState, slm), b.getPtrTy(kLocalSpace));
   values.global_size = load_three(b, launch, offsetof(LaunchState, global_size));
   values.local_size = load_three(b, launch, offsetof(LaunchState, local_size));
+  for (Value* size : values.local_size) promise_group_size(*llvm::cast<llvm::LoadInst>(size));
   values.group_count = load_three(b, launch, offsetof(LaunchState, group_count));
   values.global_offset = load_three(b, launch, offsetof(LaunchState, global_offset));
   values.work_dimension = load_field(b, launch, offsetof(LaunchState, work_dimension), b.getInt64Ty());
@@ -88,7 +89,7 @@ std::vector<Value*> load_arguments(llvm::IRBuilder<>& b, const llvm::Function& k
 void promise_in_entry(llvm::Function& entry, llvm::BranchInst* latch) {
   llvm::MDNode* group = llvm::MDNode::getDistinct(entry.getContext(), {});
   for (llvm::Instruction& instruction : llvm::instructions(entry)) {
-    const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    const Value* pointer = simple_access(instruction);
     if (pointer == nullptr) continue;
     const unsigned space = pointer->getType()->getPointerAddressSpace();
     if (space == kGlobalSpace || space == kConstantSpace || space == kLocalSpace)

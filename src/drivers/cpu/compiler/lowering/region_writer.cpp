@@ -75,6 +75,7 @@ class Writer {
       size_[i] =
           b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), launch, offset));
       invariant(size_[i]);
+      promise_group_size(*llvm::cast<llvm::LoadInst>(size_[i]));
     }
     Value* items = b_.CreateMul(b_.CreateMul(size_[0], size_[1]), size_[2]);
     even_items_ =
@@ -284,8 +285,7 @@ class Writer {
     if (llvm::isa<llvm::ReturnInst>(instruction)) return b.CreateBr(end);
     Instruction* copy = b.Insert(instruction.clone());
     scope.map[&instruction] = copy;
-    if (llvm::getLoadStorePointerOperand(copy) != nullptr)
-      copy->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
+    if (simple_access(*copy) != nullptr) copy->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
     return copy;
   }
 

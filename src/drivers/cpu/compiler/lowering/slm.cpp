@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include <map>
 
@@ -116,6 +117,25 @@ bool place_slm(llvm::Function& entry, llvm::Value* slm, KernelFacts& facts, std:
     return false;
   }
   return true;
+}
+
+void unlock_slm_atomics(llvm::Module& module) {
+  std::vector<llvm::AtomicRMWInst*> updates;
+  std::vector<llvm::AtomicCmpXchgInst*> exchanges;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+          update != nullptr && update->getPointerAddressSpace() == kLocalSpace)
+        updates.push_back(update);
+      if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction);
+          exchange != nullptr && exchange->getPointerAddressSpace() == kLocalSpace)
+        exchanges.push_back(exchange);
+      if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+          store != nullptr && store->isAtomic() && store->getPointerAddressSpace() == kLocalSpace)
+        store->setAtomic(llvm::AtomicOrdering::Monotonic);
+    }
+  for (llvm::AtomicRMWInst* update : updates) llvm::lowerAtomicRMWInst(update);
+  for (llvm::AtomicCmpXchgInst* exchange : exchanges) llvm::lowerAtomicCmpXchgInst(exchange);
 }
 
 }  // namespace kiln::cpu
