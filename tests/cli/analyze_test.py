@@ -165,9 +165,13 @@ class Made(unittest.TestCase):
         header = bytes([1, 1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1]) + names
         unit = struct.pack('<HI', 3, len(header)) + header
         path = self.file('lines.bin', ['k'], [('k', goto(16) * 4)], [('.debug_line', 1, struct.pack('<I', len(unit)) + unit)])
-        limit = 600 << 20
-        done = subprocess.run([KILN, 'analyze', str(path)], capture_output=True, text=True, timeout=60,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+        def limited(*arguments):
+            limit = 600 << 20
+            return subprocess.run([KILN, *arguments], capture_output=True, text=True, timeout=60,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+        if limited('--version').returncode != 0:
+            self.skipTest('a sanitizer takes more memory than the limit')
+        done = limited('analyze', str(path))
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_kernel_that_takes_too_long_is_named_and_no_other(self):
