@@ -11,8 +11,15 @@
 namespace kiln::tool {
 namespace {
 
-/// XML has no place for control characters but tab and newline, and takes what HTML escapes.
-std::string xml_text(std::string_view text) { return escaped(text); }
+/// XML has no place for control characters but tab and newline, nor for U+FFFE and U+FFFF, and takes what
+/// HTML escapes.
+std::string xml_text(std::string_view text) {
+  std::string safe = escaped(text);
+  for (const std::string_view none : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+    for (auto at = safe.find(none); at != safe.npos; at = safe.find(none, at))
+      safe.replace(at, none.size(), "\xef\xbf\xbd");
+  return safe;
+}
 
 std::string seconds_text(double seconds) {
   char text[32];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `kiln test`: description files as a test suite, each in a process of its own, so that none ends the others.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "support/process.hpp"
@@ -22,6 +25,10 @@ Result<std::vector<std::string>> cases_of(const std::vector<std::string>& paths)
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error)) {
+      if (!is_case_file(path))
+        return tl::unexpected(usage_error("`" + path + "` is no description of a case, nor a folder of them",
+                                          {"name files NAME.yaml, or a folder with such files",
+                                           "`kiln run --all` runs the samples and compares their answers"}));
       cases.push_back(path);
       continue;
     }
@@ -37,6 +44,15 @@ Result<std::vector<std::string>> cases_of(const std::vector<std::string>& paths)
     std::sort(cases.begin() + static_cast<std::ptrdiff_t>(before), cases.end());
   }
   return cases;
+}
+
+/// Why a file cannot be written: an errno, or 0. Asked before hours of tests are run for it.
+int why_unwritable(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return EISDIR;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const auto& asked = std::filesystem::exists(path, error) ? path : folder;
+  return access(asked.c_str(), W_OK) == 0 ? 0 : errno;
 }
 
 /// What one line says of a run that went wrong.
@@ -87,6 +103,10 @@ Json case_json(const CaseResult& result) {
 
 Result<int> test_all(const TestOptions& options) {
   KILN_TRY(const auto cases, cases_of(options.paths));
+  const auto lost = [&](int failed) {
+    return tl::unexpected(unwritable_data("results", options.junit, std::strerror(failed)));
+  };
+  if (const int failed = options.junit.empty() ? 0 : why_unwritable(options.junit)) return lost(failed);
   std::vector<CaseResult> results;
   {
     const InterruptGuard guard;
@@ -98,17 +118,23 @@ Result<int> test_all(const TestOptions& options) {
     }
   }
   const bool good = std::ranges::all_of(results, &CaseResult::is_good);
+  // The results are printed in any case.
+  std::optional<Error> unwritten;
   if (!options.junit.empty()) {
     detail::WholeFile file(options.junit);
     file.write(junit_xml(results));
     if (const int failed = file.finish())
-      return tl::unexpected(unwritable_data("results", options.junit, std::strerror(failed)));
+      unwritten = unwritable_data("results", options.junit, std::strerror(failed));
   }
+  const int status = unwritten ? exit_code(*unwritten) : good ? kOk : kWrongAnswer;
+  if (unwritten) complain("%s", unwritten->text().c_str());
   if (options.json) {
     Json list = Json::array();
     for (const CaseResult& each : results) list.push_back(case_json(each));
-    print({{"ok", good}, {"cases", std::move(list)}});
-    return good ? kOk : kWrongAnswer;
+    Json json{{"ok", good && !unwritten}, {"cases", std::move(list)}};
+    if (unwritten) json["error"] = to_json(*unwritten);
+    print(json);
+    return status;
   }
   std::vector<std::vector<std::string>> table{{"CASE", "KERNEL", "ANSWER", "SECONDS"}};
   for (const CaseResult& each : results) {
@@ -124,7 +150,7 @@ Result<int> test_all(const TestOptions& options) {
     if (!each.is_good()) complain("%s: %s\n", each.path.c_str(), each.reason.c_str());
   say("%zu of %zu right or not compared\n",
       static_cast<std::size_t>(std::ranges::count_if(results, &CaseResult::is_good)), results.size());
-  return good ? kOk : kWrongAnswer;
+  return status;
 }
 
 }  // namespace
