@@ -97,7 +97,7 @@ class Spirv(Case):
                 ((SAXPY, *ARGUMENTS, '--size', '5'), 'K0400', '--size'), (('saxpy', '--arg', 'a=1'), 'K0401', './saxpy'),
                 ((SAXPY, *ARGUMENTS, '--group', 'a,b'), 'K0430', '--group'), ((str(self.folder / 'none.spv'),), 'K0201', 'none.spv'),
                 ((SAXPY, *ARGUMENTS[2:], '--arg', 'a=none.npy'), 'K0431', 'float'),
-                ((SAXPY, *ARGUMENTS[:2], *ARGUMENTS[4:], '--arg', f'x={self.source}.npy'), 'K0201', 'mine.cl.npy')):
+                ((SAXPY, *ARGUMENTS[:2], *ARGUMENTS[4:], '--arg', f'x={self.source}.npy'), 'K0432', 'mine.cl.npy')):
             done = run(*arguments)
             self.assertEqual(done.returncode, 5 if code == 'K0201' else 2, (arguments, done.stderr))
             self.assertIn(code, done.stderr, arguments)

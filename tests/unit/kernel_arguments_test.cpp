@@ -97,7 +97,12 @@ TEST_CASE("numbers in every type") {
   CHECK(put("float", "-inf") == "-inf");
   CHECK(put("double", "0.1") == "0.1");
   CHECK(put("half", "65504") == "65504");
-  CHECK(put("half", "65505") == "none");
+  // What prints so is nearest to the largest.
+  CHECK(put("half", "65519") == "65504");
+  CHECK(put("half", "65520") == "none");
+  CHECK(put("float", "3.4028235e38") == "3.4028235e+38");
+  CHECK(put("float", "3.4028236e38") == "none");
+  CHECK(put("float", "-nan") != "none");
   CHECK(put("half", "0.1") == "0.099975586");
 }
 
@@ -122,7 +127,7 @@ TEST_CASE("halves are rounded to nearest, and every one of them is read back") {
 TEST_CASE("specifications") {
   const auto x = *parse_specification("x=random:float:1000:7:-2..3.5");
   CHECK((x.argument == "x" && x.form == Form::random && x.type == ElementType{Scalar::f32}));
-  CHECK((x.count() == 1000 && x.seed == 7 && x.low == -2 && x.high == 3.5));
+  CHECK((x.count() == 1000 && x.seed == 7 && x.low == "-2" && x.high == "3.5"));
   CHECK(parse_specification("0=zeros:64x128")->shape == std::vector<std::uint64_t>{64, 128});
   CHECK(parse_specification("y=out:int:10:a:b.npy")->path == "a:b.npy");
   CHECK(parse_specification("y=data.npy")->form == Form::npy);
@@ -149,7 +154,7 @@ TEST_CASE("specifications") {
 
 TEST_CASE("data that are made are the same on every machine") {
   const auto made = [](const char* text, const char* type) {
-    const Array array = make_array(*parse_specification(text), *parse_type(type), 1);
+    const Array array = *make_array(*parse_specification(text), *parse_type(type), 1);
     std::string all;
     for (std::uint64_t i = 0; i < array.numbers(); ++i) all += (i ? " " : "") + number_text(array, i);
     return all;
@@ -160,7 +165,7 @@ TEST_CASE("data that are made are the same on every machine") {
   CHECK(made("x=random:4", "int") == "13 13 45 2");
   CHECK(made("x=random:3:5", "float") == made("x=random:3:5", "float"));
   CHECK(made("x=random:3:5", "float") != made("x=random:3:6", "float"));
-  const Array range = make_array(*parse_specification("x=random:1000:1:3..5"), {Scalar::i32}, 1);
+  const Array range = *make_array(*parse_specification("x=random:1000:1:3..5"), {Scalar::i32}, 1);
   bool seen[6]{};
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const double value = number_at(range, i);
@@ -170,17 +175,49 @@ TEST_CASE("data that are made are the same on every machine") {
   CHECK((seen[3] && seen[4] && seen[5]));
 }
 
+TEST_CASE("ranges of random numbers are within their type, to its ends") {
+  const auto made = [](const char* range, const char* type) {
+    const std::string text = std::string("x=random:1000:1:") + range;
+    auto specification = parse_specification(text);
+    REQUIRE_MESSAGE(specification, text);
+    return make_array(*specification, *parse_type(type), 1);
+  };
+  for (const auto& [range, type] :
+       {std::pair("0..1000", "uchar"), std::pair("-1..1", "uint"), std::pair("0..0.5", "int"),
+        std::pair("0..1e39", "float"), std::pair("0..70000", "half"),
+        std::pair("0..18446744073709551616", "ulong")}) {
+    CAPTURE(range);
+    CHECK(why(made(range, type)).code == "K0430");
+  }
+  const Array wide = *made("-1e308..1e308", "double");
+  bool below = false, above = false;
+  for (std::uint64_t i = 0; i < wide.numbers(); ++i) {
+    REQUIRE(std::fabs(number_at(wide, i)) <= 1e308);
+    below = below || number_at(wide, i) < -1e307;
+    above = above || number_at(wide, i) > 1e307;
+  }
+  CHECK((below && above));
+  // More than 2^24 numbers, and those above 63 bits.
+  const Array whole = *made("0..18446744073709551615", "ulong");
+  std::uint64_t bits = 0;
+  for (std::uint64_t i = 0; i < whole.numbers(); ++i) bits |= whole_at(whole, i);
+  CHECK(bits == UINT64_MAX);
+  const Array negative = *made("-128..127", "char");
+  CHECK(summary_json(negative)["min"] == -128);
+  CHECK(summary_json(negative)["max"] == 127);
+}
+
 TEST_CASE("files of NumPy: what is written is read back") {
   for (const char* type :
        {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double"}) {
-    const Array array = make_array(*parse_specification("x=random:3x5"), *parse_type(type), 1);
+    const Array array = *make_array(*parse_specification("x=random:3x5"), *parse_type(type), 1);
     const auto file = write_npy(array);
     CHECK(file.size() % 64 == array.bytes.size() % 64);
     const auto again = read_npy(file, "a.npy");
     REQUIRE(again);
     CHECK((again->type == array.type && again->shape == array.shape && again->bytes == array.bytes));
   }
-  const Array vectors = make_array(*parse_specification("x=iota:2"), {Scalar::f32, 3}, 1);
+  const Array vectors = *make_array(*parse_specification("x=iota:2"), {Scalar::f32, 3}, 1);
   CHECK(read_npy(write_npy(vectors), "a.npy")->shape == std::vector<std::uint64_t>{2, 4});
   // As numpy.save wrote it, versions 1.0 and 2.0.
   const std::string header = "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }          \n";
@@ -242,6 +279,10 @@ TEST_CASE("signatures say types and access") {
   CHECK(call_line("saxpy.cl", saxpy) ==
         "kiln run saxpy.cl:saxpy --arg a=1 --arg x=random:float:N --arg y=random:float:N --arg n=1 --group X "
         "--groups X");
+  // Native code alone does not say what a number is.
+  CHECK(example_value({{ArgumentKind::value, 4, 0, "a"}, "", std::nullopt}) == "TYPE:1");
+  CHECK(example_value({{ArgumentKind::value, 12, 0, "a"}, "", std::nullopt}) == "file:VALUE.bin");
+  CHECK(example_value({{ArgumentKind::value, 8, 0, "a"}, "struct S", std::nullopt}) == "file:VALUE.bin");
   // Damage to the SPIR-V is no reason to fall.
   auto file = test::read_file(std::filesystem::path(KILN_TEST_SPIRV) / "matmul.spv");
   const auto known = read_spirv(file);
@@ -319,18 +360,21 @@ TEST_CASE("description files") {
       "cpu:dg2\n",
       "cases/a.yaml", {});
   REQUIRE(good);
-  CHECK((good->kernel == "saxpy.cl:saxpy" && good->flags == "-DN=4" && good->groups == "4,2" &&
+  CHECK((good->kernel == "cases/saxpy.cl:saxpy" && good->flags == "-DN=4" && good->groups == "4,2" &&
          good->group_extent == "16,4"));
   CHECK(good->arguments == std::vector<std::string>{"a=2.5", "x=random:float:1000", "v=1,2"});
-  CHECK((good->locals[0] == "tile=4096" && good->expects[0] == "y=y.npy" && good->saves[0] == "y=out.npy"));
-  CHECK((good->tolerance == 1e-5 && good->seed == 7 && good->device == "cpu:dg2" && good->folder == "cases"));
+  CHECK((good->locals[0] == "tile=4096" && good->expects[0] == "y=npy:cases/y.npy" &&
+         good->saves[0] == "y=cases/out.npy"));
+  CHECK((good->tolerance == 1e-5 && good->seed == 7 && good->device == "cpu:dg2"));
   RunOptions own;
   own.device = "gpu";  // the command line's own goes before
   CHECK(parse_case("kernel: a.cl\ndevice: cpu", "a.yaml", own)->device == "gpu");
   for (const char* wrong :
        {"", "a", "[1]", "kernel: [a]", "kernel: a.yaml", "arguments: {}", "kernel: a.cl\narguments: 3",
         "kernel: a.cl\ntolerance: -1", "kernel: a.cl\ntolerance: x", "kernel: a.cl\nx: &a [1]\ny: *a",
-        "kernel: a.cl\n\t- x", "{", "kernel: \"a"}) {
+        "kernel: a.cl\nkernel: b.cl", "kernel: a.cl\nseed: 1.5", "kernel: a.cl\n---\n",
+        "kernel: a.cl\narguments: {x: 1, x: 2}", "kernel: &a b.cl", "kernel: a.cl\n\t- x", "{",
+        "kernel: \"a"}) {
     CAPTURE(wrong);
     CHECK(why(parse_case(wrong, "a.yaml", {})).code == "K0433");
   }

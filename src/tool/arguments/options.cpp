@@ -66,8 +66,8 @@ CLI::Option* add_seconds(CLI::App& command, double& to, double least, double mos
       ->type_name(kSeconds);
 }
 
-CLI::Option* add_real(CLI::App& command, const std::string& name, double& to, double least, double most,
-                      const std::string& help) {
+CLI::Option* add_real(CLI::App& command, const std::string& name, std::optional<double>& to, double least,
+                      double most, const std::string& help) {
   return command
       .add_option_function<std::string>(
           name,

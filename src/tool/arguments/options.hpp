@@ -55,8 +55,8 @@ CLI::Option* add_json(CLI::App& command, bool& to);
 CLI::Option* add_seconds(CLI::App& command, double& to, double least, double most, const std::string& help);
 
 /// A number; outside of the range it is refused.
-CLI::Option* add_real(CLI::App& command, const std::string& name, double& to, double least, double most,
-                      const std::string& help);
+CLI::Option* add_real(CLI::App& command, const std::string& name, std::optional<double>& to, double least,
+                      double most, const std::string& help);
 
 /// A whole number; outside of the range it is refused.
 template <class T>

@@ -79,7 +79,7 @@ struct RunOptions {
   std::string bundle;  ///< a kernel file in place of those in the kernel folder
   std::optional<std::uint64_t> size, group, slm;
   std::uint32_t repeat = 1;
-  std::uint32_t seed = 1;
+  std::optional<std::uint32_t> seed;  ///< nothing: 1
   bool json = false, list = false, all = false;
   bool counters = false;      ///< count on the CPU device, and look for defects
   bool check_memory = false;  ///< the defects alone
@@ -88,9 +88,8 @@ struct RunOptions {
   std::vector<std::string> arguments, locals, saves, expects;  ///< NAME=…
   std::string groups, group_extent, global;                    ///< X[,Y[,Z]]; empty: not given
   std::string flags;                                           ///< OpenCL build options
-  double tolerance = 0;                                        ///< of what is expected
-  std::string folder;   ///< that the files of arguments are in; empty: this one
-  std::string sweep;    ///< group=16..1024; empty: one run
+  std::optional<double> tolerance;                             ///< of what is expected; nothing: 0
+  std::string sweep;                                           ///< group=16..1024; empty: one run
   std::string against;  ///< another kernel, file, device=… or options=…; empty: none
 
   [[nodiscard]] bool has_kernel_options() const {

@@ -13,9 +13,9 @@ namespace kiln::tool {
 [[nodiscard]] Error bad_case(const std::string& path, std::size_t line, std::string message,
                              std::vector<std::string> help);
 
-/// The options that the description stands for, on top of `options`, whose device, counters and the like
-/// stay. Files in it are looked for from its own folder. `path` is for messages and for that folder. Error:
-/// K0433. Pure.
+/// The options that the description stands for, where `options`, the command line's, do not say otherwise.
+/// Files that it names are looked for from its own folder, those of `options` from the current one. `path` is
+/// for messages and for that folder. Error: K0433. Pure.
 [[nodiscard]] Result<RunOptions> parse_case(std::string_view text, const std::string& path,
                                             RunOptions options);
 

@@ -66,30 +66,6 @@ void store(Array& array, std::uint64_t index, T value) {
   std::memcpy(array.bytes.data() + index * sizeof value, &value, sizeof value);
 }
 
-bool is_signed(Scalar scalar) {
-  return scalar == Scalar::i8 || scalar == Scalar::i16 || scalar == Scalar::i32 || scalar == Scalar::i64;
-}
-
-/// The integer with its sign, in 64 bits.
-std::uint64_t whole_at(const Array& array, std::uint64_t index) {
-  switch (array.type.scalar) {
-    case Scalar::i8:
-      return static_cast<std::uint64_t>(std::int64_t{load<std::int8_t>(array, index)});
-    case Scalar::u8:
-      return load<std::uint8_t>(array, index);
-    case Scalar::i16:
-      return static_cast<std::uint64_t>(std::int64_t{load<std::int16_t>(array, index)});
-    case Scalar::u16:
-      return load<std::uint16_t>(array, index);
-    case Scalar::i32:
-      return static_cast<std::uint64_t>(std::int64_t{load<std::int32_t>(array, index)});
-    case Scalar::u32:
-      return load<std::uint32_t>(array, index);
-    default:
-      return load<std::uint64_t>(array, index);
-  }
-}
-
 bool put_whole_text(Array& array, std::uint64_t index, std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -131,6 +107,10 @@ std::size_t size_of(Scalar scalar) {
 }
 
 bool is_floating(Scalar scalar) { return scalar >= Scalar::f16; }
+
+bool is_signed(Scalar scalar) {
+  return scalar == Scalar::i8 || scalar == Scalar::i16 || scalar == Scalar::i32 || scalar == Scalar::i64;
+}
 
 std::optional<ElementType> parse_type(std::string_view name) {
   std::uint8_t lanes = 1;
@@ -175,6 +155,25 @@ double number_at(const Array& array, std::uint64_t index) {
       return is_signed(array.type.scalar) ? static_cast<double>(static_cast<std::int64_t>(whole))
                                           : static_cast<double>(whole);
     }
+  }
+}
+
+std::uint64_t whole_at(const Array& array, std::uint64_t index) {
+  switch (array.type.scalar) {
+    case Scalar::i8:
+      return static_cast<std::uint64_t>(std::int64_t{load<std::int8_t>(array, index)});
+    case Scalar::u8:
+      return load<std::uint8_t>(array, index);
+    case Scalar::i16:
+      return static_cast<std::uint64_t>(std::int64_t{load<std::int16_t>(array, index)});
+    case Scalar::u16:
+      return load<std::uint16_t>(array, index);
+    case Scalar::i32:
+      return static_cast<std::uint64_t>(std::int64_t{load<std::int32_t>(array, index)});
+    case Scalar::u32:
+      return load<std::uint32_t>(array, index);
+    default:
+      return load<std::uint64_t>(array, index);
   }
 }
 
@@ -229,10 +228,11 @@ bool put_text(Array& array, std::uint64_t index, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return false;
-  const double most = array.type.scalar == Scalar::f16   ? 65504.0
-                      : array.type.scalar == Scalar::f32 ? double{std::numeric_limits<float>::max()}
-                                                         : std::numeric_limits<double>::max();
-  if (std::isfinite(value) && std::fabs(value) > most) return false;
+  // From here on the nearest would be infinite: the largest number and half of its last place.
+  const double beyond = array.type.scalar == Scalar::f16   ? 65520.0
+                        : array.type.scalar == Scalar::f32 ? 0x1.ffffffp127
+                                                           : std::numeric_limits<double>::infinity();
+  if (std::isfinite(value) && std::fabs(value) >= beyond) return false;
   put_number(array, index, value);
   return true;
 }

@@ -45,9 +45,9 @@ const char* form_text(Form form) {
 std::string kind_help(const KernelParameter& parameter, const std::string& label) {
   switch (parameter.facts.kind) {
     case ArgumentKind::value:
-      return parameter.element ? "give a value: " + label + "=1"
-                               : "give its " + std::to_string(parameter.facts.size) + " bytes: " + label +
-                                     "=file:VALUE.bin";
+      return (parameter.element ? "give a value: "
+                                : "give its " + std::to_string(parameter.facts.size) + " bytes: ") +
+             label + "=" + example_value(parameter);
     case ArgumentKind::local_pointer:
       return "give its bytes a work-group: --local " + label + "=BYTES";
     default:
@@ -87,16 +87,6 @@ Result<void> check_whole(const Binding& binding, std::uint64_t bytes) {
                                        {"give a multiple of " + std::to_string(wanted->size()) + " bytes"}));
 }
 
-std::vector<std::string_view> numbers_in(std::string_view text) {
-  std::vector<std::string_view> numbers;
-  for (;;) {
-    const auto comma = text.find(',');
-    numbers.push_back(text.substr(0, comma));
-    if (comma == text.npos) return numbers;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 Error no_number(const Binding& binding, std::string_view text, const ElementType& type) {
   return binding.refuse("`" + std::string(text) + "` is no " + type_name({type.scalar}),
                         {is_floating(type.scalar) ? "give a number such as 2.5, 1e-3, inf or nan"
@@ -106,10 +96,16 @@ Error no_number(const Binding& binding, std::string_view text, const ElementType
 /// A buffer that is written out: "1,2,3".
 Result<Array> listed_array(const Binding& binding) {
   KILN_TRY(const auto type, type_for(binding));
-  const auto numbers = numbers_in(binding.given.text);
-  Array array{type,
-              {std::max<std::uint64_t>(numbers.size() / type.slots(), 1)},
-              std::vector<std::byte>(numbers.size() * size_of(type.scalar))};
+  const auto numbers = split_at_commas(binding.given.text);
+  if (numbers.size() % type.slots() != 0)
+    return tl::unexpected(
+        binding.refuse("`" + binding.given.written + "` has " + std::to_string(numbers.size()) +
+                           (numbers.size() == 1 ? " number" : " numbers") + ", which are no whole " +
+                           type_name(type) + " of " + std::to_string(type.slots()),
+                       {"give a multiple of " + std::to_string(type.slots()) + " numbers" +
+                        (type.lanes == 3 ? "; the fourth of each fills it up" : "")}));
+  Array array{
+      type, {numbers.size() / type.slots()}, std::vector<std::byte>(numbers.size() * size_of(type.scalar))};
   for (std::uint64_t i = 0; i < numbers.size(); ++i)
     if (!put_text(array, i, numbers[i])) return tl::unexpected(no_number(binding, numbers[i], type));
   return array;
@@ -143,6 +139,36 @@ Result<Array> array_for(const Binding& binding) {
   return make_array(given, type, binding.seed);
 }
 
+/// Bytes that stand for elements of the kernel's become these: their rows as far as they hold whole ones.
+void take_as(const ElementType& wanted, Array& array) {
+  if (same_scalar(array.type, wanted)) {
+    // Rows of four numbers are vectors of four; those of three are told from what fills them up.
+    if (array.type.lanes != 1 || wanted.lanes == 1 || array.shape.empty()) return;
+    std::uint64_t& last = array.shape.back();
+    if (last == wanted.slots())
+      array.shape.pop_back();
+    else if (wanted.lanes == 3 && last % wanted.slots() == 0)
+      last /= wanted.slots();
+    else
+      return;
+    array.type.lanes = wanted.lanes;
+    return;
+  }
+  const std::uint64_t row = array.shape.empty() ? 0 : array.shape.back() * array.type.size();
+  if (row != 0 && row % wanted.size() == 0)
+    array.shape.back() = row / wanted.size();
+  else
+    array.shape = {array.bytes.size() / wanted.size()};
+  array.type = wanted;
+}
+
+/// How many elements of the kernel's there are. Bytes, and what is given for a struct, do not say it.
+std::uint64_t items_of(const KernelParameter& parameter, const Array& array) {
+  if (parameter.element) return array.bytes.size() / parameter.element->size();
+  const bool bytes = size_of(array.type.scalar) == 1 && array.type.lanes == 1;
+  return bytes || !parameter.type.empty() ? 0 : array.bytes.size() / array.type.size();
+}
+
 /// "3", or "1,2,3,4" for a vector; one number is for all of its lanes, as in OpenCL C.
 Result<Array> value_for(const Binding& binding) {
   const std::uint32_t size = binding.parameter().facts.size;
@@ -153,7 +179,7 @@ Result<Array> value_for(const Binding& binding) {
                                              std::to_string(type.size()) + " bytes, the kernel takes " +
                                              std::to_string(size),
                                          {"give a type of " + std::to_string(size) + " bytes"}));
-  const auto numbers = numbers_in(binding.given.text);
+  const auto numbers = split_at_commas(binding.given.text);
   if (numbers.size() != 1 && numbers.size() != type.lanes)
     return tl::unexpected(binding.refuse(
         "`" + binding.given.written + "` has " + std::to_string(numbers.size()) +
@@ -170,7 +196,6 @@ Result<Bound> bind(const Binding& binding) {
   const Form form = binding.given.form;
   Bound bound{label_of(binding.signature, binding.index), parameter.facts.kind};
   bound.access = parameter.access;
-  bound.typed = parameter.element.has_value() || binding.given.type.has_value() || form == Form::npy;
   const auto mismatch = [&] {
     return tl::unexpected(
         binding.refuse(std::string(form_text(form)) + " is given, the kernel takes " + shown_type(parameter),
@@ -205,7 +230,8 @@ Result<Bound> bind(const Binding& binding) {
       if (bound.is_null) return bound;
       KILN_TRY(bound.data, array_for(binding));
       KILN_TRY(check_whole(binding, bound.data.bytes.size()));
-      if (form == Form::out) bound.save = binding.given.path;
+      if (parameter.element) take_as(*parameter.element, bound.data);
+      bound.items = items_of(parameter, bound.data);
       return bound;
     }
     default:
@@ -243,10 +269,11 @@ Error faulted_kernel(const std::string& kernel, bool of_memory) {
   return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
                {"K0438",
                 "kernel `" + kernel + "` " +
-                    (of_memory ? "uses an address where there is no memory" : "divides an integer by zero"),
+                    (of_memory ? "uses an address where there is no memory"
+                               : "divides an integer by zero, or the smallest one by -1"),
                 {},
                 {of_memory ? "run it with --check-memory: it names the access and its line, and goes on"
-                           : "look for a divisor that can be 0: on a GPU the result is any number"}});
+                           : "look for a divisor that can be 0, or -1: on a GPU the result is any number"}});
 }
 
 Error failed_other_run(const std::string& other, std::string ended_by, std::string said) {
@@ -310,13 +337,28 @@ Result<std::vector<Bound>> bind_arguments(const Signature& signature, const std:
   return all;
 }
 
-Result<Array> expected_array(const Specification& expected, const Bound& output, std::uint64_t seed,
-                             const ReadFile& read) {
-  Signature signature{"", {}, true, false};
+std::vector<std::uint64_t> made_bytes(const Signature& signature, const std::vector<Specification>& given) {
+  std::vector<std::uint64_t> all(signature.parameters.size());
+  for (const Specification& each : given) {
+    const auto place = place_of_argument(each.argument, signature);
+    if (!place || each.shape.empty() || each.form == Form::local) continue;
+    const auto& type = each.type ? each.type : signature.parameters[*place].element;
+    if (type) all[*place] = each.count() * type->size();
+  }
+  return all;
+}
+
+Result<Array> expected_array(const std::string& kernel, const Specification& expected, const Bound& output,
+                             std::uint64_t seed, const ReadFile& read) {
+  Signature signature{kernel, {}, true, false};
   KernelParameter parameter{
       {ArgumentKind::global_pointer, 8, 16, output.label}, "", output.data.type, output.access};
   signature.parameters.push_back(std::move(parameter));
   Specification made = expected;
+  if (made.form == Form::null || made.form == Form::local || made.form == Form::out)
+    return tl::unexpected(bad_specification(
+        "`" + made.written + "` is nothing that can be expected of a buffer",
+        {"give what is in it: " + output.label + "=0, 1,2,3, zeros:1000, ones:, iota: or DATA.npy"}));
   // One number stands for all elements.
   if (made.form == Form::scalar && made.text.find(',') == std::string::npos) {
     Signature one = signature;

@@ -15,7 +15,7 @@ struct Bound {
   std::string label;  ///< its name, else its place
   ArgumentKind kind = ArgumentKind::value;
   Array data{};                   ///< the value, or what a buffer holds before the kernel runs
-  bool typed = true;              ///< false: nobody knows what the bytes mean
+  std::uint64_t items = 0;        ///< elements of the kernel's in a buffer; 0: nobody knows how many
   std::uint64_t local_bytes = 0;  ///< of a `__local` one
   bool is_null = false;
   Access access = Access::both;
@@ -54,11 +54,16 @@ using ReadFile = std::function<Result<KernelFile>(const std::string& path)>;
                                                         const std::vector<Specification>& given,
                                                         std::uint64_t seed, const ReadFile& read);
 
+/// Bytes of each argument that is made, as random:1000 is, in the order of the kernel's; 0: it is not, or not
+/// known. Pure.
+[[nodiscard]] std::vector<std::uint64_t> made_bytes(const Signature& signature,
+                                                    const std::vector<Specification>& given);
+
 /// Elements of the type that `bytes` hold, for a buffer; of unknown type they are bytes.
 [[nodiscard]] Array raw_array(std::span<const std::byte> bytes, const ElementType& type);
 
-/// What `expected` says of an output of this form: its elements. Errors as above.
-[[nodiscard]] Result<Array> expected_array(const Specification& expected, const Bound& output,
-                                           std::uint64_t seed, const ReadFile& read);
+/// What `expected` says of an output of this form, of the kernel `kernel`: its elements. Errors as above.
+[[nodiscard]] Result<Array> expected_array(const std::string& kernel, const Specification& expected,
+                                           const Bound& output, std::uint64_t seed, const ReadFile& read);
 
 }  // namespace kiln::tool

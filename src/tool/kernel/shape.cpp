@@ -45,9 +45,13 @@ Result<LaunchShape> choose_shape(const ShapeRequest& request, const KernelFacts&
     return LaunchShape{*request.groups, *group};
   }
   std::uint64_t longest = 0;
-  for (const Bound& each : bound)
-    if (each.is_buffer())
-      longest = std::max<std::uint64_t>(longest, each.data.bytes.size() / each.data.type.size());
+  for (const Bound& each : bound) {
+    if (!each.is_buffer()) continue;
+    if (each.items == 0 && !request.global)
+      return refuse("how many elements `" + each.label + "` has is not known, as the type behind it is not",
+                    {"say how many work-items there are to be: --global X, or --groups X --group Y"});
+    longest = std::max(longest, each.items);
+  }
   if (!request.global && (longest == 0 || longest > UINT32_MAX))
     return refuse("nothing says how many work-items there are to be",
                   {"give --global X, or --groups X --group Y"});
@@ -58,9 +62,12 @@ Result<LaunchShape> choose_shape(const ShapeRequest& request, const KernelFacts&
       return items / size + (items % size != 0);
     };
     const Extent more{up(global.x, group->x), up(global.y, group->y), up(global.z, group->z)};
+    const bool required = kernel.required_group_size[0] != 0;
     return refuse(
         extent_words(global) + " work-items are no whole number of groups of " + extent_words(*group),
-        {"give a --group that divides them",
+        {required ? "the kernel takes groups of " + extent_words(*own_group(kernel)) +
+                        " alone: give a --global of whole ones"
+                  : "give a --group that divides them",
          "or --groups " + extent_words(more) + ", if the kernel looks after the surplus work-items itself"});
   }
   return LaunchShape{{global.x / group->x, global.y / group->y, global.z / group->z}, *group};

@@ -13,8 +13,9 @@ struct ShapeRequest {
 };
 
 /// Groups as given, or those that cover `global` without a rest, since a kernel without a guard would write
-/// beyond its buffers. Neither: a work-item for each element of the longest buffer. The group: as given, as
-/// the kernel requires or hints, else the largest up to 256 that divides. Error: K0431. Pure.
+/// beyond its buffers. Neither: a work-item for each element of the longest buffer, counted in the kernel's
+/// own type. The group: as given, as the kernel requires or hints, else the largest multiple of 16 up to 256
+/// that divides, and where there is none the largest number. Error: K0431. Pure.
 [[nodiscard]] Result<LaunchShape> choose_shape(const ShapeRequest& request, const KernelFacts& kernel,
                                                const LaunchLimits& limits, const std::vector<Bound>& bound,
                                                const Signature& signature);

@@ -5,6 +5,7 @@
 #include <spirv/unified1/OpenCL.std.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <spirv/unified1/spirv.hpp>
 #include <unordered_map>
@@ -330,6 +331,14 @@ std::string shown_type(const KernelParameter& parameter) {
   return "not known";
 }
 
+std::string example_value(const KernelParameter& parameter) {
+  if (parameter.element) return "1";
+  const std::uint32_t size = parameter.facts.size;
+  // Numbers and vectors of OpenCL C have 1 to 128 bytes.
+  const bool is_number = parameter.type.empty() && std::has_single_bit(size) && size <= 128;
+  return is_number ? "TYPE:1" : "file:VALUE.bin";
+}
+
 std::string call_line(const std::string& file, const Signature& signature) {
   std::string line = "kiln run " + file + ":" + signature.kernel;
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
@@ -338,7 +347,7 @@ std::string call_line(const std::string& file, const Signature& signature) {
     const std::string type = parameter.element ? type_name(*parameter.element) : "uchar";
     switch (parameter.facts.kind) {
       case ArgumentKind::value:
-        line += " --arg " + label + "=" + (parameter.element ? "1" : "file:VALUE.bin");
+        line += " --arg " + label + "=" + example_value(parameter);
         break;
       case ArgumentKind::local_pointer:
         line += " --local " + label + "=BYTES";

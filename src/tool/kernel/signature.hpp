@@ -42,6 +42,9 @@ struct Signature {
 /// "float* (read)", "uint", "16 bytes". Pure.
 [[nodiscard]] std::string shown_type(const KernelParameter& parameter);
 
+/// "1"; "TYPE:1" where the type is not known, "file:VALUE.bin" of a struct. Pure.
+[[nodiscard]] std::string example_value(const KernelParameter& parameter);
+
 /// "kiln run FILE:KERNEL --arg x=random:float:N …": what to fill in is in capitals. Pure.
 [[nodiscard]] std::string call_line(const std::string& file, const Signature& signature);
 

@@ -2,6 +2,7 @@
 // Parses what stands behind --arg, --local, --group and --groups, and makes the data that it asks for.
 #include "tool/kernel/specification.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -56,8 +57,8 @@ std::optional<std::vector<std::uint64_t>> parse_count(std::string_view text) {
   }
 }
 
-/// "-1..1"
-std::optional<std::pair<double, double>> parse_bounds(const std::string& text) {
+/// "-1..1", as two texts. Whether the type holds them is seen where it is known.
+std::optional<std::pair<std::string, std::string>> parse_bounds(const std::string& text) {
   const auto dots = text.find("..");
   if (dots == text.npos) return std::nullopt;
   char *low_end = nullptr, *high_end = nullptr;
@@ -66,7 +67,7 @@ std::optional<std::pair<double, double>> parse_bounds(const std::string& text) {
                high = std::strtod(high_text.c_str(), &high_end);
   const bool whole = !low_text.empty() && !high_text.empty() && !*low_end && !*high_end;
   if (!whole || !std::isfinite(low) || !std::isfinite(high) || low >= high) return std::nullopt;
-  return std::pair(low, high);
+  return std::pair(low_text, high_text);
 }
 
 /// What stands behind random:, zeros:, ones:, iota: and out:.
@@ -95,7 +96,7 @@ Result<Specification> parse_made(Specification made, std::vector<std::string> wo
   }
   for (; at < words.size(); ++at) {
     const auto seed = made.seed ? std::nullopt : detail::parse_digits(words[at]);
-    const auto bounds = made.low == made.high ? parse_bounds(words[at]) : std::nullopt;
+    const auto bounds = made.low.empty() ? parse_bounds(words[at]) : std::nullopt;
     if (made.form != Form::random || (!seed && !bounds))
       return refuse(
           "no use for `" + words[at] + "`",
@@ -127,6 +128,24 @@ Result<NamedText> parse_named(const std::string& option, const std::string& text
     return tl::unexpected(bad_specification(option + " needs a name and what it is to be: `" + text + "`",
                                             {"give " + option + " " + example}));
   return NamedText{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == text.npos || comma + 1 == text.size()) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+bool looks_like_numbers(std::string_view text) {
+  return std::ranges::any_of(split_at_commas(text), [](std::string_view part) {
+    if (part.find_first_of("0123456789") != part.npos) return true;
+    if (part.starts_with('-') || part.starts_with('+')) part.remove_prefix(1);
+    return part == "nan" || part == "inf";
+  });
 }
 
 Result<Specification> parse_specification(const std::string& text) {
@@ -163,10 +182,7 @@ Result<Specification> parse_specification(const std::string& text) {
   // TYPE:NUMBER or a number.
   if (words.size() == 2 && (specification.type = parse_type(words[0]))) words.erase(words.begin());
   specification.text = words.front();
-  const bool number = specification.text.find_first_of("0123456789") != said.npos ||
-                      specification.text == "nan" || specification.text == "inf" ||
-                      specification.text == "-inf";
-  if (words.size() > 1 || !number) {
+  if (words.size() > 1 || !looks_like_numbers(specification.text)) {
     std::vector<std::string_view> known;
     for (const auto& [name, form] : kForms) known.push_back(name);
     auto help = detail::did_you_mean(words.front(), known);
@@ -176,6 +192,15 @@ Result<Specification> parse_specification(const std::string& text) {
         bad_specification("`" + text + "` is nothing that an argument can be", std::move(help)));
   }
   return specification;
+}
+
+std::string with_folder(const std::string& text, const std::filesystem::path& folder) {
+  const auto given = parse_specification(text);
+  if (!given || given->path.empty()) return text;
+  const std::string path = (folder / given->path).string();
+  // A folder may be called as a form is.
+  if (given->form == Form::npy) return given->argument + "=npy:" + path;
+  return text.substr(0, text.size() - given->path.size()) + path;  // it stands at the end of all forms
 }
 
 Result<Specification> parse_local(const std::string& text) {
@@ -205,11 +230,22 @@ Result<Extent> parse_extent_option(const std::string& option, const std::string&
                         {"give " + option + " X or X,Y or X,Y,Z, each from 1 to 4294967295"}));
 }
 
-Array make_array(const Specification& specification, const ElementType& type, std::uint64_t seed) {
+Result<Array> make_array(const Specification& specification, const ElementType& type, std::uint64_t seed) {
+  const bool floating = is_floating(type.scalar);
+  // The type itself says which numbers it holds.
+  Array bounds{{type.scalar, 1, type.sign_known}, {2}, std::vector<std::byte>(2 * size_of(type.scalar))};
+  const bool own = specification.low.empty();
+  const std::string texts[] = {own ? (floating ? "-1" : "0") : specification.low,
+                               own ? (floating ? "1" : "99") : specification.high};
+  for (std::uint64_t i = 0; i < 2; ++i)
+    if (!put_text(bounds, i, texts[i]))
+      return tl::unexpected(bad_specification(
+          "`" + specification.written + "`: `" + texts[i] + "` is no " + type_name(bounds.type),
+          {floating ? "give a range that the type holds" : "give whole numbers that the type holds"}));
+
   Array array{type, specification.shape, {}};
   array.bytes.resize(specification.count() * type.size());
   const std::uint64_t numbers = array.numbers();
-  const bool floating = is_floating(type.scalar);
   if (specification.form == Form::iota || specification.form == Form::ones)
     for (std::uint64_t i = 0; i < numbers; ++i) {
       const std::uint64_t value = specification.form == Form::iota ? i : 1;
@@ -217,13 +253,18 @@ Array make_array(const Specification& specification, const ElementType& type, st
     }
   if (specification.form != Form::random) return array;
   std::mt19937_64 random(specification.seed.value_or(seed));
-  const bool own = specification.low == specification.high;
-  const double low = own ? (floating ? -1 : 0) : specification.low,
-               high = own ? (floating ? 1 : 99) : specification.high;
-  for (std::uint64_t i = 0; i < numbers; ++i) {
-    const double part = std::ldexp(static_cast<double>(random() >> 40), -24);  // 24 bits: exact in a float
-    put_number(array, i, floating ? low + part * (high - low) : std::floor(low + part * (high - low + 1)));
+  if (floating) {
+    // Halves, since the width of the whole range may be more than a double holds.
+    const double low = number_at(bounds, 0) / 2, width = number_at(bounds, 1) / 2 - low;
+    for (std::uint64_t i = 0; i < numbers; ++i)  // 24 bits: exact in a float
+      put_number(array, i, 2 * (low + std::ldexp(static_cast<double>(random() >> 40), -24) * width));
+    return array;
   }
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t low = whole_at(bounds, 0), bits = 8 * size_of(type.scalar);
+  const std::uint64_t width = (whole_at(bounds, 1) - low) & (~std::uint64_t{0} >> (64 - bits));
+  for (std::uint64_t i = 0; i < numbers; ++i)
+    put_whole(array, i, low + static_cast<std::uint64_t>((Wide{random()} * (Wide{width} + 1)) >> 64));
   return array;
 }
 

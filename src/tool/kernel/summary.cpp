@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "kiln/manifest.hpp"
 
@@ -14,35 +14,60 @@ namespace {
 
 constexpr std::uint64_t kFirstNumbers = 8;
 
-bool is_padding(const ElementType& type, std::uint64_t index) { return type.lanes == 3 && index % 4 == 3; }
-
 struct NumberRange {
   std::optional<std::uint64_t> smallest, largest;  ///< their places
   std::uint64_t nans = 0;
 };
 
-NumberRange range_of(const Array& array) {
+/// In the order of the integers, whether they have a sign or not: a double does not tell all of 64 bits
+/// apart.
+std::uint64_t whole_rank(const Array& array, std::uint64_t index) {
+  return whole_at(array, index) ^ (is_signed(array.type.scalar) ? std::uint64_t{1} << 63 : 0);
+}
+
+template <class Value>
+NumberRange range_by(const Array& array, Value (*value_at)(const Array&, std::uint64_t)) {
   NumberRange range;
-  double least = 0, most = 0;
+  Value least{}, most{};
   for (std::uint64_t i = 0; i < array.numbers(); ++i) {
-    if (is_padding(array.type, i)) continue;
-    const double value = number_at(array, i);
-    if (std::isnan(value)) {
-      ++range.nans;
-      continue;
-    }
+    if (array.is_padding(i)) continue;
+    const Value value = value_at(array, i);
+    if constexpr (std::is_floating_point_v<Value>)
+      if (std::isnan(value)) {
+        ++range.nans;
+        continue;
+      }
     if (!range.smallest || value < least) range.smallest = i, least = value;
     if (!range.largest || value > most) range.largest = i, most = value;
   }
   return range;
 }
 
+NumberRange range_of(const Array& array) {
+  return is_floating(array.type.scalar) ? range_by(array, number_at) : range_by(array, whole_rank);
+}
+
+/// The places of the first numbers.
+std::vector<std::uint64_t> first_places(const Array& array) {
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t i = 0; i < array.numbers() && places.size() < kFirstNumbers; ++i)
+    if (!array.is_padding(i)) places.push_back(i);
+  return places;
+}
+
+/// How far two numbers are from each other.
+double distance_of(const Array& a, const Array& b, std::uint64_t index) {
+  if (is_floating(a.type.scalar)) return std::fabs(number_at(a, index) - number_at(b, index));
+  const std::uint64_t one = whole_rank(a, index), other = whole_rank(b, index);
+  return static_cast<double>(std::max(one, other) - std::min(one, other));
+}
+
 /// "0.5, 1, 2, …"
 std::string first_numbers(const Array& array) {
   std::string text;
-  const std::uint64_t shown = std::min(array.numbers(), kFirstNumbers);
-  for (std::uint64_t i = 0; i < shown; ++i) text += (i ? ", " : "") + number_text(array, i);
-  return text + (shown < array.numbers() ? ", …" : "");
+  const auto places = first_places(array);
+  for (const std::uint64_t i : places) text += (text.empty() ? "" : ", ") + number_text(array, i);
+  return text + (places.size() < array.meant_numbers() ? ", …" : "");
 }
 
 detail::Json number_json(const Array& array, std::uint64_t index) {
@@ -58,15 +83,13 @@ detail::Json number_json(const Array& array, std::uint64_t index) {
 
 Difference compare_arrays(const Array& got, const Array& wanted, Tolerance tolerance) {
   Difference difference;
-  const std::size_t size = size_of(got.type.scalar);
   for (std::uint64_t i = 0; i < std::min(got.numbers(), wanted.numbers()); ++i) {
-    if (is_padding(got.type, i)) continue;
+    if (got.is_padding(i)) continue;
     const double is = number_at(got, i), should = number_at(wanted, i);
-    bool equal = is == should || (std::isnan(is) && std::isnan(should));
-    // Whole numbers of 64 bits are more exact than a double.
-    if (equal && !is_floating(got.type.scalar))
-      equal = tolerance.value > 0 || std::memcmp(&got.bytes[i * size], &wanted.bytes[i * size], size) == 0;
-    const double distance = std::fabs(is - should);
+    const double distance = distance_of(got, wanted, i);
+    // Two that are infinite alike have no distance.
+    bool equal = distance == 0 ||
+                 (is_floating(got.type.scalar) && (is == should || (std::isnan(is) && std::isnan(should))));
     if (!equal && tolerance.value > 0)
       equal = distance <= tolerance.value * std::max(1.0, std::fabs(should)) && std::isfinite(distance);
     if (equal) continue;
@@ -85,8 +108,7 @@ detail::Json summary_json(const Array& array) {
   const NumberRange range = range_of(array);
   detail::Json json{{"type", type_name(array.type)}, {"shape", array.shape}, {"bytes", array.bytes.size()}};
   json["first"] = detail::Json::array();
-  for (std::uint64_t i = 0; i < std::min(array.numbers(), kFirstNumbers); ++i)
-    json["first"].push_back(number_json(array, i));
+  for (const std::uint64_t i : first_places(array)) json["first"].push_back(number_json(array, i));
   json["min"] = range.smallest ? number_json(array, *range.smallest) : detail::Json();
   json["max"] = range.largest ? number_json(array, *range.largest) : detail::Json();
   json["nan"] = range.nans;

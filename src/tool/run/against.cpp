@@ -17,8 +17,18 @@
 namespace kiln::tool {
 namespace {
 
-/// The options of the other run. A path on the command line is meant from this folder.
-RunOptions other_options(RunOptions options) {
+// Whoever waits ends it when it takes too long; the launch has no limit either.
+constexpr std::chrono::hours kNoLimit{24 * 365};
+
+/// The kernel that is run in another file: that of the same name where the file has one, else its only one.
+std::string kernel_in(const std::string& file, const FileRun& run, const OpenDevice& device,
+                      const RunOptions& options) {
+  const std::string& name = run.code().facts.name;
+  return read_kernel({file, name}, device, options.flags, false) ? file + ":" + name : file;
+}
+
+/// The options of the other run.
+RunOptions other_options(RunOptions options, const FileRun& run, const OpenDevice& device) {
   const std::string other = std::move(options.against);
   options.against.clear();
   if (other.starts_with("device=")) {
@@ -30,18 +40,25 @@ RunOptions other_options(RunOptions options) {
   } else if (other.starts_with(":")) {
     options.kernel = parse_kernel_name(options.kernel).file + other;
   } else {
-    const KernelName here = parse_kernel_name(options.kernel), there = parse_kernel_name(other);
-    const std::string kernel = there.kernel.empty() ? here.kernel : there.kernel;
-    options.kernel = std::filesystem::absolute(there.file).string() + (kernel.empty() ? "" : ":" + kernel);
+    const KernelName there = parse_kernel_name(other);
+    options.kernel = there.kernel.empty() ? kernel_in(there.file, run, device, options) : other;
   }
+  // A file that has the name of a sample is none with a folder before it.
+  options.kernel = std::filesystem::absolute(options.kernel).string();
   return options;
 }
 
-std::vector<std::string> words_of(const RunOptions& options) {
-  std::vector<std::string> words{"/proc/self/exe", "run",
-                                 options.kernel,   "--json",
-                                 "--repeat",       std::to_string(options.repeat),
-                                 "--seed",         std::to_string(options.seed)};
+/// NAME=SPEC with the place for the name: the other kernel may call it otherwise.
+std::string by_place(const std::string& text, const Signature& signature) {
+  const auto equals = text.find('=');
+  const auto place = place_of_argument(text.substr(0, equals), signature);
+  return place ? std::to_string(*place) + text.substr(equals) : text;
+}
+
+std::vector<std::string> words_of(const RunOptions& options, const Signature& signature) {
+  std::vector<std::string> words{"/proc/self/exe", "run",      options.kernel,
+                                 "--json",         "--repeat", std::to_string(options.repeat)};
+  if (options.seed) words.insert(words.end(), {"--seed", std::to_string(*options.seed)});
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) words.push_back(std::string(name) + "=" + value);
   };
@@ -50,9 +67,25 @@ std::vector<std::string> words_of(const RunOptions& options) {
   add("--group", options.group_extent);
   add("--global", options.global);
   add("--options", options.flags);
-  for (const std::string& each : options.arguments) add("--arg", each);
-  for (const std::string& each : options.locals) add("--local", each);
+  for (const std::string& each : options.arguments) add("--arg", by_place(each, signature));
+  for (const std::string& each : options.locals) add("--local", by_place(each, signature));
   return words;
+}
+
+/// May the other kernel have written the argument?
+bool is_output_there(const Json& there, std::size_t place) {
+  const Json& arguments = there["arguments"];
+  return place < arguments.size() && arguments[place].contains("access") &&
+         arguments[place]["access"].get<std::string>().find("written") != std::string::npos;
+}
+
+/// Two arrays of one size and kind are compared by the type that says more: SPIR-V alone does not know the
+/// signs of integers, and what a kernel calls them is no difference in what it wrote.
+bool settle_signs(ElementType& here, ElementType& there) {
+  if (is_floating(here.scalar) || is_floating(there.scalar)) return here.scalar == there.scalar;
+  if (size_of(here.scalar) != size_of(there.scalar)) return false;
+  (here.sign_known ? there : here).scalar = here.sign_known ? here.scalar : there.scalar;
+  return true;
 }
 
 /// One buffer of the two runs.
@@ -106,27 +139,26 @@ void print_compared(const Json& here, const Json& there, const std::vector<Compa
 
 }  // namespace
 
-Result<int> run_against(const RunOptions& options) {
-  KILN_TRY(const auto request, parse_file_request(options));
+Result<int> run_against(const RunOptions& options, const FileRequest& request) {
   KILN_TRY(const auto device, open_chosen(options.device));
   KILN_TRY(const auto run, FileRun::create(device, request, false));
   const FaultGuard fault(device, run->code().facts.name, options.json);
   KILN_TRY(const auto outcome, measure(device, run->prepare(run->shape()), run->kernel(), options.repeat));
   if (auto overrun = run->overrun()) return tl::unexpected(*std::move(overrun));
   std::vector<BufferResult> results = run->results();
-  std::erase_if(results, [](const BufferResult& each) { return !each.is_output; });
   const auto scratch = detail::PrivateFolder::make();  // for what the other run writes
   if (!scratch)
     return tl::unexpected(unwritable_data(options.against, "the temporary folder",
                                           "TMPDIR names no folder, or one without room"));
   ProcessOptions how;
-  RunOptions other = other_options(options);
-  how.arguments = words_of(other);
-  how.folder = options.folder;
+  how.arguments = words_of(other_options(options, *run, device), run->code().signature);
+  how.time_limit = kNoLimit;
   how.output_limit = std::size_t{16} << 20;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    how.arguments.push_back("--save=" + results[i].label + "=" +
-                            (scratch->path() / (std::to_string(i) + ".npy")).string());
+  const auto file_of = [&](const BufferResult& each) {
+    return (scratch->path() / (std::to_string(each.place) + ".npy")).string();
+  };
+  for (const BufferResult& each : results)
+    how.arguments.push_back("--save=" + std::to_string(each.place) + "=" + file_of(each));
   const InterruptGuard guard;
   const ProcessResult ended = run_process(how);
   const auto there = Json::parse(ended.out);
@@ -134,16 +166,18 @@ Result<int> run_against(const RunOptions& options) {
     return tl::unexpected(why_other_failed(options.against, ended, how.time_limit));
   std::vector<ComparedBuffer> buffers;
   bool agree = true;
-  for (std::size_t i = 0; i < results.size() && (*there)["executed"].get<bool>(); ++i) {
-    KILN_TRY(const auto file, read_kernel_file(scratch->path() / (std::to_string(i) + ".npy")));
-    KILN_TRY(auto array, read_npy(file.bytes, results[i].label));
-    array.type.lanes = results[i].data.type.lanes;
-    ComparedBuffer buffer{results[i].label, results[i].data.numbers(), {}};
-    if (array.bytes.size() != results[i].data.bytes.size() || !same_scalar(array.type, results[i].data.type))
+  for (BufferResult& each : results) {
+    if (!(*there)["executed"].get<bool>()) break;
+    if (!each.is_output && !is_output_there(*there, each.place)) continue;
+    KILN_TRY(const auto file, read_kernel_file(file_of(each)));
+    KILN_TRY(auto array, read_npy(file.bytes, each.label));
+    array.type.lanes = each.data.type.lanes;
+    ComparedBuffer buffer{each.label, each.data.meant_numbers(), {}};
+    if (array.bytes.size() != each.data.bytes.size() || !settle_signs(each.data.type, array.type))
       return tl::unexpected(wrong_arguments("`" + buffer.name + "` has another type or size in the other run",
                                             {"give it as TYPE:COUNT, so that both have the same"},
                                             run->code().signature));
-    buffer.difference = compare_arrays(results[i].data, array, request.tolerance);
+    buffer.difference = compare_arrays(each.data, array, request.tolerance);
     agree = agree && buffer.difference.count == 0;
     buffers.push_back(std::move(buffer));
   }
@@ -161,6 +195,7 @@ Result<int> run_against(const RunOptions& options) {
                       {"numbers", each.numbers},
                       {"differ", each.difference.count},
                       {"index", each.difference.count ? Json(each.difference.first) : Json()},
+                      {"largest", each.difference.largest <= 1e300 ? Json(each.difference.largest) : Json()},
                       {"here", each.difference.got},
                       {"there", each.difference.wanted}});
     print({{"this", here},

@@ -71,7 +71,7 @@ Result<Seen> run_one(const OpenDevice& device, Bundles& bundles, const samples::
                      const RunOptions& options) {
   const auto kernel = bundles.kernel(sample);
   if (!kernel) return tl::unexpected(kernel.error());
-  const auto prepared = sample.prepare(device, {options.size, {}, {}, options.seed});
+  const auto prepared = sample.prepare(device, {options.size, {}, {}, options.seed.value_or(1)});
   if (!prepared) return tl::unexpected(prepared.error());
   auto outcome = measure(device, *prepared, **kernel, options.repeat);
   if (!outcome) return tl::unexpected(std::move(outcome).error());
@@ -111,19 +111,13 @@ Json all_json(const OpenDevice& device, const std::vector<SampleRow>& rows, int 
   return json;
 }
 
-std::string decimal(std::chrono::nanoseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", milliseconds(time));
-  return text;
-}
-
 void print_text(const OpenDevice& device, const std::vector<SampleRow>& rows) {
   std::vector<std::vector<std::string>> table{{"SAMPLE", "DEVICE", "ANSWER", "HOST ms", "DEVICE ms"}};
   for (const SampleRow& row : rows) {
     const bool executed = row.seen && row.seen->outcome.executed;
     table.push_back({row.sample.name, device.properties.name, row.answer(),
-                     row.seen ? decimal(row.seen->outcome.host) : "-",
-                     executed ? decimal(row.seen->outcome.device) : "-"});
+                     row.seen ? milliseconds_text(row.seen->outcome.host) : "-",
+                     executed ? milliseconds_text(row.seen->outcome.device) : "-"});
   }
   print_table(std::move(table), 3, 0, [](std::size_t column, std::string_view cell) {
     return column != 2 ? Paint::none : cell == "ok" || cell == "accepted" ? Paint::good : Paint::bad;

@@ -15,13 +15,6 @@
 namespace kiln::tool {
 namespace {
 
-std::string extent_text(const Extent& extent) {
-  std::string text = std::to_string(extent.x);
-  if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
-  if (extent.z > 1) text += " x " + std::to_string(extent.z);
-  return text;
-}
-
 struct Report {
   const samples::Sample& sample;
   const OpenDevice& device;
@@ -192,7 +185,8 @@ int run(const RunOptions& options) {
   if (!bundle) return fail(options, bundle.error());
   const auto kernel = bundle->kernel(sample->kernel);
   if (!kernel) return fail(options, kernel.error());
-  const auto prepared = sample->prepare(*device, {options.size, options.group, options.slm, options.seed});
+  const auto prepared =
+      sample->prepare(*device, {options.size, options.group, options.slm, options.seed.value_or(1)});
   if (!prepared) return fail(options, prepared.error());
   auto outcome = measure(*device, *prepared, **kernel, options.repeat);
   if (!outcome) return fail(options, outcome.error());

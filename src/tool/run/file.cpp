@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
+#include "build/front_end.hpp"
 #include "offline/ocloc.hpp"
 #include "support/whole_file.hpp"
 #include "tool/arguments/usage.hpp"
@@ -36,13 +38,6 @@ struct FileReport {
   }
 };
 
-std::string shape_words(const Extent& extent) {
-  std::string text = std::to_string(extent.x);
-  if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
-  if (extent.z > 1) text += " x " + std::to_string(extent.z);
-  return text;
-}
-
 Json argument_json(const Bound& bound, const KernelParameter& parameter) {
   Json json{{"name", bound.label}, {"type", shown_type(parameter)}};
   switch (bound.kind) {
@@ -58,6 +53,10 @@ Json argument_json(const Bound& bound, const KernelParameter& parameter) {
       json["access"] = to_string(bound.access);
       break;
     default:
+      if (!parameter.element && bound.data.numbers() > 1 && size_of(bound.data.type.scalar) == 1) {
+        json["bytes"] = bound.data.bytes.size();  // of a struct
+        break;
+      }
       json["value"] = number_text(bound.data, 0);
       for (std::uint64_t i = 1; i < bound.data.type.lanes; ++i)
         json["value"] = json["value"].get<std::string>() + "," + number_text(bound.data, i);
@@ -74,7 +73,7 @@ Json differences_json(const FileReport& report) {
     if (difference.count == 0) continue;
     Json json{{"name", each.label},
               {"count", difference.count},
-              {"of", each.data.numbers()},
+              {"of", each.data.meant_numbers()},
               {"index", difference.first}};
     json["got"] = difference.got;
     json["wanted"] = difference.wanted;
@@ -107,7 +106,7 @@ Json file_json(const FileReport& r) {
   json["outputs"] = Json::array();
   std::uint64_t compared = 0;
   for (const BufferResult& each : r.results) {
-    if (each.expected) compared += each.data.numbers();
+    if (each.expected) compared += each.data.meant_numbers();
     if (!each.is_output && each.save.empty()) continue;
     Json output = summary_json(each.data);
     output["name"] = each.label;
@@ -138,8 +137,8 @@ void print_file_text(const FileReport& r, const Json& json) {
   say("%s on %s\n", r.run.code().facts.name.c_str(), r.device.properties.name.c_str());
   say("  binary       %s, from %s, %.2f ms\n", to_string(bundle.origin()), r.run.code().path.c_str(),
       milliseconds(bundle.build_time()));
-  say("  launch       %s groups of %s work-items", shape_words(r.run.shape().groups).c_str(),
-      shape_words(r.run.shape().group_size).c_str());
+  say("  launch       %s groups of %s work-items", extent_text(r.run.shape().groups).c_str(),
+      extent_text(r.run.shape().group_size).c_str());
   if (const auto slm = r.run.slm_arguments())
     say(", %llu B of SLM arguments", static_cast<unsigned long long>(slm));
   say("\n  host time    %.3f ms\n", milliseconds(r.outcome.host));
@@ -199,17 +198,21 @@ Result<int> run_kernel_file(RunOptions options) {
   if (is_case_file(options.kernel)) {
     KILN_TRY(options, read_case(options));
   }
+  KILN_TRY(const auto request, parse_file_request(options));
   const bool several = !options.sweep.empty() || !options.against.empty();
-  if (several && (options.check_memory || !options.saves.empty()))
-    return tl::unexpected(
-        usage_error("--check-memory and --save are for one run, not for --sweep and --against",
-                    {"run the kernel alone"}));
+  if (several && (options.check_memory || !request.saves.empty()))
+    return tl::unexpected(usage_error(
+        "--check-memory, --save and out:…:FILE.npy are for one run, not for --sweep and --against",
+        {"run the kernel alone"}));
   if (!options.against.empty() && (options.counters || !options.expects.empty()))
     return tl::unexpected(
         usage_error("--against compares two runs: --counters and --expect are for one", {"leave them out"}));
-  if (!options.sweep.empty()) return run_sweep(options);
-  if (!options.against.empty()) return run_against(options);
-  KILN_TRY(const auto request, parse_file_request(options));
+  const std::string early = detail::split_options(request.flags).front_end;
+  if (!early.empty() && !request.name.file.ends_with(".cl"))
+    complain("kiln: warning: `%s` has no effect: `%s` is compiled already\n", early.c_str(),
+             request.name.file.c_str());
+  if (!options.sweep.empty()) return run_sweep(options, request);
+  if (!options.against.empty()) return run_against(options, request);
   KILN_TRY(const auto device, open_chosen(options.device));
   const bool counts = options.counters || (!options.report.empty() && can_count(device));
   const bool watched = counts || options.check_memory;
@@ -256,7 +259,17 @@ std::optional<KernelFacts> native_code_of(const KernelCode& code, const std::str
 }
 
 int run_file(const RunOptions& options) {
-  const auto status = run_kernel_file(options);
+  const auto status = [&] {
+    try {
+      return run_kernel_file(options);
+    } catch (const std::bad_alloc&) {  // told on stderr where the command ends
+      if (options.json)
+        print({{"kernel", options.kernel},
+               {"ok", false},
+               {"error", {{"code", "K0412"}, {"message", "there is not enough memory for this"}}}});
+      throw;
+    }
+  }();
   if (status) return *status;
   complain("%s", status.error().text().c_str());
   if (options.json) print({{"kernel", options.kernel}, {"ok", false}, {"error", to_json(status.error())}});

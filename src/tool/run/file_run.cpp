@@ -7,6 +7,7 @@
 
 #include "build/front_end.hpp"
 #include "tool/arguments/usage.hpp"
+#include "tool/kernel/npy.hpp"
 #include "tool/samples/counters.hpp"
 
 namespace kiln::tool {
@@ -18,7 +19,37 @@ constexpr int kGuardByte = 0xa5;
 /// Where Intel's driver without a GPU keeps a buffer from the host once it was submitted, nobody looks.
 bool is_executed(const OpenDevice& device) { return device.kind != DeviceKind::capture; }
 
-Result<KernelFile> read_data(const std::string& path) { return read_kernel_file(path); }
+// Data above this are not made before the device has said that it takes them.
+constexpr std::uint64_t kMuchData = std::uint64_t{64} << 20;  // bytes
+
+Result<KernelFile> read_data(const std::string& path) {
+  auto file = read_kernel_file(path);
+  if (file) return file;
+  const Diagnostic* why = file.error().diagnostic();
+  const std::string reason = why && !why->rows.empty() ? why->rows.front().text : file.error().text();
+  return tl::unexpected(bad_data(path, reason, "name a file of up to 1 GiB that may be read"));
+}
+
+/// Files of NumPy alone, each for one buffer, and none that the kernel is in.
+Result<void> check_saves(const FileRequest& request) {
+  std::vector<std::filesystem::path> files;
+  for (const NamedText& each : request.saves) {
+    const auto refuse = [&](const std::string& why, const std::string& help) {
+      return tl::unexpected(
+          bad_specification("`" + each.name + "` cannot be saved to `" + each.text + "`: " + why, {help}));
+    };
+    if (!each.text.ends_with(".npy"))
+      return refuse("what a kernel writes is saved as a file of NumPy", "name it " + each.text + ".npy");
+    std::error_code error;
+    if (std::filesystem::equivalent(each.text, request.name.file, error))
+      return refuse("the kernel is in that file", "name another");
+    const auto file = std::filesystem::absolute(each.text, error).lexically_normal();
+    if (std::ranges::find(files, file) != files.end())
+      return refuse("another buffer is saved there", "name a file for each");
+    files.push_back(file);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -31,6 +62,8 @@ Result<FileRequest> parse_file_request(const RunOptions& options) {
   FileRequest request{parse_kernel_name(options.kernel)};
   for (const std::string& each : options.arguments) {
     KILN_TRY(auto one, parse_specification(each));
+    if (one.form == Specification::Form::out && !one.path.empty())
+      request.saves.push_back({one.argument, one.path});
     request.given.push_back(std::move(one));
   }
   for (const std::string& each : options.locals) {
@@ -54,19 +87,10 @@ Result<FileRequest> parse_file_request(const RunOptions& options) {
   if (!options.global.empty()) {
     KILN_TRY(request.shape.global, parse_extent_option("--global", options.global));
   }
-  // What a description file names lies beside it.
-  const auto inside = [&](std::string& path) {
-    if (!path.empty()) path = (std::filesystem::path(options.folder) / path).string();
-  };
-  if (!options.folder.empty()) {
-    inside(request.name.file);
-    for (auto* list : {&request.given, &request.expects})
-      for (Specification& each : *list) inside(each.path);
-    for (NamedText& each : request.saves) inside(each.text);
-  }
-  request.tolerance.value = options.tolerance;
+  KILN_TRY(check_saves(request));
+  request.tolerance.value = options.tolerance.value_or(0);
   request.flags = options.flags;
-  request.seed = options.seed;
+  request.seed = options.seed.value_or(1);
   return request;
 }
 
@@ -74,14 +98,30 @@ Result<std::unique_ptr<FileRun>> FileRun::create(const OpenDevice& device, const
                                                  bool watched) {
   std::unique_ptr<FileRun> run(new FileRun(device, request));
   KILN_TRY(run->code_, read_kernel(request.name, device, request.flags, watched));
-  // What the command line says is looked at before anything is compiled for the device.
   const Signature& signature = run->code_.signature;
+  // What the command line says is looked at before anything is compiled for the device; but which buffers the
+  // device takes is known behind that.
+  const auto made = made_bytes(signature, request.given);
+  const bool is_much = std::ranges::any_of(made, [](std::uint64_t bytes) { return bytes > kMuchData; });
+  if (is_much) {
+    for (const std::uint64_t bytes : made)  // not touched: a device that does not have as much says so
+      if (bytes > 0) {
+        KILN_TRY(const auto tried, device.context.get().allocate_shared(device.device, bytes));
+      }
+    KILN_TRY(run->load(watched));
+    if (std::ranges::max(made) > run->kernel_->home().largest_buffer)
+      return tl::unexpected(detail::refuse_buffer(*run->kernel_, made));
+  }
   KILN_TRY(run->bound_, bind_arguments(signature, request.given, request.seed, read_data));
   for (const NamedText& each : request.saves) {
     KILN_TRY(const auto place, place_of_argument(each.name, signature));
     if (!run->bound_[place].is_buffer())
       return tl::unexpected(
           wrong_arguments("argument `" + each.name + "` is no buffer, and cannot be saved", {}, signature));
+    if (!run->bound_[place].save.empty())
+      return tl::unexpected(wrong_arguments("argument `" + each.name + "` is saved twice: to `" +
+                                                run->bound_[place].save + "` and `" + each.text + "`",
+                                            {"leave one of them out"}, signature));
     run->bound_[place].save = each.text;
   }
   run->expected_.resize(run->bound_.size());
@@ -90,19 +130,30 @@ Result<std::unique_ptr<FileRun>> FileRun::create(const OpenDevice& device, const
     if (!run->bound_[place].is_buffer())
       return tl::unexpected(wrong_arguments(
           "argument `" + each.argument + "` is no buffer, and nothing can be expected of it", {}, signature));
-    KILN_TRY(run->expected_[place], expected_array(each, run->bound_[place], request.seed, read_data));
+    if (run->expected_[place])
+      return tl::unexpected(wrong_arguments("two things are expected of argument `" + each.argument + "`",
+                                            {"leave one of them out"}, signature));
+    KILN_TRY(run->expected_[place],
+             expected_array(signature.kernel, each, run->bound_[place], request.seed, read_data));
   }
-  KILN_TRY(const auto settings, cache_options());
-  Cache cache = Cache::open(settings);
-  BundleOptions options = watched ? counted_build() : BundleOptions();
-  const std::string own = detail::split_options(request.flags).back_end;
-  if (!own.empty()) options.flags += (options.flags.empty() ? "" : " ") + own;
-  KILN_TRY(run->bundle_, Bundle::load(device, run->code_.files, options, &cache));
-  KILN_TRY(run->kernel_, run->bundle_.kernel(run->code_.facts.name));
+  if (!is_much) {
+    KILN_TRY(run->load(watched));
+  }
   KILN_TRY(run->shape_, choose_shape(request.shape, run->kernel_->facts(), run->kernel_->limits(),
                                      run->bound_, signature));
   KILN_TRY(run->place(!watched));
   return run;
+}
+
+Result<void> FileRun::load(bool watched) {
+  KILN_TRY(const auto settings, cache_options());
+  Cache cache = Cache::open(settings);
+  BundleOptions options = watched ? counted_build() : BundleOptions();
+  const std::string own = detail::split_options(request_.flags).back_end;
+  if (!own.empty()) options.flags += (options.flags.empty() ? "" : " ") + own;
+  KILN_TRY(bundle_, Bundle::load(device_, code_.files, options, &cache));
+  KILN_TRY(kernel_, bundle_.kernel(code_.facts.name));
+  return {};
 }
 
 Result<void> FileRun::place(bool guarded) {
@@ -143,7 +194,7 @@ samples::Prepared FileRun::prepare(const LaunchShape& shape) {
   prepared.shape = {shape.groups, shape.group_size};
   prepared.slm = slm_arguments();
   for (const auto& each : expected_)
-    if (each) prepared.elements += each->numbers();
+    if (each) prepared.elements += each->meant_numbers();
   prepared.reset = [this] {
     for (std::size_t i = 0; i < bound_.size(); ++i) {
       if (!buffers_[i]) continue;
@@ -177,8 +228,8 @@ std::vector<BufferResult> FileRun::results() const {
   for (std::size_t i = 0; i < bound_.size() && is_executed(device_); ++i) {
     if (!buffers_[i]) continue;
     const Bound& each = bound_[i];
-    BufferResult result{
-        each.label, {each.data.type, each.data.shape, {}}, each.save, expected_[i], each.is_output()};
+    BufferResult result{i,         each.label,   {each.data.type, each.data.shape, {}},
+                        each.save, expected_[i], each.is_output()};
     const auto* begin = static_cast<const std::byte*>(buffers_[i].data());
     result.data.bytes.assign(begin, begin + each.data.bytes.size());
     all.push_back(std::move(result));

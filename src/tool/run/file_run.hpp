@@ -14,17 +14,18 @@ struct FileRequest {
   KernelName name;
   std::vector<Specification> given{};
   ShapeRequest shape{};
-  std::vector<NamedText> saves{};
+  std::vector<NamedText> saves{};  ///< out:1000:FILE.npy too
   std::vector<Specification> expects{};
   Tolerance tolerance{};
   std::string flags{};
   std::uint64_t seed = 1;
 };
-/// Errors: K0430, and K0400 for what only samples take. Pure.
+/// Errors: K0430, and K0400 for what only samples take. Looks whether a file to save to is the kernel's own.
 [[nodiscard]] Result<FileRequest> parse_file_request(const RunOptions& options);
 
 /// What is in a buffer after the run.
 struct BufferResult {
+  std::size_t place = 0;  ///< of the argument
   std::string label;
   Array data;
   std::string save{};  ///< file; empty: none
@@ -37,7 +38,8 @@ struct BufferResult {
 class FileRun {
  public:
   /// Reads, compiles and binds. `watched`: counted and checked by the CPU device. Errors: of read_kernel(),
-  /// Bundle::load(), bind_arguments() and choose_shape(), and K0207 and the like for buffers.
+  /// Bundle::load(), bind_arguments() and choose_shape(), and K0207 and the like for buffers; what is made is
+  /// not made before the device has room for it.
   [[nodiscard]] static Result<std::unique_ptr<FileRun>> create(const OpenDevice& device,
                                                                const FileRequest& request, bool watched);
   FileRun(const FileRun&) = delete;
@@ -58,6 +60,7 @@ class FileRun {
 
  private:
   FileRun(const OpenDevice& device, const FileRequest& request) : device_(device), request_(request) {}
+  Result<void> load(bool watched);
   Result<void> place(bool guarded);
 
   const OpenDevice& device_;

@@ -9,6 +9,19 @@ namespace kiln::tool {
 using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
+std::string milliseconds_text(std::chrono::nanoseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", milliseconds(time));
+  return text;
+}
+
+std::string extent_text(const Extent& extent) {
+  std::string text = std::to_string(extent.x);
+  if (extent.y > 1 || extent.z > 1) text += " x " + std::to_string(extent.y);
+  if (extent.z > 1) text += " x " + std::to_string(extent.z);
+  return text;
+}
+
 std::string wrong_text(const samples::Mismatch& wrong) {
   char text[96];
   std::snprintf(text, sizeof text, "element %llu is %.9g, should be %.9g",

@@ -18,6 +18,12 @@ struct Outcome {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
+/// "0.123". Pure.
+[[nodiscard]] std::string milliseconds_text(std::chrono::nanoseconds time);
+
+/// "4 x 2", without dimensions of one at the end. Pure.
+[[nodiscard]] std::string extent_text(const Extent& extent);
+
 [[nodiscard]] std::string wrong_text(const samples::Mismatch& wrong);
 
 /// One launch at a time on an immediate list, each timed from submit to the end of the wait, so that the

@@ -23,7 +23,9 @@ struct SweptSize {
   Outcome outcome{};
   std::optional<Occupancy> occupancy{};
   std::optional<std::uint64_t> barriers{};  ///< arrivals of work-items, counted
-  bool right = true, same = true;           ///< as expected; as the first
+  std::optional<bool> right{}, same{};      ///< as expected; as the first; nothing: not compared
+
+  [[nodiscard]] bool is_wrong() const { return right && !*right; }
 };
 
 /// "group=16..1024" are the powers of two times the first; "group=16,48,100" those.
@@ -57,12 +59,37 @@ Result<std::vector<std::uint32_t>> parse_sweep(const std::string& text) {
                                           {"give --sweep group=16..1024, or group=32,48,64"}));
 }
 
+/// The work-items that each size is to cover.
+Result<Extent> swept_items(const FileRun& run) {
+  const Extent &groups = run.shape().groups, &group = run.shape().group_size;
+  const std::uint64_t items[] = {std::uint64_t{groups.x} * group.x, std::uint64_t{groups.y} * group.y,
+                                 std::uint64_t{groups.z} * group.z};
+  if (std::ranges::max(items) > UINT32_MAX)
+    return tl::unexpected(
+        wrong_arguments("--sweep covers " + std::to_string(std::ranges::max(items)) + " work-items, above " +
+                            std::to_string(UINT32_MAX) + " in one dimension",
+                        {"give fewer: --global X, or --groups X --group Y"}, run.code().signature));
+  return Extent{static_cast<std::uint32_t>(items[0]), static_cast<std::uint32_t>(items[1]),
+                static_cast<std::uint32_t>(items[2])};
+}
+
+/// Where no size ran there is nothing to name, and no answer.
+Error no_size_ran(const std::vector<SweptSize>& all, const FileRun& run) {
+  std::string reasons;
+  for (const SweptSize& each : all)
+    reasons += (reasons.empty() ? "" : ", ") + std::to_string(each.size) + " (" + each.refused + ")";
+  return wrong_arguments("no group size of --sweep can be run: " + reasons,
+                         {"give sizes that divide the work-items: --global X says how many there are",
+                          "`kiln explain CODE` says what a code means"},
+                         run.code().signature);
+}
+
 Result<SweptSize> run_size(const OpenDevice& device, FileRun& run, const FileRequest& request,
                            std::uint32_t size, const RunOptions& options) {
   SweptSize swept{size};
-  const Extent &groups = run.shape().groups, &group = run.shape().group_size;
+  const Extent& group = run.shape().group_size;
   ShapeRequest shape;
-  shape.global = Extent{groups.x * group.x, groups.y * group.y, groups.z * group.z};
+  KILN_TRY(shape.global, swept_items(run));
   shape.group = Extent{size, group.y, group.z};
   const auto chosen =
       choose_shape(shape, run.kernel().facts(), run.kernel().limits(), run.arguments(), run.code().signature);
@@ -84,9 +111,10 @@ Result<SweptSize> run_size(const OpenDevice& device, FileRun& run, const FileReq
     KILN_TRY(const auto counters, read_counters(device, run.kernel().kernel()));
     swept.barriers = counters.barriers;
   }
-  for (const BufferResult& each : run.results())
-    if (each.expected && compare_arrays(each.data, *each.expected, request.tolerance).count > 0)
-      swept.right = false;
+  for (const BufferResult& each : run.results())  // none where nothing was executed
+    if (each.expected)
+      swept.right = swept.right.value_or(true) &&
+                    compare_arrays(each.data, *each.expected, request.tolerance).count == 0;
   return swept;
 }
 
@@ -104,15 +132,10 @@ Json swept_json(const SweptSize& swept) {
                          {"groups_per_core", swept.occupancy->groups_per_core},
                          {"limit", to_string(swept.occupancy->limit)}};
   if (swept.barriers) json["barriers"] = *swept.barriers;
-  json["right"] = swept.right;
-  json["same"] = swept.same;
+  const auto or_null = [](const std::optional<bool>& value) { return value ? Json(*value) : Json(); };
+  json["right"] = or_null(swept.right);
+  json["same"] = or_null(swept.same);
   return json;
-}
-
-std::string milliseconds_text(std::chrono::nanoseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", milliseconds(time));
-  return text;
 }
 
 void print_swept(const std::vector<SweptSize>& all, bool counted, std::uint32_t native_barriers) {
@@ -126,9 +149,10 @@ void print_swept(const std::vector<SweptSize>& all, bool counted, std::uint32_t 
     }
     const auto groups = std::uint64_t{each.groups.x} * each.groups.y * each.groups.z;
     table.push_back({size,
-                     !each.right ? "WRONG"
-                     : each.same ? "same"
-                                 : "differs",
+                     each.is_wrong() ? "WRONG"
+                     : !each.same    ? "-"
+                     : *each.same    ? "same"
+                                     : "differs",
                      each.outcome.executed ? milliseconds_text(each.outcome.device) : "-",
                      milliseconds_text(each.outcome.host), std::to_string(groups),
                      each.occupancy ? std::to_string(each.occupancy->percent()) + "%" : "-",
@@ -144,9 +168,8 @@ void print_swept(const std::vector<SweptSize>& all, bool counted, std::uint32_t 
 
 }  // namespace
 
-Result<int> run_sweep(const RunOptions& options) {
+Result<int> run_sweep(const RunOptions& options, const FileRequest& request) {
   KILN_TRY(const auto sizes, parse_sweep(options.sweep));
-  KILN_TRY(const auto request, parse_file_request(options));
   KILN_TRY(const auto device, open_chosen(options.device));
   if (options.counters) {
     KILN_TRY(can_count(device));
@@ -156,15 +179,15 @@ Result<int> run_sweep(const RunOptions& options) {
   const auto native = target ? native_code_of(run->code(), request.flags, *target) : std::nullopt;
   const FaultGuard guard(device, run->code().facts.name, options.json);
   std::vector<SweptSize> all;
-  std::vector<std::string> first;  // digests of what the first size wrote
+  std::optional<std::vector<std::string>> first;  // digests of what the first size wrote
   for (const std::uint32_t size : sizes) {
     KILN_TRY(auto swept, run_size(device, *run, request, size, options));
     if (swept.refused.empty()) {
       std::vector<std::string> digests;
       for (const BufferResult& each : run->results())
         if (each.is_output) digests.push_back(digest(each.data.bytes));
-      if (first.empty()) first = digests;
-      swept.same = first == digests;
+      if (!first) first = digests;
+      if (swept.outcome.executed) swept.same = *first == digests;
       const Extent& group = run->shape().group_size;
       if (native)
         swept.occupancy = occupancy(*native, core_limits(*target), std::uint64_t{size} * group.y * group.z,
@@ -174,11 +197,15 @@ Result<int> run_sweep(const RunOptions& options) {
   }
   const SweptSize *best = nullptr, *slowest = nullptr;
   for (const SweptSize& each : all) {
-    if (!each.refused.empty() || !each.right || !each.outcome.executed) continue;
+    if (!each.refused.empty() || each.is_wrong() || !each.outcome.executed) continue;
     if (!best || each.outcome.device < best->outcome.device) best = &each;
     if (!slowest || each.outcome.device > slowest->outcome.device) slowest = &each;
   }
-  const bool right = std::ranges::all_of(all, &SweptSize::right);
+  if (std::ranges::none_of(all, [](const SweptSize& each) { return each.refused.empty(); }))
+    return tl::unexpected(no_size_ran(all, *run));
+  const bool right = std::ranges::none_of(all, &SweptSize::is_wrong);
+  const bool compared =
+      std::ranges::any_of(all, [](const SweptSize& each) { return each.right.has_value(); });
   if (options.json) {
     Json list = Json::array();
     for (const SweptSize& each : all) list.push_back(swept_json(each));
@@ -187,7 +214,7 @@ Result<int> run_sweep(const RunOptions& options) {
     json["best"] = best ? Json(best->size) : Json();
     json["occupancy_of"] = native ? Json(std::string(target->name)) : Json();
     if (native) json["barriers_a_group"] = native->barrier_count;
-    json["ok"] = right;
+    json["ok"] = compared ? Json(right) : Json();
     print(json);
     return right ? kOk : kWrongAnswer;
   }
