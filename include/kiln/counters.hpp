@@ -21,7 +21,13 @@ namespace kiln {
 
 enum class AccessKind : std::uint8_t { read, write, atomic, barrier };
 enum class MemorySpace : std::uint8_t { none, global, constant, slm, generic, private_memory };
-enum class DefectKind : std::uint8_t { slm_out_of_bounds, global_out_of_bounds, slm_race, indirect_access };
+enum class DefectKind : std::uint8_t {
+  slm_out_of_bounds,
+  global_out_of_bounds,
+  slm_race,
+  indirect_access,
+  slm_unwritten,  ///< read before it was written
+};
 
 /// As the JSON of the counters has them: "slm_race", "private". Pure.
 [[nodiscard]] std::string_view to_string(AccessKind kind);
@@ -115,7 +121,7 @@ struct Counters {
 /// Counters from their JSON, such as a file has them. Error: UNKNOWN (K0409). Pure.
 [[nodiscard]] Result<Counters> parse_counters(std::string_view json);
 
-/// A defect of these counters: K0801 to K0804. Pure.
+/// A defect of these counters: K0801 to K0804, K0810. Pure.
 [[nodiscard]] Diagnostic to_diagnostic(const Counters& counters, const Defect& defect);
 
 }  // namespace kiln

@@ -17,7 +17,7 @@ constexpr const char* kName = "kilnKernelGetCounters";
 constexpr std::string_view kAccessKinds[] = {"read", "write", "atomic", "barrier"};
 constexpr std::string_view kMemories[] = {"none", "global", "constant", "slm", "generic", "private"};
 constexpr std::string_view kDefects[] = {"slm_out_of_bounds", "global_out_of_bounds", "slm_race",
-                                         "indirect_access"};
+                                         "indirect_access", "slm_unwritten"};
 
 /// Of another form than docs/counters.md says.
 struct Unreadable {
@@ -218,6 +218,14 @@ Diagnostic to_diagnostic(const Counters& counters, const Defect& defect) {
       diagnostic.rows.push_back({"other instruction", instruction_text(defect.other)});
       diagnostic.rows.push_back({"other work-item", "", defect.other_work_item, ""});
       diagnostic.help = {"let a barrier of the work-group stand between the two, or make both atomic"};
+      break;
+    case DefectKind::slm_unwritten:
+      diagnostic.code = "K0810";
+      diagnostic.message = kernel + " reads SLM that nobody in the work-group has written";
+      diagnostic.rows.push_back({"size", "", defect.bytes, "B"});
+      diagnostic.help = {
+          "write it first, such as zeros by all work-items side by side, with a barrier behind",
+          "SLM holds anything as a work-group begins: neither zeros nor what another one left"};
       break;
     case DefectKind::indirect_access: {
       diagnostic.code = "K0804";

@@ -49,12 +49,20 @@ struct Buffer {
   std::size_t count;
 };
 
+/// Of all test kernels that are counted.
+const CompiledKernel* counted_kernel(const char* name) {
+  static const std::array programs{build_counted("counters.clang.spv", "-kiln-counters"),
+                                   build_counted("unwritten.spv", "-kiln-counters")};
+  for (const auto& program : programs)
+    if (const CompiledKernel* kernel = find(*program, name)) return kernel;
+  return nullptr;
+}
+
 template <class... Arguments>
 json count(const char* name, Three groups, Three size, ExecutionStatus status,
            const Arguments&... arguments) {
   CAPTURE(name);
-  static const std::unique_ptr<Program> program = build_counted("counters.clang.spv", "-kiln-counters");
-  const CompiledKernel* kernel = find(*program, name);
+  const CompiledKernel* kernel = counted_kernel(name);
   REQUIRE(kernel != nullptr);
   const std::array<ArgumentValue, sizeof...(arguments)> values{argument(arguments)...};
   clear_counters(*kernel);
@@ -147,7 +155,11 @@ TEST_CASE("out of bounds: SLM") {
   CHECK(variable["offset"] == 256);
   CHECK(variable["available"] == 256);
   CHECK(out.values[0] == 5);
-  const json argument = only_defect(count("slm_argument_beyond", out, local(63 * 4)));
+  const json defects = count("slm_argument_beyond", out, local(63 * 4))["defects"];
+  REQUIRE(defects.size() == 2);
+  CHECK(defects[1]["defect"] == "slm_unwritten");  // what is not beyond
+  CHECK(defects[1]["times"] == 63);
+  const json& argument = defects[0];
   CHECK(argument["at"]["line"] == 48);
   CHECK(argument["available"] == 63 * 4);
   CHECK(out.values[63] == 0);  // a refused read
@@ -227,6 +239,37 @@ TEST_CASE("data races in SLM") {
   const json mixed = only_defect(count("atomic_and_plain", out));
   CHECK(mixed["at"]["line"] == 77);
   CHECK(mixed["other"]["line"] == 75);
+}
+
+TEST_CASE("SLM that is read before its work-group has written it") {
+  Buffer out(128);
+  const auto defect_of = [&](const char* name, std::uint32_t line) {
+    json defect = only_defect(count(name, {2, 1, 1}, {64, 1, 1}, ExecutionStatus::ok, out));
+    CHECK(defect["defect"] == "slm_unwritten");
+    CHECK(defect["at"]["line"] == line);
+    return defect;
+  };
+  const json uncleared = defect_of("uncleared", 7);
+  CHECK(uncleared["at"]["kind"] == "atomic");
+  CHECK(uncleared["times"] == 2 * 16);  // the first atomic on each bin
+  CHECK(uncleared["work_item"] == 0);
+  const json last = defect_of("last_one", 17);
+  CHECK(last["work_item"] == 63);
+  CHECK(last["offset"] == 63 * 4);
+  CHECK(last["bytes"] == 4);
+  CHECK(last["times"] == 2);
+  const json left_over = defect_of("left_over", 25);
+  CHECK(left_over["group"] == json{1, 0, 0});
+  CHECK(left_over["times"] == 64);
+  CHECK(defect_of("half_of_it", 33)["offset"] == 2);
+  CHECK(defect_of("no_vector", 38)["bytes"] == 16);
+}
+
+TEST_CASE("parts, copies, exchanges and gaps are not taken for SLM that was not written") {
+  Buffer in(64), out(128);
+  const json counters = count("careful", {2, 1, 1}, {64, 1, 1}, ExecutionStatus::ok, in, out);
+  // `x` of the vectors is written last, so the whole vector is.
+  check_clean(counters);
 }
 
 TEST_CASE("a divergent barrier ends the launch, and what was counted stays") {

@@ -97,6 +97,24 @@ TEST_CASE("a race names both accesses, and the same value is none") {
   CHECK_FALSE(shadow.note(100, 4, SlmUse::write, one));  // outside: another check's business
 }
 
+TEST_CASE("bytes that nobody has written since the group began") {
+  SlmShadow shadow(16);
+  const SlmAccess before{1, 10, 1, 0, 0}, now{1, 10, 5, 0, 0};
+  const auto count = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return shadow.unwritten(offset, bytes, 3).bytes;
+  };
+  CHECK(count(0, 4) == 4);
+  shadow.note(0, 4, SlmUse::write, before);  // by another group
+  shadow.note(4, 4, SlmUse::read, now);
+  CHECK(count(0, 8) == 8);
+  shadow.note(1, 1, SlmUse::write, now);
+  CHECK(count(0, 4) == 3);
+  CHECK(shadow.unwritten(1, 3, 3).offset == 2);
+  shadow.note(4, 4, SlmUse::atomic, now);
+  CHECK(count(4, 4) == 0);
+  CHECK(count(12, 100) == 4);  // what lies outside is another check's business
+}
+
 TEST_CASE("places survive, and cut or foreign bytes are refused") {
   Place place;
   place.id = 7;
@@ -111,6 +129,9 @@ TEST_CASE("places survive, and cut or foreign bytes are refused") {
     CHECK(read_places(bytes.substr(0, size), 3).empty());
   std::string wrong = bytes;
   wrong[8 + 8] = 77;  // the kind of the first place
+  CHECK(read_places(wrong, 3).empty());
+  wrong = bytes;
+  wrong[8 + 22] = 77;  // what it needs
   CHECK(read_places(wrong, 3).empty());
 }
 

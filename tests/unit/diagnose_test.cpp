@@ -215,7 +215,7 @@ TEST_CASE("K0401: the tool") {
       *samples::bad_choice("there is no sample kernel `saxpi`", "`kiln run --list` names them").diagnostic());
 }
 
-TEST_CASE("K0409, K0801 to K0804: counting") {
+TEST_CASE("K0409, K0801 to K0804, K0810: counting") {
   StubDriver stub;
   check_diagnostic("K0409", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, can_count(stub_device(stub)));
   const auto counters = parse_counters(R"({"kernel": "sum", "defects": [
@@ -230,10 +230,12 @@ TEST_CASE("K0409, K0801 to K0804: counting") {
        "work_item": 0, "offset": 4096, "bytes": 4, "available": 0, "times": 1, "address": 4096, "argument": null},
       {"defect": "indirect_access", "at": {"id": 41, "line": 12, "kind": "write"}, "group": [0, 0, 0],
        "work_item": 3, "offset": 64, "bytes": 4, "available": 1024, "times": 8, "address": 4160,
-       "memory": "device"}]})")
+       "memory": "device"},
+      {"defect": "slm_unwritten", "at": {"id": 41, "line": 12, "kind": "read"}, "group": [0, 2, 0],
+       "work_item": 63, "offset": 252, "bytes": 4, "available": 256, "times": 64}]})")
                             .value();
-  const std::pair<const char*, const char*> codes[] = {
-      {"K0801", ""}, {"K0802", ""}, {"K0803", ""}, {"K0802", "none"}, {"K0804", ""}};
+  const std::pair<const char*, const char*> codes[] = {{"K0801", ""},     {"K0802", ""}, {"K0803", ""},
+                                                       {"K0802", "none"}, {"K0804", ""}, {"K0810", ""}};
   for (std::size_t i = 0; i < std::size(codes); ++i)
     check_diagnostic(codes[i].first, to_diagnostic(counters, counters.defects[i]), codes[i].second);
 }

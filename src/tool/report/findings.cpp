@@ -319,7 +319,8 @@ AccessCost cost_of(const Json& instruction) {
 
 std::string nothing_found(const ReportFacts& facts) {
   return std::string(
-             "looked for, and not found: accesses out of bounds, data races in SLM, bank conflicts, cache "
+             "looked for, and not found: accesses out of bounds, data races in SLM, SLM not written, bank "
+             "conflicts, cache "
              "lines beyond what the bytes need, arrays in private memory") +
          (facts.core ? ", hardware threads without work" : "");
 }

@@ -38,7 +38,9 @@ bool takes_turns(MemorySpace memory, std::uint64_t turns) { return memory == Mem
 
 void print_defects(const Counters& counters) {
   for (const Defect& defect : counters.defects) say("%s", to_text(to_diagnostic(counters, defect)).c_str());
-  if (counters.defects.empty()) say("  memory       no access out of bounds, no data race in SLM\n");
+  if (counters.defects.empty())
+    say("  memory       no access out of bounds, no data race in SLM, none of it read before it was "
+        "written\n");
 }
 
 void print_findings(const std::vector<Finding>& found, const ReportFacts& facts) {

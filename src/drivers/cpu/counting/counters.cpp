@@ -37,6 +37,8 @@ std::string target(const Defect& defect) {
   const std::string size = std::to_string(defect.available) + " B";
   const std::string offset = "offset " + std::to_string(defect.offset);
   if (defect.kind == DefectKind::slm_bounds) return offset + " of " + size + " of SLM";
+  if (defect.kind == DefectKind::unwritten)
+    return offset + " of " + size + " of SLM, which nobody in the work-group has written";
   if (defect.available == 0) return "an address in no allocation";
   if (defect.argument >= 0)
     return offset + " of the " + size + " behind argument " + std::to_string(defect.argument);
@@ -124,6 +126,16 @@ void KernelCounters::add(const std::vector<Tally>& tallies, const Defects& defec
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < tallies_.size() && i < tallies.size(); ++i) tallies_[i].add(tallies[i]);
   for (const auto& [key, defect] : defects) add_defect(defects_, defect);
+  // What is read in the phase in which it is written is a race, whichever comes first here.
+  const auto races = [&](std::uint32_t place) {
+    return std::ranges::any_of(defects_, [&](const auto& each) {
+      const Defect& other = each.second;
+      return other.kind == DefectKind::race && (other.place == place || other.other_place == place);
+    });
+  };
+  std::erase_if(defects_, [&](const auto& each) {
+    return each.second.kind == DefectKind::unwritten && races(each.second.place);
+  });
   split_ = split_ || split;
 }
 

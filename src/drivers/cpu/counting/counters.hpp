@@ -46,7 +46,7 @@ struct Tally {
   void add(const Tally& other);
 };
 
-enum class DefectKind : std::uint8_t { slm_bounds, global_bounds, race, indirect_access };
+enum class DefectKind : std::uint8_t { slm_bounds, global_bounds, race, indirect_access, unwritten };
 
 struct Defect {
   DefectKind kind;

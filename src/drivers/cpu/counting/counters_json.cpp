@@ -20,7 +20,7 @@ const char* name_of(PlaceMemory memory) {
 
 const char* name_of(DefectKind kind) {
   constexpr const char* kNames[] = {"slm_out_of_bounds", "global_out_of_bounds", "slm_race",
-                                    "indirect_access"};
+                                    "indirect_access", "slm_unwritten"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -132,6 +132,7 @@ std::byte* Recorder::access(const Access& access) {
   if (checked && access.bytes > 0 && !range.holds(access.address, access.bytes))
     return refuse(access, memory, range);
   if (memory == PlaceMemory::slm) {
+    check_written(access, place.need, access.address - slm_begin_);
     check_race(access, place.kind, access.address - slm_begin_);
     log(access, access.address - slm_begin_);
   } else {
@@ -168,6 +169,15 @@ std::byte* Recorder::refuse(const Access& access, PlaceMemory memory, const Rang
 void Recorder::note_indirect(const Access& access, const Range& range) {
   Defect defect = defect_of(DefectKind::indirect_access, access, range);
   defect.memory_kind = range.kind;
+  add_defect(defects_, defect);
+}
+
+void Recorder::check_written(const Access& access, PlaceNeed need, std::uint64_t offset) {
+  if (need == PlaceNeed::none) return;
+  const auto [first, bytes] = shadow_->unwritten(offset, access.bytes, first_phase_);
+  if (bytes == 0 || (need == PlaceNeed::some && bytes < access.bytes)) return;
+  Defect defect = defect_of(DefectKind::unwritten, access, {slm_begin_, slm_bytes_});
+  defect.offset = static_cast<std::int64_t>(first);
   add_defect(defects_, defect);
 }
 

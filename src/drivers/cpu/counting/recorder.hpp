@@ -66,6 +66,7 @@ class Recorder {
   [[nodiscard]] Range allocation_at(std::uint64_t address);
   [[nodiscard]] Defect defect_of(DefectKind kind, const Access& access, const Range& range) const;
   void note_indirect(const Access& access, const Range& range);
+  void check_written(const Access& access, PlaceNeed need, std::uint64_t offset);
   void check_race(const Access& access, PlaceKind kind, std::uint64_t offset);
   void log(const Access& access, std::uint64_t address);
   void flush();

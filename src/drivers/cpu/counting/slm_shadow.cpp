@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of data races on SLM, byte by byte.
+// The rules of data races on SLM, and of what was written there, byte by byte.
 #include "drivers/cpu/counting/slm_shadow.hpp"
 
 namespace kiln::cpu {
@@ -24,6 +24,18 @@ void SlmShadow::remember(Two& two, const SlmAccess& access) {
     one = access;
     return;
   }
+}
+
+SlmShadow::Unwritten SlmShadow::unwritten(std::uint64_t offset, std::uint64_t bytes,
+                                          std::uint32_t since) const {
+  Unwritten found;
+  for (std::uint64_t at = offset; at < offset + bytes && at < cells_.size(); ++at) {
+    const Cell& cell = cells_[at];
+    if (cell.write.phase >= since || cell.atomics[0].phase >= since || cell.atomics[1].phase >= since)
+      continue;
+    if (found.bytes++ == 0) found.offset = at;
+  }
+  return found;
 }
 
 std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64_t bytes, SlmUse use,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Remembers who touched each byte of a work-group's SLM since the last barrier, and finds data races.
+// Remembers who touched each byte of a work-group's SLM since the last barrier, and finds data races and
+// bytes that nobody has written.
 #pragma once
 
 #include <array>
@@ -33,6 +34,13 @@ class SlmShadow {
   /// `same` tells of each byte whether it is written as it is; only for writes.
   std::optional<Race> note(std::uint64_t offset, std::uint64_t bytes, SlmUse use, const SlmAccess& access,
                            std::span<const bool> same = {});
+
+  /// Of these bytes the first that no work-item has written in phase `since` or later, and how many such
+  /// there are. An atomic writes.
+  struct Unwritten {
+    std::uint64_t offset = 0, bytes = 0;
+  };
+  [[nodiscard]] Unwritten unwritten(std::uint64_t offset, std::uint64_t bytes, std::uint32_t since) const;
 
  private:
   /// Two items are enough: one of them is not the next one.

@@ -145,6 +145,26 @@ PlaceMemory memory_of(const Value* pointer) {
   }
 }
 
+/// Whether all that is read goes back to where it was, as when one component of a vector is set.
+bool puts_back(const llvm::LoadInst& load) {
+  const auto goes_back = [&](const llvm::User* user) {
+    while (llvm::isa<llvm::InsertElementInst, llvm::InsertValueInst, llvm::ShuffleVectorInst>(user)) {
+      if (!user->hasOneUse()) return false;
+      user = *user->user_begin();
+    }
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+    return store != nullptr && store->getPointerOperand() == load.getPointerOperand() &&
+           store->getValueOperand() != &load;
+  };
+  return !load.use_empty() && std::ranges::all_of(load.users(), goes_back);
+}
+
+PlaceNeed need_of(const llvm::LoadInst& load) {
+  if (puts_back(load)) return PlaceNeed::none;
+  const llvm::Type* type = load.getType();
+  return type->isVectorTy() || type->isAggregateType() ? PlaceNeed::some : PlaceNeed::all;
+}
+
 class Instrumenter {
  public:
   Instrumenter(llvm::Function& body, KernelPlaces& places)
@@ -190,17 +210,18 @@ class Instrumenter {
   void visit(llvm::Instruction& instruction) {
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
       redirect(*load, load->getPointerOperandIndex(), load->isAtomic() ? PlaceKind::atomic : PlaceKind::read,
-               size_of(load->getType()), nullptr);
+               size_of(load->getType()), nullptr, need_of(*load));
     } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
       redirect(*store, store->getPointerOperandIndex(),
                store->isAtomic() ? PlaceKind::atomic : PlaceKind::write,
                size_of(store->getValueOperand()->getType()), store->getValueOperand());
     } else if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+      const bool only_writes = update->getOperation() == llvm::AtomicRMWInst::Xchg && update->use_empty();
       redirect(*update, update->getPointerOperandIndex(), PlaceKind::atomic, size_of(update->getType()),
-               nullptr);
+               nullptr, only_writes ? PlaceNeed::none : PlaceNeed::all);
     } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
       redirect(*exchange, exchange->getPointerOperandIndex(), PlaceKind::atomic,
-               size_of(exchange->getNewValOperand()->getType()), nullptr);
+               size_of(exchange->getNewValOperand()->getType()), nullptr, PlaceNeed::all);
     } else if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
       redirect_copy(*memory);
     } else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
@@ -224,12 +245,13 @@ class Instrumenter {
 
   /// The call that gives the place to access instead of `pointer`; null for private memory.
   llvm::CallInst* write_access(llvm::Instruction& instruction, Value* pointer, PlaceKind kind, Value* size,
-                               Value* stored) {
+                               Value* stored, PlaceNeed need) {
     const PlaceMemory memory = memory_of(pointer);
     if (memory == PlaceMemory::private_memory) return nullptr;
     const std::uint32_t number = add_place(instruction, kind);
     Place& place = places_[number];
     place.memory = memory;
+    place.need = need;
     if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(size))
       place.bytes = place.neighbour_bytes = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(known->getZExtValue(), std::numeric_limits<std::uint32_t>::max()));
@@ -238,8 +260,9 @@ class Instrumenter {
     llvm::PointerType* flat = b.getPtrTy();
     Value* base = llvm::Constant::getNullValue(flat);
     Value* object = const_cast<Value*>(llvm::getUnderlyingObject(pointer, 0));
-    if (const auto* argument = llvm::dyn_cast<llvm::Argument>(object)) {
-      place.argument = static_cast<std::int32_t>(argument->getArgNo());
+    if (const auto* argument = llvm::dyn_cast<llvm::Argument>(object);
+        argument != nullptr && argument->getArgNo() <= std::numeric_limits<std::int16_t>::max()) {
+      place.argument = static_cast<std::int16_t>(argument->getArgNo());
       base = b.CreateAddrSpaceCast(object, flat);
     } else if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(object)) {
       place.object_bytes = module_.getDataLayout().getTypeAllocSize(variable->getValueType()).getFixedValue();
@@ -264,10 +287,10 @@ class Instrumenter {
     return call;
   }
 
-  void redirect(llvm::Instruction& instruction, unsigned operand, PlaceKind kind, Value* size,
-                Value* stored) {
+  void redirect(llvm::Instruction& instruction, unsigned operand, PlaceKind kind, Value* size, Value* stored,
+                PlaceNeed need = PlaceNeed::none) {
     Value* pointer = instruction.getOperand(operand);
-    llvm::CallInst* call = write_access(instruction, pointer, kind, size, stored);
+    llvm::CallInst* call = write_access(instruction, pointer, kind, size, stored, need);
     if (call == nullptr) return;
     llvm::IRBuilder<> b(&instruction);
     instruction.setOperand(operand, b.CreateAddrSpaceCast(call, pointer->getType()));
@@ -277,7 +300,8 @@ class Instrumenter {
   void redirect_copy(llvm::MemIntrinsic& memory) {
     Value* all = llvm::ConstantInt::getTrue(body_.getContext());
     Value *length = memory.getLength(), *destination = memory.getRawDest();
-    llvm::CallInst* to = write_access(memory, destination, PlaceKind::write, length, nullptr);
+    llvm::CallInst* to =
+        write_access(memory, destination, PlaceKind::write, length, nullptr, PlaceNeed::none);
     llvm::IRBuilder<> b(&memory);
     const auto also = [&](llvm::CallInst* call, Value* pointer) {
       all = b.CreateAnd(all, b.CreateICmpEQ(call, b.CreateAddrSpaceCast(pointer, b.getPtrTy())));
@@ -285,7 +309,8 @@ class Instrumenter {
     if (to != nullptr) also(to, destination);
     if (auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(&memory)) {
       Value* source = transfer->getRawSource();
-      if (llvm::CallInst* from = write_access(memory, source, PlaceKind::read, length, nullptr))
+      if (llvm::CallInst* from =
+              write_access(memory, source, PlaceKind::read, length, nullptr, PlaceNeed::some))
         also(from, source);
     }
     memory.setLength(b.CreateSelect(all, length, llvm::ConstantInt::get(length->getType(), 0)));

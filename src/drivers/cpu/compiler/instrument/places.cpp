@@ -31,7 +31,9 @@ std::vector<KernelPlaces> read_places(std::string_view bytes, std::size_t kernel
     if (count > 0) std::memcpy(places.data(), bytes.data(), count * sizeof(Place));
     bytes.remove_prefix(count * sizeof(Place));
     for (const Place& place : places)
-      if (place.kind > PlaceKind::barrier || place.memory > PlaceMemory::private_memory) return {};
+      if (place.kind > PlaceKind::barrier || place.memory > PlaceMemory::private_memory ||
+          place.need > PlaceNeed::none)
+        return {};
   }
   return bytes.empty() ? out : std::vector<KernelPlaces>();
 }

@@ -14,6 +14,13 @@ enum class PlaceKind : std::uint8_t { read, write, atomic, barrier };
 /// `generic`: known at run time only.
 enum class PlaceMemory : std::uint8_t { none, global, constant, slm, generic, private_memory };
 
+/// What an access needs of the bytes of SLM that it reads.
+enum class PlaceNeed : std::uint8_t {
+  all,   ///< each byte: a number
+  some,  ///< vectors, structures and copies may have bytes that nobody uses
+  none,  ///< it writes, or puts back what it has read
+};
+
 /// One instruction of the kernel with everything inlined: a function that is called twice gives two places.
 /// Stored in native binaries as it is.
 struct Place {
@@ -25,8 +32,10 @@ struct Place {
       1;  ///< accesses of one work-item that could be one wide access, this one included
   std::uint32_t neighbour_bytes = 0;  ///< what they cover together
   std::uint32_t bytes = 0;            ///< of one access; 0: known at run time only
-  std::int32_t argument = -1;         ///< the argument that the address comes from; -1: another, or not known
-  std::uint64_t object_bytes = 0;     ///< of the variable that the address comes from; 0: not one
+  std::int16_t argument = -1;         ///< the argument that the address comes from; -1: another, or not known
+  PlaceNeed need = PlaceNeed::none;
+  std::uint8_t unused = 0;
+  std::uint64_t object_bytes = 0;  ///< of the variable that the address comes from; 0: not one
   bool operator==(const Place&) const = default;
 };
 
