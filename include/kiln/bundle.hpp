@@ -46,8 +46,9 @@ struct KernelFile {
 [[nodiscard]] Error unreadable_part(const std::string& file, const BinaryPart& part);
 
 /// All files of one family in a folder: NAME.ar, NAME.spv, NAME.bin, and NAME.TARGET.bin for whatever
-/// find_target() knows (`pvc`, `12.60.7`) and `cpu`; a file of another word there is logged and left. Errors:
-/// INVALID_ARGUMENT (K0201) when there is none.
+/// find_target() knows (`pvc`, `12.60.7`) and `cpu`; a file of another word there is logged and left. And
+/// NAME.cpu.spv, which CPUs take before other SPIR-V, and no other device takes. Errors: INVALID_ARGUMENT
+/// (K0201) when there is none.
 [[nodiscard]] Result<std::vector<KernelFile>> find_kernel_files(const std::filesystem::path& folder,
                                                                 const std::string& family);
 
@@ -162,7 +163,7 @@ class Bundle {
   [[nodiscard]] const std::string& file() const { return file_; }  ///< the file the module was made from
   /// The member of that file; empty: the file itself.
   [[nodiscard]] const std::string& member() const { return member_; }
-  /// The product that native code was compiled for ("pvc", "cpu"), where it says so.
+  /// The product that native code was compiled for ("pvc", "cpu"), where it says so; "cpu" of NAME.cpu.spv.
   [[nodiscard]] const std::string& target() const { return target_; }
   [[nodiscard]] BinaryFit fit() const { return fit_; }
   [[nodiscard]] const std::string& build_log() const {

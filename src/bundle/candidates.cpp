@@ -19,6 +19,11 @@ std::string target_text(const BinaryPart& part) {
   return target ? std::string(target->name) : std::string();
 }
 
+/// SPIR-V for CPUs alone, by the name of its file.
+bool is_cpu_variant(const KernelFile& file, const BinaryPart& part) {
+  return part.format == BinaryFormat::spirv && file.name.ends_with(".cpu.spv");
+}
+
 bool is_cpu(const DeviceProperties& device) { return device.type == ZE_DEVICE_TYPE_CPU; }
 
 /// The version that the code was made for: by its note, else by the name of its member; 0: not said.
@@ -30,7 +35,7 @@ std::uint32_t version_of(const Candidate& candidate) {
 /// A binary with SPIR-V inside would rather be compiled in silence than refused: where it is for another
 /// release it comes last.
 int rank(const Candidate& candidate, const DeviceProperties& device) {
-  if (candidate.format == BinaryFormat::spirv) return 3;
+  if (candidate.format == BinaryFormat::spirv) return candidate.target.empty() ? 3 : 2;
   if (candidate.fit == BinaryFit::exact) return 0;
   const std::uint32_t built_for = version_of(candidate), have = device.ip_version.value_or(0);
   if (built_for == 0 || have == 0 || is_cpu(device)) return 1;
@@ -90,13 +95,15 @@ CandidateList find_candidates(std::span<const KernelFile> files, const DevicePro
             {candidate.name(), error.message + " (at byte " + std::to_string(error.offset) + ")"});
         continue;
       }
-      if (part.name == kCpuMember && !is_cpu(device)) {
-        list.foreign.push_back({candidate.name(), "it is for the CPU device"});
+      const bool cpu_variant = is_cpu_variant(file, part);
+      if ((part.name == kCpuMember || cpu_variant) && !is_cpu(device)) {
+        list.foreign.push_back(
+            {candidate.name(), cpu_variant ? "it is for CPUs, by its name" : "it is for the CPU device"});
         continue;
       }
       const bool wrapped = part.format == BinaryFormat::spirv && identify(codes[i]) != BinaryFormat::spirv;
       candidate.code = wrapped ? embedded_spirv(codes[i]) : codes[i];
-      candidate.target = target_text(part);
+      candidate.target = cpu_variant ? "cpu" : target_text(part);
       if (part.facts) candidate.facts = *std::move(part.facts);
       add(list, std::move(candidate), device);
     }

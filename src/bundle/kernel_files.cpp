@@ -31,12 +31,13 @@ Error unreadable(const std::string& path, std::string why, std::vector<std::stri
 }
 
 /// Whether a file is one of a family's, such as saxpy.pvc.bin or saxpy.12.60.7.bin of `saxpy`. What stands
-/// between is a target, so that saxpy.v2.pvc.bin is of the family `saxpy.v2` alone.
+/// between is a target, so that saxpy.v2.pvc.bin is of the family `saxpy.v2` alone. SPIR-V has one for a kind
+/// of device: saxpy.cpu.spv.
 bool is_of_family(std::string_view file, std::string_view family) {
   constexpr std::string_view kNative = ".bin";
   if (!file.starts_with(family)) return false;
   file.remove_prefix(family.size());
-  if (file == ".spv" || file == ".ar" || file == kNative) return true;
+  if (file == ".spv" || file == ".cpu.spv" || file == ".ar" || file == kNative) return true;
   if (!file.starts_with('.') || !file.ends_with(kNative)) return false;
   const std::string_view target = file.substr(1, file.size() - 1 - kNative.size());
   if (target == "cpu" || find_target(target)) return true;

@@ -192,7 +192,7 @@ Result<Bundle> Bundle::load_files(const OpenDevice& device, std::vector<KernelFi
     bundle.member_ = candidate.member;
     const bool native = bundle.origin_ == BinaryOrigin::native;
     bundle.fit_ = native ? candidate.fit : BinaryFit::spirv;
-    if (native) bundle.target_ = candidate.target;
+    if (native || spirv) bundle.target_ = candidate.target;
     for (const Candidate& other : list.candidates)
       if (&other != &candidate && other.format == BinaryFormat::spirv)
         detail::complete(bundle.facts_, other.facts);

@@ -78,7 +78,7 @@ TEST_CASE("every sample: counted as predicted, and clean") {
         predictions += tool::counted(seen.counters, predicted).has_value();
     }
   }
-  CHECK(predictions == 4 * 81);
+  CHECK(predictions == 4 * 82);
 }
 
 TEST_CASE("cache lines: shapes of work-groups and index functions") {

@@ -140,6 +140,25 @@ TEST_CASE("a binary for another device is passed over, or refused when alone") {
   CHECK(bundle.origin() == BinaryOrigin::jit);
 }
 
+TEST_CASE("SPIR-V for CPUs is theirs alone, and goes before other SPIR-V") {
+  const bool is_cpu = device().properties.type == ZE_DEVICE_TYPE_CPU;
+  const auto files = need(find_kernel_files(KILN_SAMPLE_KERNELS, "slm_lookup"));
+  REQUIRE(files.size() == 2);
+  CHECK(need(find_kernel_files(KILN_SAMPLE_KERNELS, "slm_lookup.cpu")).size() == 1);  // a family of that name
+  BundleOptions only_spirv;
+  only_spirv.only_spirv = true;
+  const Bundle bundle = need(Bundle::load(device(), files, only_spirv));
+  CHECK(bundle.file() == (is_cpu ? "slm_lookup.cpu.spv" : "slm_lookup.spv"));
+  CHECK(bundle.target() == (is_cpu ? "cpu" : ""));
+  CHECK(bundle.fit() == BinaryFit::spirv);
+  const auto alone = Bundle::load(device(), {sample_kernel("slm_lookup.cpu.spv")});
+  CHECK(alone.has_value() == is_cpu);
+  if (is_cpu) return;
+  REQUIRE(bundle.passed_over().size() == 1);
+  CHECK(bundle.passed_over()[0].label == "slm_lookup.cpu.spv");
+  CHECK(code_of(alone.error()) == "K0202");
+}
+
 TEST_CASE("a fat binary that Kiln wrote: drivers take it whole, a bundle the member for the device") {
   const auto files = need(find_kernel_files(KILN_NATIVE_KERNELS, "saxpy"));
   std::vector<ArchiveMember> members;

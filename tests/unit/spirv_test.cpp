@@ -166,9 +166,9 @@ const ExpectedKernel kSamples[] = {
     {"slm_scatter", "through_slm", 16 * 17 * 4, kInOutN},
 };
 
-const char* const kFamilies[] = {"access",    "bank_conflict", "coalescing", "convolution",
-                                 "histogram", "matmul",        "saxpy",      "share",
-                                 "slm_limit", "slm_scatter",   "slm_table"};
+const char* const kFamilies[] = {"access",         "bank_conflict", "coalescing", "convolution", "histogram",
+                                 "matmul",         "saxpy",         "share",      "slm_limit",   "slm_lookup",
+                                 "slm_lookup.cpu", "slm_scatter",   "slm_table"};
 /// Those that are damaged in every place: time grows with the square of their size.
 const char* const kDamaged[] = {"saxpy", "slm_limit", "matmul", "slm_table"};
 

@@ -127,9 +127,9 @@ std::vector<std::string> native_targets() {
   for (std::string target; stream >> target;) targets.push_back(target);
   return targets;
 }
-const char* const kFamilies[] = {"access",    "bank_conflict", "coalescing", "convolution",
-                                 "histogram", "matmul",        "saxpy",      "share",
-                                 "slm_limit", "slm_scatter",   "slm_table"};
+const char* const kFamilies[] = {"access",    "bank_conflict", "coalescing",  "convolution",
+                                 "histogram", "matmul",        "saxpy",       "share",
+                                 "slm_limit", "slm_lookup",    "slm_scatter", "slm_table"};
 /// Those that are damaged in every place: time grows with the square of their size.
 const char* const kDamaged[] = {"saxpy", "slm_limit", "matmul", "slm_table"};
 Bytes native(const std::string& family, const std::string& target) {

@@ -79,6 +79,14 @@ Result<Prepared> prepare_sized_table(const OpenDevice& device, const Choices& ch
                        {static_cast<std::uint32_t>(entries), *group, words, {*group}, true, words});
 }
 
+/// CPUs have a kernel of their own, which copies nothing.
+Result<Prepared> prepare_cpu_variant(const OpenDevice& device, const Choices& choices) {
+  auto prepared = prepare_known_table(device, choices, true);
+  if (prepared && device.properties.type == ZE_DEVICE_TYPE_CPU)
+    prepared->predicted = {{"reads of the table", prepared->elements, Counter::reads}};
+  return prepared;
+}
+
 Result<Prepared> prepare_every_item(const OpenDevice& device, const Choices& choices) {
   return prepare_known_table(device, choices, false);
 }
@@ -164,7 +172,9 @@ std::span<const Sample> slm_table() {
       Sample{"slm_table.one_each_bigger", "slm_table", "one_each_bigger",
              "table up to 4 groups large; --slm sets it", prepare_one_each_bigger},
       Sample{"slm_table.one_each_any", "slm_table", "one_each_any", "table of any size; --slm sets it",
-             prepare_one_each_any}};
+             prepare_one_each_any},
+      Sample{"slm_table.cpu_variant", "slm_lookup", "lookup",
+             "a table in SLM, and on CPUs another kernel, which does without", prepare_cpu_variant}};
   return kSamples;
 }
 
