@@ -204,7 +204,7 @@ class Run(unittest.TestCase):
             self.assertTrue(answer['device'].startswith('Kiln CPU device'))
 
     def test_all_samples_in_one_table(self):
-        self.assertGreaterEqual(len(self.names()), 62)
+        self.assertGreaterEqual(len(self.names()), 63)
         for arguments in ((), ('--size', '0'), ('--size', '101', '--seed', '7')):
             done = kiln('run', '--all', '--device', 'cpu', '--json', *arguments)
             self.assertEqual((done.returncode, done.stderr), (0, ''))
@@ -281,6 +281,46 @@ class Run(unittest.TestCase):
             self.assertEqual(sample['defects'], [], sample['kernel'])
             for each in sample.get('counted', []):
                 self.assertEqual(each['predicted'], each['counted'], sample['kernel'])
+
+    def test_a_sweep_of_a_sample_names_the_best(self):
+        done = kiln('run', 'histogram.slm_256', '--device', 'cpu', '--size', '5000', '--sweep', 'group=16..128', '--counters', '--json')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        answer = json.loads(done.stdout)
+        self.assertEqual([each['group'] for each in answer['sweep']], [16, 32, 64, 128])
+        for each in answer['sweep']:
+            self.assertTrue(each['right'])
+            # Two barriers for each work-item of the two groups.
+            self.assertEqual(each['barriers'], 2 * 2 * each['group'])
+            self.assertIn('percent', each['occupancy'])
+        self.assertIn(answer['best'], (16, 32, 64, 128))
+        text = kiln('run', 'saxpy', '--device', 'cpu', '--size', '5000', '--sweep', 'group=16,64').stdout
+        self.assertRegex(text, r'(?m)^best: groups of (16|64), ')
+        for wrong in (('matmul', '--sweep', 'group=x'), ('slm_scatter.direct', '--sweep', 'group=16,32'),
+                      ('saxpy', '--sweep', 'group=16', '--group', '8')):
+            self.assertEqual(kiln('run', *wrong, '--device', 'cpu').returncode, 2, wrong)
+
+    def test_two_samples_side_by_side(self):
+        done = kiln('run', 'share.sub_group', '--against', 'share.slm', '--device', 'cpu', '--size', '1000', '--counters', '--json')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        answer = json.loads(done.stdout)
+        self.assertTrue(answer['ok'] and answer['same_answer'])
+        self.assertEqual((answer['this']['kernel'], answer['other']['kernel']), ('share.sub_group', 'share.slm'))
+        self.assertNotIn('slm_reads', answer['this']['counters']['totals'])
+        self.assertEqual(answer['other']['counters']['totals']['slm_reads']['accesses'], 10 * 1024)
+        text = kiln('run', 'histogram.slm_256', '--against', 'histogram.registers_256', '--device', 'cpu', '--size', '5000',
+                    '--counters').stdout
+        self.assertIn('answers: the same', text)
+        self.assertRegex(text, r'(?m)^SLM atomics +40000 +0$')
+        other = json.loads(kiln('run', 'histogram.slm_256', '--against', 'histogram.slm_1024', '--device', 'cpu', '--size', '50',
+                                '--json').stdout)
+        self.assertTrue(other['ok'] and not other['same_answer'])
+        self.assertEqual(kiln('run', 'saxpy', '--against', 'group=16', '--device', 'cpu', '--size', '50').returncode, 0)
+        self.assertEqual(kiln('run', 'saxpy', '--against', 'saxpi', '--device', 'cpu').returncode, 2)
+
+    def test_a_variant_for_cpus_is_taken_and_said(self):
+        text = kiln('run', 'slm_table.cpu_variant', '--device', 'cpu', '--size', '500').stdout
+        self.assertIn('taken        the variant for CPUs, slm_lookup.cpu.spv\n', text)
+        self.assertIn('predicted    reads of the table: 500\n', text)
 
     def test_a_defect_ends_with_1_and_is_shown(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -137,7 +137,7 @@ void define_run(CLI::App& app, Action& action) {
            "Count accesses, cache lines and bank conflicts, and look for defects; CPU device only, slow")
       ->excludes(repeat);
   add_flag(*command, "--check-memory", options->check_memory,
-           "Look for accesses out of bounds and data races in SLM; CPU device only, slow")
+           "Look for accesses out of bounds, data races in SLM, and SLM not written; CPU device only, slow")
       ->excludes(repeat);
   CLI::Option* report =
       add_text(*command, "--report", options->report, kFile,
@@ -173,13 +173,13 @@ void define_run(CLI::App& app, Action& action) {
             "What must be in a buffer after the run; several times");
   add_real(*command, "--tolerance", options->tolerance, 0, 1e30,
            "How far a number may be from what --expect says, absolutely and in relation to it");
-  CLI::Option* sweep =
-      add_text(*command, "--sweep", options->sweep, "group=LOW..HIGH",
-               "Run the kernel file in groups of these sizes, and name the best: group=16..1024")
-          ->excludes(report)
-          ->check(needs_a_value);
+  CLI::Option* sweep = add_text(*command, "--sweep", options->sweep, "group=LOW..HIGH",
+                                "Run the kernel in groups of these sizes, and name the best: group=16..1024")
+                           ->excludes(report)
+                           ->check(needs_a_value);
   add_text(*command, "--against", options->against, "OTHER",
-           "Run another too, and compare: FILE[:KERNEL], :KERNEL, device=DEVICE, options=OPTIONS or group=X")
+           "Run another too, and compare: FILE[:KERNEL], :KERNEL, device=DEVICE, options=OPTIONS or "
+           "group=X; of a sample another sample, or group=X")
       ->excludes(report)
       ->excludes(sweep)
       ->check(needs_a_value);

@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <limits>
 
+#include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 #include "tool/kernel/load.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run/measure.hpp"
 #include "tool/run/print_counters.hpp"
+#include "tool/run/sample_pairs.hpp"
 #include "tool/samples/counters.hpp"
 
 namespace kiln::tool {
@@ -38,6 +40,7 @@ std::string choice_text(const Bundle& bundle) {
     case BinaryFit::compatible:
       return text + ": the driver takes it";
     case BinaryFit::spirv:
+      if (bundle.target() == "cpu") return "the variant for CPUs, " + bundle.file();
       break;
   }
   return text + ": no native code in it is for this device";
@@ -89,7 +92,8 @@ void print_text(const Report& r) {
   say("%s on %s\n", r.sample.name, r.device.properties.name.c_str());
   say("  binary       %s, from %s, %.2f ms\n", to_string(r.bundle.origin()), r.bundle.file().c_str(),
       milliseconds(r.bundle.build_time()));
-  if (!r.bundle.member().empty()) say("  taken        %s\n", choice_text(r.bundle).c_str());
+  if (!r.bundle.member().empty() || !r.bundle.target().empty())
+    say("  taken        %s\n", choice_text(r.bundle).c_str());
   say("  launch       %s groups of %s work-items", extent_text(r.prepared.shape.groups).c_str(),
       extent_text(r.prepared.shape.group_size).c_str());
   if (r.prepared.slm) say(", %llu B of SLM arguments", static_cast<unsigned long long>(r.prepared.slm));
@@ -162,12 +166,23 @@ int run(const RunOptions& options) {
   const samples::Sample* sample = samples::find(options.kernel);
   if (!sample && is_kernel_file(options.kernel)) return run_file(options);
   if (!sample) return fail(options, samples::unknown_sample(options.kernel));
-  if (options.has_kernel_options() || (!options.group && !options.group_extent.empty()))
+  RunOptions alone = options;
+  alone.sweep = alone.against = {};
+  if (alone.has_kernel_options() || (!options.group && !options.group_extent.empty()))
     return fail(options,
                 samples::bad_choice("a sample chooses its arguments, groups and build options itself",
                                     "--size, --group, --slm and --seed are for samples; for a kernel file of "
                                     "the same name give ./" +
                                         options.kernel));
+  if (!options.sweep.empty() || !options.against.empty()) {
+    if (options.check_memory || !options.bundle.empty() || (options.group && !options.sweep.empty()))
+      return fail(options,
+                  usage_error("--check-memory and --bundle are for one run, and --sweep sets the group",
+                              {"leave them out, or run the sample alone"}));
+    const auto status =
+        options.sweep.empty() ? compare_samples(*sample, options) : sweep_sample(*sample, options);
+    return status ? *status : fail(options, status.error());
+  }
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
   // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.

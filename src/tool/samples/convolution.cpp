@@ -72,6 +72,7 @@ Result<Prepared> prepare(const OpenDevice& device, const Choices& choices, std::
     if (!from_slm) return kiln::launch(list, kernel, what, in_buffer, taps_buffer, out_buffer, n, m);
     return kiln::launch(list, kernel, what, in_buffer, taps_buffer, out_buffer, n, m, tile);
   };
+  prepared.answer = std::as_bytes(out);
   prepared.reset = [=] { std::ranges::fill(out, -0.5f); };  // no sum of whole numbers
   prepared.verify = [=] { return first_difference<float>(out, convolve(in, weights)); };
   return prepared;

@@ -49,6 +49,7 @@ Result<Data> prepare_data(const OpenDevice& device, const Choices& choices, cons
   for (std::uint64_t& value : in) value = random();
   data.prepared.elements = kinds;
   data.prepared.bytes = static_cast<double>(in.size_bytes() + bins.size_bytes());
+  data.prepared.answer = std::as_bytes(bins);
   data.prepared.reset = [=] { std::ranges::fill(bins, 0u); };
   data.prepared.verify = [=] { return first_difference<std::uint32_t>(bins, count(in)); };
   return data;

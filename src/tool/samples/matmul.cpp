@@ -61,6 +61,7 @@ Result<Prepared> prepare_matmul(const OpenDevice& device, const Choices& choices
   prepared.elements = std::uint64_t{m} * n;
   prepared.bytes = sizeof(float) * (double(m) * k + double(k) * n + double(m) * n);
   prepared.operations = 2.0 * m * k * n;
+  prepared.answer = std::as_bytes(c);
   prepared.reset = [=] { std::ranges::fill(c, -1.0f); };
   prepared.launch = [=, edge = *edge, shape = prepared.shape](CommandListRef list,
                                                               const CheckedKernel& kernel, Sync sync) {

@@ -81,6 +81,7 @@ inline Prepared prepared_on(const Grid& grid) {
 /// must be wanted(i).
 template <class T, class Wanted>
 void expect_each(Prepared& prepared, std::span<T> out, Wanted wanted) {
+  prepared.answer = std::as_bytes(out);
   prepared.reset = [out] { std::memset(out.data(), 0xa5, out.size_bytes()); };
   prepared.verify = [out, wanted]() -> std::optional<Mismatch> {
     for (std::size_t i = 0; i < out.size(); ++i)

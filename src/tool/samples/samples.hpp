@@ -60,7 +60,8 @@ struct Prepared {
   double bytes = 0;            ///< global memory that one run has to move
   double operations = 0;       ///< floating-point operations of one run, 0: not the point
   std::vector<Predicted> predicted{};
-  std::function<void()> reset;  ///< puts inputs and outputs back before a run
+  std::span<const std::byte> answer{};  ///< memory that the kernel writes, while this lives
+  std::function<void()> reset;          ///< puts inputs and outputs back before a run
   std::function<Result<void>(CommandListRef, const CheckedKernel&, Sync)> launch;
   std::function<std::optional<Mismatch>()> verify;  ///< against a reference computed on the host
 };
