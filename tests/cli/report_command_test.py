@@ -143,7 +143,7 @@ class Report(unittest.TestCase):
                 instructions = seen['counters']['instructions']
 
                 # Lines, on the page those of the source, and no ids.
-                source = (KERNELS / f'{name.split(".")[0]}.cl').read_text().splitlines()
+                source = (KERNELS / seen['file']).with_suffix('.cl').read_text().splitlines()
                 lines = {each['line'] for each in instructions if each['line']}
                 self.assertLessEqual(sum(each['line'] is None for each in instructions), 1)
                 section = html[html.index('<section id="source">'):].split('</section>')[0]

@@ -44,7 +44,8 @@ ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, 
   facts.summary = sample.summary;
   facts.slm = kernel.facts().static_slm + prepared.slm;
   facts.slm_limit = device.compute.slm_per_group;
-  find_source(folder, sample.family, named, facts);
+  const std::string family = sample.family;
+  find_source(folder, file == family + ".cpu.spv" ? family + ".cpu" : family, named, facts);
   const Target* target = target_here(device, sample.family, file);
   if (!target) return facts;
   KernelFacts known = kernel.facts();
