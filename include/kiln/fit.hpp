@@ -36,12 +36,13 @@ struct FitOptions {
   /// Files on disk: OpenCL C where the name ends in .cl; SPIR-V, native code and archives by their first
   /// bytes. "saxpy.pvc.bin" and "saxpy.spv" are files of one family: what stands before the first dot.
   std::vector<std::string> files{};
-  std::vector<KernelFile> sources{};   ///< files in memory, behind those and told apart in the same way
-  std::vector<std::string> targets{};  ///< as BakeOptions::targets; none: those that the files were made for
+  std::vector<KernelFile> sources{};  ///< files in memory, behind those and told apart in the same way
+  /// As BakeOptions::targets. None: those that the files were made for, else one of each generation.
+  std::vector<std::string> targets{};
   FitLaunch launch{};
   std::string flags{};  ///< OpenCL build options for what is compiled
   /// Whether ocloc compiles SPIR-V and OpenCL C for the targets that no native code is for. Without it OpenCL
-  /// C is left out, and of SPIR-V is told what it says itself.
+  /// C is left out, which is among FitReport::errors, and of SPIR-V is told what it says itself.
   bool compile = true;
   std::chrono::milliseconds time_limit = std::chrono::minutes(2);  ///< for one run of ocloc
   LongWork work{};                                                 ///< a piece is a compilation
@@ -79,7 +80,7 @@ struct FitReport {
   std::vector<FitRow> rows;
   std::vector<Error> errors{};  ///< files that are left out, and why
 
-  /// Every kernel fits every target, and no file was left out. Pure.
+  /// There are kernels, every one fits every target, and no file was left out. Pure.
   [[nodiscard]] bool all_fit() const;
 };
 

@@ -71,6 +71,26 @@ TEST_CASE("fit: what is in memory, and what cannot be read") {
   CHECK_FALSE(report.all_fit());  // one file was left out
 }
 
+TEST_CASE("fit: nothing to look at does not fit") {
+  CHECK_FALSE(FitReport{}.all_fit());
+  const FitReport report =
+      check_fit({.sources = {{"k.cl", bytes_of("kernel void k() {}")}}, .targets = {"pvc"}, .compile = false})
+          .value();
+  CHECK_FALSE(report.all_fit());
+  CHECK(report.rows.empty());
+  REQUIRE(report.errors.size() == 1);
+  CHECK(report.errors[0].diagnostic()->code == "K0406");
+  CHECK(report.errors[0].text().find("k.cl") != std::string::npos);
+
+  // SPIR-V of the same family speaks for it.
+  const FitReport both = check_fit({.files = {kMatmul},
+                                    .sources = {{"matmul.cl", bytes_of("kernel void tiled() {}")}},
+                                    .targets = {"pvc"},
+                                    .compile = false})
+                             .value();
+  CHECK(both.all_fit());
+}
+
 TEST_CASE("fit: without ocloc, and with one that refuses") {
   const FitOptions options{.files = {kMatmul}, .targets = {"pvc"}};
   {

@@ -22,6 +22,19 @@ KernelFit fit_of(offline::Cell& cell, const Target& target) {
           cell.occupancy};
 }
 
+/// OpenCL C that nothing else of its family speaks for.
+void leave_out_sources(offline::PartSet& set) {
+  for (const offline::OpenClSource& source : set.sources)
+    if (std::ranges::none_of(set.parts, [&](const auto& part) { return part.family == source.family; }))
+      set.errors.emplace_back(
+          ZE_RESULT_ERROR_INVALID_ARGUMENT, "check_fit",
+          Diagnostic{"K0406",
+                     "`" + source.file +
+                         "` was left out: OpenCL C says nothing of its kernels before it is compiled",
+                     {},
+                     {"set FitOptions::compile, or give the SPIR-V that was made of it"}});
+}
+
 }  // namespace
 
 KernelRequest FitLaunch::of(const KernelFacts& kernel) const {
@@ -46,7 +59,7 @@ const char* to_string(FitBasis basis) {
 }
 
 bool FitReport::all_fit() const {
-  return errors.empty() && std::ranges::all_of(rows, [](const FitRow& row) {
+  return errors.empty() && !rows.empty() && std::ranges::all_of(rows, [](const FitRow& row) {
            return std::ranges::all_of(row.targets, &KernelFit::fits);
          });
 }
@@ -58,6 +71,8 @@ Result<FitReport> check_fit(const FitOptions& options) {
   if (targets.empty()) targets = offline::default_targets(set);
   if (options.compile)
     offline::compile_missing(set, targets, options.flags, options.time_limit, options.work);
+  else
+    leave_out_sources(set);
   if (options.work.stop.stop_requested())
     return tl::unexpected(offline::stopped("check", "the comparison of kernels with targets"));
   if (auto error = offline::unknown_local(options.launch, set)) return tl::unexpected(*std::move(error));
