@@ -16,15 +16,15 @@ namespace kiln::cache {
 namespace {
 
 /// A folder of its own, removed at the end.
-struct Folder {
+struct LooseFolder {
   std::filesystem::path path;
-  Folder() {
+  LooseFolder() {
     std::string name = std::filesystem::temp_directory_path() / "kiln-identity-XXXXXX";
     REQUIRE(mkdtemp(name.data()));
     path = name;
     std::filesystem::create_directories(options().parent_path());
   }
-  ~Folder() {
+  ~LooseFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
@@ -37,7 +37,7 @@ void write(const std::filesystem::path& path, std::string_view text) {
 }
 
 TEST_CASE("settings files are read when they may be trusted, and only their content counts") {
-  const Folder folder;
+  const LooseFolder folder;
   CHECK(folder.sample().driver_files.empty());
   CHECK(folder.sample().compiler_files.empty());
   write(folder.options(), "ForceOCLSIMDWidth=16");
@@ -73,7 +73,7 @@ TEST_CASE("K0720: a settings file of somebody else") {
 }
 
 TEST_CASE("hostile settings files neither hang nor are believed") {
-  const Folder folder;
+  const LooseFolder folder;
   const auto why = [&] {
     const auto snapshot = folder.sample();
     REQUIRE(snapshot.compiler_files.size() == 1);
