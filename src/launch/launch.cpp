@@ -7,11 +7,42 @@
 #include "check/kernel_facts.hpp"
 #include "kiln/refusal.hpp"
 #include "kiln/structures.hpp"
+#include "launch/kernel_state.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/observe.hpp"
 #include "level_zero/survey.hpp"
 
 namespace kiln {
+
+void detail::add_properties(KernelFacts& facts, const KernelProperties& properties) {
+  if (!facts.arguments_known) {  // then at least their number
+    ArgumentFacts unknown;
+    unknown.kind = ArgumentKind::other;
+    facts.arguments.resize(properties.arguments, unknown);
+    for (ArgumentFacts& argument : facts.arguments)  // of a struct it may name some members alone
+      if (argument.kind == ArgumentKind::value) argument.size = 0;
+    facts.arguments_known = true;
+  }
+  if (properties.required_group_size[0] != 0) facts.required_group_size = properties.required_group_size;
+  // A fresh kernel has no dynamic SLM yet, so this is the static part alone on every driver.
+  if (facts.slm_mode == SlmMode::compiler_resolved && properties.local_memory != 0)
+    facts.static_slm = properties.local_memory;
+  // What a driver compiled for itself to a format of its own has no other facts than these.
+  if (facts.simd_size == 0) {
+    facts.private_per_thread = properties.private_memory;
+    facts.scratch_per_thread = {properties.spill_memory, 0};
+  }
+}
+
+LaunchLimits detail::launch_limits(const KernelProperties& properties, const ComputeProperties& device) {
+  LaunchLimits limits;
+  limits.slm_per_group = device.slm_per_group;
+  limits.device_max_group_size = device.max_total_group_size;
+  limits.max_group_size = properties.max_group_size.value_or(device.max_total_group_size);
+  limits.max_group_extent = {device.max_group_size[0], device.max_group_size[1], device.max_group_size[2]};
+  limits.max_groups = {device.max_group_count[0], device.max_group_count[1], device.max_group_count[2]};
+  return limits;
+}
 
 Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
                                             const ComputeProperties& device, KernelHome home) {
@@ -25,31 +56,9 @@ Result<CheckedKernel> CheckedKernel::create(KernelRef kernel, KernelFacts facts,
   checked.kernel_ = kernel;
   checked.home_ = home;
   checked.facts_ = std::move(facts);
-  if (!checked.facts_.arguments_known) {  // then at least their number
-    ArgumentFacts unknown;
-    unknown.kind = ArgumentKind::other;
-    checked.facts_.arguments.resize(properties->arguments, unknown);
-    for (ArgumentFacts& argument : checked.facts_.arguments)  // of a struct it may name some members alone
-      if (argument.kind == ArgumentKind::value) argument.size = 0;
-    checked.facts_.arguments_known = true;
-  }
-  if (properties->required_group_size[0] != 0)
-    checked.facts_.required_group_size = properties->required_group_size;
-  // A fresh kernel has no dynamic SLM yet, so this is the static part alone on every driver.
-  if (checked.facts_.slm_mode == SlmMode::compiler_resolved && properties->local_memory != 0)
-    checked.facts_.static_slm = properties->local_memory;
-  // What a driver compiled for itself to a format of its own has no other facts than these.
-  if (checked.facts_.simd_size == 0) {
-    checked.facts_.private_per_thread = properties->private_memory;
-    checked.facts_.scratch_per_thread = {properties->spill_memory, 0};
-  }
-  LaunchLimits& limits = checked.limits_;
-  limits.slm_per_group = device.slm_per_group;
-  limits.device_max_group_size = device.max_total_group_size;
-  limits.max_group_size = properties->max_group_size.value_or(device.max_total_group_size);
-  limits.max_group_extent = {device.max_group_size[0], device.max_group_size[1], device.max_group_size[2]};
-  limits.max_groups = {device.max_group_count[0], device.max_group_count[1], device.max_group_count[2]};
-  checked.gate_ = LaunchGate(checked.facts_, limits);
+  detail::add_properties(checked.facts_, *properties);
+  checked.limits_ = detail::launch_limits(*properties, device);
+  checked.gate_ = LaunchGate(checked.facts_, checked.limits_);
   return checked;
 }
 

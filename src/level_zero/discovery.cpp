@@ -18,7 +18,6 @@ namespace kiln {
 namespace detail {
 namespace {
 
-constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
 constexpr const char* kUseCpu = "or run on Kiln's CPU device: --device cpu, or KILN_DEVICE=cpu";
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kiln/result.hpp"
@@ -25,6 +26,16 @@ struct RenderNode {
 
 /// KILN_CPU_DRIVER, else own_file(kOwnCpuDriver).
 [[nodiscard]] std::string cpu_driver_path();
+
+/// KILN_LAYER, else own_file(kOwnLayer): what `kiln exec` puts before drivers.
+[[nodiscard]] std::string layer_path();
+
+/// Intel's driver for GPUs, as the loader knows it.
+inline constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
+
+/// What makes Intel's driver show that product without a GPU. Error: K0307.
+[[nodiscard]] Result<std::vector<std::pair<const char*, std::string>>> capture_variables(
+    const std::string& product);
 
 /// What this machine shows of Intel's driver and of GPUs.
 struct GpuSurvey {

@@ -21,6 +21,11 @@
 namespace kiln {
 namespace detail {
 
+std::string layer_path() {
+  if (const char* chosen = secure_getenv("KILN_LAYER"); chosen && *chosen) return chosen;
+  return own_file(kOwnLayer).string();
+}
+
 std::string cpu_driver_path() {
   // Not for a process with more rights than its user: what is named here is loaded.
   if (const char* chosen = secure_getenv("KILN_CPU_DRIVER"); chosen && *chosen) return chosen;
@@ -86,7 +91,7 @@ Error without_cpu_driver(const Error& error) {
   return Error(error.code(), error.call(), std::move(diagnostic));
 }
 
-constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
+using detail::kIntelDriver;
 
 /// What this process loaded its drivers for; both read that once. Bound to the thread that opens devices.
 struct Loaded {
@@ -141,7 +146,9 @@ Result<SelectedDevice> select_cpu(const std::string& product) {
   return only_device(**api, detail::cpu_driver_path());  // with KILN_CPU_TYPE=gpu it says that it is one
 }
 
-Result<SelectedDevice> select_capture(const std::string& name) {
+}  // namespace
+
+Result<std::vector<std::pair<const char*, std::string>>> detail::capture_variables(const std::string& name) {
   const auto product = std::ranges::find(kCaptureProducts, name, &CaptureProduct::name);
   if (product == kCaptureProducts.end()) return tl::unexpected(bad_request("capture:" + name));
   std::vector<std::pair<const char*, std::string>> variables{
@@ -150,6 +157,13 @@ Result<SelectedDevice> select_capture(const std::string& name) {
       {"UseBindlessMode", "0"},        {"UseExternalAllocatorForSshAndDsh", "0"}};
   if (environment("HardwareInfoOverride").empty())
     variables.emplace_back("HardwareInfoOverride", product->topology);
+  return variables;
+}
+
+namespace {
+
+Result<SelectedDevice> select_capture(const std::string& name) {
+  KILN_TRY(const auto variables, detail::capture_variables(name));
   const bool set_already = std::ranges::all_of(
       variables, [](const auto& variable) { return environment(variable.first) == variable.second; });
   Loaded& state = loaded();

@@ -21,14 +21,15 @@ LAYERS = {
     'bundle': 'bundle',
     'capi': '',
     'all': 'kiln',
-    'drivers': '',
+    'drivers/cpu': '',
+    'drivers/layer': '',
     'doctor': '',
     'offline': 'bake cache_folder counters fit long_work offline',
     'xe': '',
     'tool': '',
 }
 # The driver is no user of the library: it reads files and products as the library does, and that is all.
-ONLY = {'drivers': {'values', 'support', 'product', 'binary', 'drivers'}}
+ONLY = {'drivers/cpu': {'values', 'support', 'product', 'binary', 'drivers/cpu'}}
 # The CPU driver's two halves: what is compiled and run, and the objects of Level Zero, which reach it through
 # program.hpp and ask what a build takes.
 COMPILED = {'compiler', 'runtime', 'counting'}
@@ -37,6 +38,14 @@ SEAM = {'program.hpp', 'compiler/backend/native_binary.hpp', 'compiler/frontend/
 COSTLY = {'nlohmann': 'src/support/json.cpp', 'CLI': 'src/tool/arguments/', 'spdlog': 'src/tool/main.cpp',
           'yaml-cpp': ('src/binary/', 'src/tool/kernel/case_file.cpp'), 'llvm': 'src/drivers/cpu/compiler/', 'boost': 'src/drivers/cpu/runtime/'}
 MOST_FILES = 25
+
+
+
+def layer_of(path):
+    """That of a path below src: drivers are layers each."""
+    first, _, rest = path.partition('/')
+    return f'drivers/{rest.partition("/")[0]}' if first == 'drivers' else first
+
 
 root = pathlib.Path(sys.argv[1])
 order = list(LAYERS)
@@ -47,7 +56,7 @@ for header in (root / 'include' / 'kiln').glob('*.hpp*'):
         wrong.append(f'{header.relative_to(root)}: of which layer? Say so in {pathlib.Path(__file__).name}')
 for path in sorted([*(root / 'src').rglob('*.?pp'), *(root / 'include' / 'kiln').glob('*.hpp')]):
     inside = path.relative_to(root)
-    layer = inside.parts[1] if inside.parts[0] == 'src' else header_layer.get(path.stem)
+    layer = layer_of('/'.join(inside.parts[1:])) if inside.parts[0] == 'src' else header_layer.get(path.stem)
     if layer not in LAYERS:
         if inside.parts[0] == 'src':
             wrong.append(f'{inside}: its folder is no layer')
@@ -61,12 +70,12 @@ for path in sorted([*(root / 'src').rglob('*.?pp'), *(root / 'include' / 'kiln')
             continue
         used = found.group(1)
         first, _, rest = used.partition('/')
-        other = header_layer.get(rest.removesuffix('.hpp')) if first == 'kiln' else first
+        other = header_layer.get(rest.removesuffix('.hpp')) if first == 'kiln' else layer_of(used)
         if other not in LAYERS:
             continue
         if order.index(other) > order.index(layer) or layer in ONLY and other not in ONLY[layer]:
             wrong.append(f'{inside}:{number}: {layer} uses {used}, which is of {other}')
-        if other == layer == 'drivers' and inside.parts[2] == 'cpu':
+        if other == layer == 'drivers/cpu':
             target = used.removeprefix('drivers/cpu/')
             halves = [part.split('/')[0] in COMPILED for part in ('/'.join(inside.parts[3:]), target)]
             if halves[0] != halves[1] and target not in SEAM:

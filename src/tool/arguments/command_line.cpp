@@ -103,6 +103,18 @@ void define_itself(CLI::App& app, Action& action) {
   child->callback([&action, question] { action = [question] { return answer_question(*question); }; });
 }
 
+/// Cuts off the program of `kiln exec -- PROGRAM …`, whose words are nobody's but the program's.
+std::vector<std::string> take_program(int& argc, char** argv) {
+  int at = 1;
+  while (at < argc && argv[at][0] == '-') at += std::string_view(argv[at]) == "--color" ? 2 : 1;
+  if (at >= argc || std::string_view(argv[at]) != "exec") return {};
+  while (at < argc && std::string_view(argv[at]) != "--") ++at;
+  if (at == argc) return {};
+  std::vector<std::string> program(argv + at + 1, argv + argc);
+  argc = at;
+  return program;
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error, bool json) {
   const Error misuse = misuse_of(app, error);
   const auto [command, name] = given_command(app);
@@ -121,6 +133,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, bool json) {
 int command(int argc, char** argv) {
   CLI::App app("Native kernels on Intel GPUs through Level Zero, checked before the launch.", "kiln");
   Action action;
+  const std::vector<std::string> program = take_program(argc, argv);
   app.set_version_flag("--version", "kiln " KILN_VERSION, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
@@ -134,6 +147,7 @@ int command(int argc, char** argv) {
   define_analyze(app, action);
   define_bake(app, action);
   define_explain(app, action);
+  define_exec(app, action, program);
   define_cache(app, action);
   define_itself(app, action);
   add_color(app);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of the commands about devices and failures: devices, doctor, explain and run.
+// The options of the commands about devices and failures: devices, doctor, exec, explain and run.
 #include <memory>
 
 #include "tool/arguments/options.hpp"
@@ -22,6 +22,16 @@ Looked at: the loader, the drivers (each started in a process of its own), the G
 variables and files that change behaviour, the driver's cache. `kiln explain CODE` says more of a code.
 
 Exit status: 0 a GPU is usable, 2 usage, 4 none is.)";
+
+constexpr const char* kExecFooter = R"(
+The program runs as it is: a layer of Kiln's stands between the Level Zero loader and the driver. What the driver refuses is
+told on stderr with its cause, the numbers and what to change; the program gets the driver's answer all the same.
+  kiln exec -- ./llama-cli -m model.gguf          what the driver refuses, and why
+  kiln exec --device cpu -- ./program             on the CPU device
+docs/exec.md says more.
+
+Exit status: that of the program, 128 and the signal where one ends it; 127 there is no such program, 126 it cannot be
+started, 125 `kiln exec` itself fails, 2 usage.)";
 
 constexpr const char* kRunFooter = R"(
 A kernel of your own is FILE or FILE:KERNEL: OpenCL C (.cl), SPIR-V, native code, or a bundle. Each of its arguments is
@@ -113,6 +123,29 @@ void define_explain(CLI::App& app, Action& action) {
       ->required();
   add_json(*command, options->json);
   command->callback([&action, options] { action = [options] { return explain(*options); }; });
+}
+
+void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& program) {
+  CLI::App* command =
+      app.add_subcommand("exec", "Run any Level Zero program, and say why the driver refuses its calls");
+  const auto options = std::make_shared<ExecOptions>();
+  command->footer(kExecFooter);
+  add_text(*command, "--device", options->device, kDevice, kDeviceHelp);
+  add_text(*command, "--json", options->json, kFile,
+           "Write what is refused to this file, a JSON object a line, and not on stderr")
+      ->check(needs_a_value);
+  add_flag(*command, "--verbose", options->verbose, "Say at the end too that nothing was refused");
+  // Its words are behind `--`, and are the program's: CLI11 gets none of them.
+  const auto surplus = std::make_shared<std::vector<std::string>>();
+  add_texts(*command, "program", *surplus, "-- PROGRAM", "The program and its arguments");
+  command->callback([&action, options, surplus, &program] {
+    if (program.empty() || !surplus->empty())
+      throw Misuse(
+          usage_error("`kiln exec` needs a program behind --",
+                      {"for example: kiln exec -- " + (surplus->empty() ? "./program" : surplus->front())}));
+    options->program = program;
+    action = [options] { return exec(*options); };
+  });
 }
 
 void define_run(CLI::App& app, Action& action) {

@@ -102,6 +102,8 @@ void define_check(CLI::App& app, Action& action);
 void define_analyze(CLI::App& app, Action& action);
 void define_bake(CLI::App& app, Action& action);
 void define_explain(CLI::App& app, Action& action);
+/// `program` are the words behind `--`, which are not parsed.
+void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& program);
 void define_run(CLI::App& app, Action& action);
 void define_test(CLI::App& app, Action& action);
 void define_cache(CLI::App& app, Action& action);

@@ -4,6 +4,8 @@
 
 #include "offline/targets.hpp"
 #include "tool/check/driver.hpp"
+#include "tool/check/matrix.hpp"
+#include "tool/check/parts.hpp"
 #include "tool/common/output.hpp"
 #include "tool/kernel/load.hpp"
 

@@ -73,6 +73,16 @@ struct ExplainOptions {
 };
 int explain(const ExplainOptions& options);
 
+struct ExecOptions {
+  std::string device;  ///< empty: KILN_DEVICE, else what the program would have had
+  std::string json;    ///< file for what is refused; empty: stderr
+  bool guard = false;  ///< answer what would end the process, instead of the driver
+  bool verbose = false;
+  std::vector<std::string> program;  ///< and its arguments
+};
+/// Becomes that program. Returns where it cannot: 125 to 127, as env(1) does.
+int exec(const ExecOptions& options);
+
 struct RunOptions {
   std::string kernel;  ///< the name of a sample, or FILE[:KERNEL]
   std::string device;

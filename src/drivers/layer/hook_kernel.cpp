@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Kernels and their launches: what a launch takes is remembered, and a refused one explained.
+#include <cstring>
+
+#include "drivers/layer/explain.hpp"
+#include "drivers/layer/hooks.hpp"
+#include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/tell.hpp"
+
+namespace kiln::layer {
+namespace {
+
+// Cold and out of line, so that the way of a call that succeeds stays short.
+#define KILN_COLD [[gnu::cold, gnu::noinline]] ze_result_t
+
+KILN_COLD refused_argument(const Failed failed, ze_kernel_handle_t kernel, std::uint32_t index,
+                           std::size_t size, const void* value) {
+  tell([&] { return explain_argument(failed, kernel, index, size, value); });
+  return failed.code;
+}
+
+KILN_COLD refused_group_size(const Failed failed, ze_kernel_handle_t kernel, const Extent size) {
+  tell([&] { return explain_group_size(failed, kernel, size); });
+  return failed.code;
+}
+
+/// `groups` may lie in memory of the device, and then is not looked at.
+KILN_COLD refused_launch(const Failed failed, ze_kernel_handle_t kernel, const ze_group_count_t* groups) {
+  const Extent count =
+      groups ? Extent{groups->groupCountX, groups->groupCountY, groups->groupCountZ} : Extent{};
+  tell([&] { return explain_launch(failed, kernel, count); });
+  return failed.code;
+}
+
+KILN_COLD refused_kernel(const Failed failed, ze_module_handle_t module, const ze_kernel_desc_t* description,
+                         const std::string& before) {
+  tell([&] {
+    const std::string text = last_error_text();
+    return explain_kernel(failed, module, description ? description->pKernelName : nullptr,
+                          text == before ? "" : text);
+  });
+  return failed.code;
+}
+
+void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t kernel) {
+  const Api* api = real_api();
+  const ModuleEntry* entry = known.modules.find(module);
+  if (!api || !entry || !name) return;
+  const auto properties = KernelRef(kernel, *api).properties();
+  known.kernels.add(kernel, [&](KnownKernel& made) {
+    made.module = entry->module;
+    made.name = name;
+    made.properties = properties ? *properties : KernelProperties();
+    made.group_size = {0, 0, 0};
+    made.count = made.properties.arguments;
+    made.storage = std::make_unique<KnownArgument[]>(made.count);
+    made.arguments = made.storage.get();
+  });
+}
+
+}  // namespace
+
+ze_result_t ZE_APICALL hook::zeKernelCreate(ze_module_handle_t module, const ze_kernel_desc_t* description,
+                                            ze_kernel_handle_t* kernel) {
+  const std::string before = last_error_text();
+  const ze_result_t code = real.zeKernelCreate(module, description, kernel);
+  if (code != ZE_RESULT_SUCCESS) return refused_kernel({code, "zeKernelCreate"}, module, description, before);
+  quietly([&] { remember(module, description->pKernelName, *kernel); });
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeKernelDestroy(ze_kernel_handle_t kernel) {
+  // Before the driver has it: another thread may get the same handle at once.
+  known.kernels.remove(kernel, [](KnownKernel& gone) {
+    gone.count = 0;
+    gone.module.reset();
+  });
+  return real.zeKernelDestroy(kernel);
+}
+
+ze_result_t ZE_APICALL hook::zeKernelSetArgumentValue(ze_kernel_handle_t kernel, std::uint32_t index,
+                                                      std::size_t size, const void* value) {
+  const ze_result_t code = real.zeKernelSetArgumentValue(kernel, index, size, value);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_argument({code, "zeKernelSetArgumentValue"}, kernel, index, size, value);
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  if (!known_kernel || index >= known_kernel->count) return code;
+  KnownArgument& argument = known_kernel->arguments[index];
+  argument.size = size;
+  argument.set = true;
+  argument.null = !value;
+  if (value && size == sizeof argument.value) std::memcpy(&argument.value, value, sizeof argument.value);
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeKernelSetGroupSize(ze_kernel_handle_t kernel, std::uint32_t x, std::uint32_t y,
+                                                  std::uint32_t z) {
+  const ze_result_t code = real.zeKernelSetGroupSize(kernel, x, y, z);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_group_size({code, "zeKernelSetGroupSize"}, kernel, {x, y, z});
+  if (KnownKernel* const known_kernel = known.kernels.find(kernel)) known_kernel->group_size = {x, y, z};
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeKernelSuggestGroupSize(ze_kernel_handle_t kernel, std::uint32_t x,
+                                                      std::uint32_t y, std::uint32_t z, std::uint32_t* size_x,
+                                                      std::uint32_t* size_y, std::uint32_t* size_z) {
+  const ze_result_t code = real.zeKernelSuggestGroupSize(kernel, x, y, z, size_x, size_y, size_z);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_group_size({code, "zeKernelSuggestGroupSize"}, kernel, {1, 1, 1});
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t kernel,
+                                                                     std::uint32_t* groups) {
+  const ze_result_t code = real.zeKernelSuggestMaxCooperativeGroupCount(kernel, groups);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_launch({code, "zeKernelSuggestMaxCooperativeGroupCount"}, kernel, nullptr);
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernel(ze_command_list_handle_t list,
+                                                             ze_kernel_handle_t kernel,
+                                                             const ze_group_count_t* groups,
+                                                             ze_event_handle_t signal, std::uint32_t waits,
+                                                             ze_event_handle_t* events) {
+  const ze_result_t code = real.zeCommandListAppendLaunchKernel(list, kernel, groups, signal, waits, events);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_launch({code, "zeCommandListAppendLaunchKernel"}, kernel, groups);
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchCooperativeKernel(
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
+    ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  const ze_result_t code =
+      real.zeCommandListAppendLaunchCooperativeKernel(list, kernel, groups, signal, waits, events);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_launch({code, "zeCommandListAppendLaunchCooperativeKernel"}, kernel, groups);
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
+    ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  const ze_result_t code =
+      real.zeCommandListAppendLaunchKernelIndirect(list, kernel, groups, signal, waits, events);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_launch({code, "zeCommandListAppendLaunchKernelIndirect"}, kernel, nullptr);
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithParameters(
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
+    const void* next, ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  const ze_result_t code =
+      real.zeCommandListAppendLaunchKernelWithParameters(list, kernel, groups, next, signal, waits, events);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_launch({code, "zeCommandListAppendLaunchKernelWithParameters"}, kernel, groups);
+  return code;
+}
+
+namespace {
+
+/// What was given with the launch: the driver may have kept some of it and not the rest.
+void note_arguments(ze_kernel_handle_t kernel, const abi::GroupSize& size, void** arguments) {
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  if (!known_kernel || !known_kernel->module || !arguments) return;
+  known_kernel->group_size = {size.x, size.y, size.z};
+  const KernelFacts* const facts = known_kernel->module->facts().find(known_kernel->name);
+  if (!facts) return;
+  for (std::uint32_t i = 0; i < known_kernel->count && i < facts->arguments.size(); ++i) {
+    if (!arguments[i]) continue;
+    const bool local = facts->arguments[i].kind == ArgumentKind::local_pointer;
+    KnownArgument& argument = known_kernel->arguments[i];
+    argument.set = true;
+    argument.null = local;
+    // Of a `__local` one stands there how many bytes.
+    argument.size = local ? *static_cast<const std::size_t*>(arguments[i]) : facts->arguments[i].size;
+  }
+}
+
+KILN_COLD refused_arguments(ze_result_t code, ze_kernel_handle_t kernel, const ze_group_count_t& groups,
+                            const abi::GroupSize& size, void** arguments) {
+  quietly([&] { note_arguments(kernel, size, arguments); });
+  return refused_launch({code, "zeCommandListAppendLaunchKernelWithArguments"}, kernel, &groups);
+}
+
+#undef KILN_COLD
+
+}  // namespace
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithArguments(
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups, abi::GroupSize size,
+    void** arguments, const void* next, ze_event_handle_t signal, std::uint32_t waits,
+    ze_event_handle_t* events) {
+  const ze_result_t code = real.zeCommandListAppendLaunchKernelWithArguments(
+      list, kernel, groups, size, arguments, next, signal, waits, events);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_arguments(code, kernel, groups, size, arguments);
+  return code;
+}
+
+}  // namespace kiln::layer

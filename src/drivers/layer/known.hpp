@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// What the layer remembers of a program's objects, beside the driver's own handles.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "drivers/layer/handle_map.hpp"
+#include "kiln/check.hpp"
+#include "kiln/device.hpp"
+#include "kiln/module.hpp"
+
+namespace kiln::layer {
+
+/// A module, and from what it was made. Lives as long as it or one of its kernels is known. Thread-safe.
+class KnownModule {
+ public:
+  KnownModule(std::uint64_t number, ze_context_handle_t context, ze_device_handle_t device)
+      : number(number), context(context), device(device) {}
+
+  const std::uint64_t number;  ///< in the order of creation, from 1
+  const ze_context_handle_t context;
+  const ze_device_handle_t device;
+  std::vector<std::byte> spirv;  ///< what it was compiled from; empty: native code, or several inputs
+
+  void made(ze_module_handle_t handle);
+  void destroyed();
+  /// What its code says, read when somebody asks first.
+  [[nodiscard]] const ModuleFacts& facts();
+
+ private:
+  std::mutex mutex_;
+  ze_module_handle_t handle_ = nullptr;
+  std::optional<ModuleFacts> facts_;
+};
+
+/// An argument as it was set last.
+struct KnownArgument {
+  std::uint64_t size = 0;   ///< bytes
+  std::uint64_t value = 0;  ///< of 8 bytes or less, its bytes
+  bool set = false;
+  bool null = false;  ///< there was no value, as for `__local` arguments
+};
+
+/// A kernel, with the state that its launches take. One thread at a time, like the kernel.
+struct KnownKernel {
+  KnownArgument* arguments = nullptr;  ///< `count` of them
+  std::uint32_t count = 0;
+  Extent group_size{0, 0, 0};  ///< zeros: not set
+  // Not looked at on the way of a launch that the driver takes.
+  std::unique_ptr<KnownArgument[]> storage;
+  std::shared_ptr<KnownModule> module;
+  std::string name;
+  KernelProperties properties;  ///< as it was when fresh
+};
+
+/// A module by its handle.
+struct ModuleEntry {
+  std::shared_ptr<KnownModule> module;
+};
+
+/// A list or a queue.
+struct KnownQueue {
+  ze_device_handle_t device = nullptr;
+};
+
+struct Known {
+  HandleMap<KnownKernel> kernels;
+  HandleMap<ModuleEntry> modules;
+  HandleMap<KnownQueue> queues;  ///< and lists
+};
+static_assert(std::is_trivially_destructible_v<Known>, "calls come until the process is gone");
+inline constinit Known known{};
+
+/// A child of fork() must find no lock that a thread of its parent held. Once.
+void watch_forks();
+
+}  // namespace kiln::layer

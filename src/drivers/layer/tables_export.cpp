@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The functions that loaders look up in the library: one for each dispatch table, each asking the driver
+// behind.
+#include "drivers/layer/real_driver.hpp"
+
+// ze_ddi.h is not included here: it declares the same functions with a type for each table.
+#define KILN_EXPORT(prefix, name)                                                                          \
+  extern "C" __attribute__((visibility("default")))                                                        \
+  ze_result_t ZE_APICALL prefix##Get##name##ProcAddrTable(ze_api_version_t version, void* table) {         \
+    return kiln::layer::fill_table(                                                                        \
+        #prefix "Get" #name "ProcAddrTable",                                                               \
+        #prefix == std::string_view("ze") ? std::string_view(#name) : std::string_view(), version, table); \
+  }
+
+// All of specification 1.17; a driver that lacks some leaves them as they are.
+#define KILN_CORE(name) KILN_EXPORT(ze, name)
+KILN_CORE(RTASBuilder)
+KILN_CORE(RTASBuilderExp)
+KILN_CORE(RTASParallelOperation)
+KILN_CORE(RTASParallelOperationExp)
+KILN_CORE(Global)
+KILN_CORE(Driver)
+KILN_CORE(DriverExp)
+KILN_CORE(Device)
+KILN_CORE(DeviceExp)
+KILN_CORE(Context)
+KILN_CORE(CommandQueue)
+KILN_CORE(CommandList)
+KILN_CORE(CommandListExp)
+KILN_CORE(Image)
+KILN_CORE(ImageExp)
+KILN_CORE(Mem)
+KILN_CORE(MemExp)
+KILN_CORE(Fence)
+KILN_CORE(EventPool)
+KILN_CORE(Event)
+KILN_CORE(EventExp)
+KILN_CORE(Module)
+KILN_CORE(ModuleBuildLog)
+KILN_CORE(Kernel)
+KILN_CORE(KernelExp)
+KILN_CORE(Sampler)
+KILN_CORE(PhysicalMem)
+KILN_CORE(VirtualMem)
+KILN_CORE(FabricVertexExp)
+KILN_CORE(FabricEdgeExp)
+KILN_CORE(Graph)
+KILN_CORE(ExecutableGraph)
+
+#define KILN_TOOLS(name) KILN_EXPORT(zet, name)
+KILN_TOOLS(MetricDecoderExp)
+KILN_TOOLS(MetricProgrammableExp)
+KILN_TOOLS(MetricTracerExp)
+KILN_TOOLS(Device)
+KILN_TOOLS(DeviceExp)
+KILN_TOOLS(Context)
+KILN_TOOLS(CommandList)
+KILN_TOOLS(CommandListExp)
+KILN_TOOLS(Kernel)
+KILN_TOOLS(Module)
+KILN_TOOLS(Debug)
+KILN_TOOLS(Metric)
+KILN_TOOLS(MetricExp)
+KILN_TOOLS(MetricGroup)
+KILN_TOOLS(MetricGroupExp)
+KILN_TOOLS(MetricQuery)
+KILN_TOOLS(MetricQueryPool)
+KILN_TOOLS(MetricStreamer)
+KILN_TOOLS(TracerExp)
+
+#define KILN_SYSMAN(name) KILN_EXPORT(zes, name)
+KILN_SYSMAN(Global)
+KILN_SYSMAN(Device)
+KILN_SYSMAN(DeviceExp)
+KILN_SYSMAN(Driver)
+KILN_SYSMAN(DriverExp)
+KILN_SYSMAN(Diagnostics)
+KILN_SYSMAN(Engine)
+KILN_SYSMAN(FabricPort)
+KILN_SYSMAN(Fan)
+KILN_SYSMAN(Firmware)
+KILN_SYSMAN(FirmwareExp)
+KILN_SYSMAN(Frequency)
+KILN_SYSMAN(Led)
+KILN_SYSMAN(Memory)
+KILN_SYSMAN(Overclock)
+KILN_SYSMAN(PerformanceFactor)
+KILN_SYSMAN(Power)
+KILN_SYSMAN(Psu)
+KILN_SYSMAN(Ras)
+KILN_SYSMAN(RasExp)
+KILN_SYSMAN(Scheduler)
+KILN_SYSMAN(Standby)
+KILN_SYSMAN(Temperature)
+KILN_SYSMAN(VFManagementExp)
+
+KILN_EXPORT(zer, Global)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Writes refusals in one piece each, so that those of several threads and processes do not mix.
+#include "drivers/layer/tell.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "drivers/layer/settings.hpp"
+
+namespace kiln::layer {
+namespace {
+
+constexpr std::size_t kMostTold = 1000;  // different ones in a process; the rest is counted
+
+/// Never destroyed: calls come until the process is gone.
+struct Told {
+  std::mutex mutex;
+  std::unordered_map<std::string, std::uint64_t> times;
+  std::uint64_t refused = 0, silent = 0;
+  int json = -1;
+};
+
+Told& told();
+
+void write_whole(int to, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t wrote = write(to, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return;
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+/// What was refused, behind the program's own words.
+void say_summary() {
+  Told& all = told();
+  const std::lock_guard lock(all.mutex);
+  if (all.refused == 0 && !settings().verbose) return;
+  std::string text = "kiln exec: ";
+  if (all.refused == 0)
+    text += "no call was refused";
+  else
+    text += std::to_string(all.refused) + (all.refused == 1 ? " call was" : " calls were") +
+            " refused, for " + std::to_string(all.times.size()) +
+            (all.times.size() == 1 ? " reason" : " reasons");
+  if (all.silent) text += ", and " + std::to_string(all.silent) + " more that are not told";
+  if (!settings().json.empty() && all.refused) text += "; see " + settings().json;
+  write_whole(STDERR_FILENO, text + "\n");
+}
+
+int open_json() {
+  const std::string& path = settings().json;
+  if (path.empty()) return -1;
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0)
+    write_whole(STDERR_FILENO, "kiln exec: `" + path + "` cannot be written; refusals are told here\n");
+  return file;
+}
+
+Told& told() {
+  static Told* const all = [] {
+    auto* made = new Told;
+    made->json = open_json();
+    // A child of fork() must not find it locked by a thread that it does not have.
+    pthread_atfork([] { told().mutex.lock(); }, [] { told().mutex.unlock(); }, [] { told().mutex.unlock(); });
+    std::atexit(say_summary);
+    return made;
+  }();
+  return *all;
+}
+
+/// The library's cures name its own functions; the program calls Level Zero.
+Diagnostic in_level_zero(Diagnostic diagnostic) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"set AllocationOptions::relaxed_limits",
+       "chain ze_relaxed_allocation_limits_exp_desc_t to the allocation's description"},
+      {"allocate_device(), allocate_shared() or allocate_host()",
+       "zeMemAllocDevice, zeMemAllocShared or zeMemAllocHost"},
+      {", or its Buffer has gone", ""},
+      {"launch_cooperative_with() or ", ""},
+      {"a buffer that was moved from, released or reset", "memory that was never allocated"},
+      {"an owner that was moved from, released or reset, or that was never filled",
+       "an object that could not be made, or that was destroyed"},
+      {"that DeviceRef::compute_queue_group() gives",
+       "with ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE in zeDeviceGetCommandQueueGroupProperties"},
+      {"QueueGroup::queues", "numQueues of the group"}};
+  for (std::string& help : diagnostic.help)
+    for (const auto& [ours, theirs] : kNames)
+      if (const auto at = help.find(ours); at != help.npos) help.replace(at, ours.size(), theirs);
+  return diagnostic;
+}
+
+void write_out(const Told& all, const Diagnostic& diagnostic) {
+  if (all.json >= 0)
+    write_whole(all.json, to_json(diagnostic) + "\n");
+  else
+    write_whole(STDERR_FILENO, to_text(diagnostic));
+}
+
+}  // namespace
+
+void prepare_to_tell() { (void)told(); }
+
+void tell(const Diagnostic& of_library) {
+  const Diagnostic diagnostic = in_level_zero(of_library);
+  const int kept = errno;
+  Told& all = told();
+  {
+    const std::lock_guard lock(all.mutex);
+    ++all.refused;
+    const std::string text = to_text(diagnostic);
+    const auto known = all.times.find(text);
+    if (known != all.times.end()) {
+      ++known->second;
+    } else if (all.times.size() >= kMostTold) {
+      ++all.silent;
+    } else {
+      all.times.emplace(text, 1);
+      write_out(all, diagnostic);
+    }
+  }
+  errno = kept;
+}
+
+void tell_once(const Diagnostic& diagnostic) {
+  const int kept = errno;
+  const std::lock_guard lock(told().mutex);
+  write_out(told(), diagnostic);
+  errno = kept;
+}
+
+Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call) {
+  diagnostic.answer = Answer{by, static_cast<std::uint32_t>(code), call};
+  return diagnostic;
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Where refusals are told: on stderr or in a file, each cause once, and counted.
+#pragma once
+
+#include <concepts>
+#include <exception>
+
+#include "kiln/diagnostic.hpp"
+#include "kiln/result.hpp"
+
+namespace kiln::layer {
+
+/// Opens the file, so that a mistake in its name shows at once, and has the summary said at the end.
+void prepare_to_tell();
+
+/// Tells a refusal, and counts it. What was told before with the same words is counted alone. Keeps errno.
+/// Thread-safe.
+void tell(const Diagnostic& diagnostic);
+
+/// The same for what is no refusal of a call: it is not counted.
+void tell_once(const Diagnostic& diagnostic);
+
+/// The diagnostic with that answer.
+[[nodiscard]] Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call);
+
+/// Is it a failure? To wait in vain is none.
+[[nodiscard]] constexpr bool is_failure(ze_result_t code) {
+  return code != ZE_RESULT_SUCCESS && code != ZE_RESULT_NOT_READY;
+}
+
+/// For what the layer does beside the program's call: a program that has no memory left for it goes on
+/// without.
+template <class Work>
+void quietly(Work work) {
+  try {
+    work();
+  } catch (const std::exception&) {
+  }
+}
+
+/// Tells what `explain` gives.
+template <class Explain>
+requires std::invocable<Explain>
+void tell(Explain explain) {
+  quietly([&] { tell(explain()); });
+}
+
+}  // namespace kiln::layer

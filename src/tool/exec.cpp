@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// `kiln exec`: any program, with the layer between its Level Zero loader and the driver.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "level_zero/discovery.hpp"
+#include "tool/common/output.hpp"
+#include "tool/common/session.hpp"
+
+namespace kiln::tool {
+namespace {
+
+// As env(1), nohup(1) and shells have them.
+constexpr int kFailed = 125, kNotStarted = 126, kNotFound = 127;
+
+constexpr const char* kDrivers = "ZE_ENABLE_ALT_DRIVERS";
+
+int fail(const Error& error, int status) {
+  complain("%s", error.text().c_str());
+  return status;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Beside the GPU's driver the loader opens these too; one that is there stays so, past the layer.
+std::vector<std::string> other_drivers() {
+  std::vector<std::string> there;
+  for (const char* name : {"libze_intel_gpu_legacy1.so.1", "libze_intel_vpu.so.1", "libze_intel_npu.so.1"})
+    if (dlopen(name, RTLD_LAZY | RTLD_LOCAL)) there.emplace_back(name);
+  return there;
+}
+
+/// The drivers that the program is to have; the layer stands before the first. Sets what else the device
+/// needs.
+Result<std::vector<std::string>> drivers_for(const std::string& device) {
+  const std::string wanted = device.empty() ? environment("KILN_DEVICE") : device;
+  if (wanted.empty() || wanted == "auto" || wanted == "gpu") {
+    if (auto own = split(environment(kDrivers)); !own.empty()) return own;
+    std::vector<std::string> all = other_drivers();
+    const bool only_other = !all.empty() && !dlopen(detail::kIntelDriver, RTLD_LAZY | RTLD_LOCAL);
+    if (!only_other) all.insert(all.begin(), detail::kIntelDriver);
+    return all;
+  }
+  KILN_TRY(const auto request, parse_device_request(wanted));
+  switch (request.kind) {
+    case DeviceKind::cpu:
+      if (!request.product.empty()) set("KILN_CPU_PROFILE", request.product);
+      return std::vector{detail::cpu_driver_path()};
+    case DeviceKind::capture: {
+      KILN_TRY(const auto variables, detail::capture_variables(request.product));
+      for (const auto& [name, value] : variables) set(name, value);
+      setenv("AUBDumpCaptureFileName", "/dev/null", 0);
+      return std::vector<std::string>{detail::kIntelDriver};
+    }
+    case DeviceKind::driver:
+      return std::vector{request.product};
+    case DeviceKind::gpu:
+      break;
+  }
+  return std::vector<std::string>{detail::kIntelDriver};
+}
+
+/// The file is made now, so that a mistake in its name shows before the program runs.
+Result<std::string> emptied(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0)
+    return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open",
+                                {"K0451",
+                                 "`" + path + "` cannot be written",
+                                 {{"reason", std::strerror(errno)}},
+                                 {"name a file in a folder that you may write to"}}));
+  close(file);
+  std::error_code ignored;
+  return std::filesystem::absolute(path, ignored).string();  // the program may go to another folder
+}
+
+Error no_layer(const std::string& path) {
+  return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "exec",
+               {"K0452",
+                "the layer of `kiln exec` is not installed",
+                {{"looked for", path}},
+                {"install libze_kiln_layer.so beside libkiln.so, as `ninja install` does"}});
+}
+
+Error not_started(const std::string& program, int number) {
+  return Error(
+      ZE_RESULT_ERROR_INVALID_ARGUMENT, "execvp",
+      {"K0450",
+       "`" + program + "` cannot be started",
+       {{"reason", std::strerror(number)}},
+       {number == ENOENT ? "look for it: command -v PROGRAM" : "see whether it may be executed here"}});
+}
+
+}  // namespace
+
+int exec(const ExecOptions& options) {
+  const std::string layer = detail::layer_path();
+  if (access(layer.c_str(), R_OK) != 0) return fail(no_layer(layer), kFailed);
+  const auto drivers = drivers_for(options.device);
+  if (!drivers) return fail(drivers.error(), exit_code(drivers.error()));
+  std::string list = layer;
+  if (drivers->front() == layer)  // as the program of another `kiln exec`, whose choice stays
+    list = environment(kDrivers);
+  else
+    set("KILN_LAYER_DRIVER", drivers->front());
+  if (drivers->front() != layer)
+    for (std::size_t i = 1; i < drivers->size(); ++i) list += "," + (*drivers)[i];
+  set(kDrivers, list);
+  set("KILN_LAYER_MODE", options.guard ? "guard" : "watch");
+  set("KILN_LAYER_VERBOSE", options.verbose ? "1" : "");
+  set("KILN_LAYER_JSON", "");
+  if (!options.json.empty()) {
+    const auto path = emptied(options.json);
+    if (!path) return fail(path.error(), kFailed);
+    set("KILN_LAYER_JSON", *path);
+  }
+  std::vector<char*> words;
+  for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::fflush(nullptr);
+  execvp(words[0], words.data());
+  const int number = errno;
+  return fail(not_started(options.program[0], number), number == ENOENT ? kNotFound : kNotStarted);
+}
+
+}  // namespace kiln::tool
