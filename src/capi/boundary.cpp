@@ -4,24 +4,13 @@
 
 #include <cstdio>
 
+#include "diagnose/error_json.hpp"
+
 namespace kiln_c {
 namespace {
 
 /// Stands for an error that there was no memory for. Its kind is that of errors, and no slot gives it out.
 const auto kNoMemory = reinterpret_cast<kiln_error>(static_cast<std::uintptr_t>(Kind::error));
-
-/// With the same members whatever is known, so that who reads them needs no question.
-std::string json_of(const Error& error) {
-  if (error.diagnostic()) return to_json(*error.diagnostic());
-  const std::string_view call = error.call();
-  const AnsweredBy by = call.starts_with("ze") ? AnsweredBy::driver : AnsweredBy::kiln;
-  return to_json(Diagnostic{"",
-                            std::string(call) + " failed: " + result_text(error.code()),
-                            {},
-                            {},
-                            Severity::error,
-                            Answer{by, static_cast<std::uint32_t>(error.code()), std::string(call)}});
-}
 
 Error with(ze_result_t code, const char* call, std::string message, std::vector<DiagnosticRow> rows,
            std::vector<std::string> help, const char* kind) {
@@ -113,7 +102,8 @@ ZeroEnded::ZeroEnded(std::string_view text) : size_(text.size()) {
 
 kiln_error error_of(const Error& error) {
   try {
-    auto object = std::make_shared<ErrorObject>(ErrorObject{{}, error, error.text(), json_of(error)});
+    auto object =
+        std::make_shared<ErrorObject>(ErrorObject{{}, error, error.text(), detail::error_json(error)});
     if (void* const handle = keep(Kind::error, std::move(object))) return static_cast<kiln_error>(handle);
   } catch (const std::bad_alloc&) {
   }

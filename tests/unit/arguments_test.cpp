@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The pure parts of the command line: words that are near, numbers with a range, and help made of a page.
+#include <algorithm>
 #include <cmath>
 
 #include "support/nearest.hpp"
 #include "tool/arguments/usage.hpp"
+#include "tool/common/session.hpp"
 #include "tool/common/table.hpp"
 #include "tool/common/wrap.hpp"
 #include "tool/help/page.hpp"
@@ -27,6 +29,27 @@ TEST_CASE("the nearest word is the one with the fewest typing errors, and not fa
   CHECK(detail::nearest(std::string(100'000, 's'), words).empty());
   CHECK(detail::typing_errors("", "abc") == 3);
   CHECK(detail::typing_errors("kitten", "sitting") == 3);
+}
+
+TEST_CASE("an error has the same members in JSON whether more than its code is known or not") {
+  const auto members = [](const Error& error) {
+    std::vector<std::string> names;
+    const detail::Json json = tool::to_json(error);
+    for (const auto& [name, value] : json.items()) names.push_back(name);
+    std::ranges::sort(names);
+    return names;
+  };
+  const Error bare(ZE_RESULT_ERROR_DEVICE_LOST, "zeFenceHostSynchronize");
+  const std::vector<std::string> all{"answered_by", "call",         "code", "help",    "message",
+                                     "result",      "result_value", "rows", "severity"};
+  CHECK(members(bare) == all);
+  CHECK(members(unknown_command("kiln", "runn", {"run"})) == all);
+  const detail::Json json = tool::to_json(bare);
+  CHECK(json["code"] == "");
+  CHECK(json["answered_by"] == "driver");
+  CHECK(json["call"] == "zeFenceHostSynchronize");
+  CHECK(json["message"] == "zeFenceHostSynchronize failed: ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)");
+  CHECK(tool::to_json(Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run"))["answered_by"] == "kiln");
 }
 
 TEST_CASE("K0400: a command line that cannot be meant") {

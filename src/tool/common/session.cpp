@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "diagnose/error_json.hpp"
 #include "tool/common/output.hpp"
 
 namespace kiln::tool {
@@ -34,12 +35,7 @@ Diagnostic in_options(Diagnostic diagnostic) {
   return diagnostic;
 }
 
-Json to_json(const Error& error) {
-  if (error.diagnostic()) return Json::parse(kiln::to_json(*error.diagnostic())).value();
-  return {{"call", error.call()},
-          {"result", result_name(error.code())},
-          {"result_value", static_cast<std::uint32_t>(error.code())}};
-}
+Json to_json(const Error& error) { return Json::parse(detail::error_json(error)).value(); }
 
 Result<OpenDevice> open_chosen(const std::string& name) {
   std::string wanted = name;

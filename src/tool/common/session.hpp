@@ -23,7 +23,7 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 /// The library's diagnostic, with the options of the command where it names members of BakeOptions. Pure.
 [[nodiscard]] Diagnostic in_options(Diagnostic diagnostic);
 
-/// An error as JSON: the diagnostic where there is one, and call and result code.
+/// An error as JSON, with the same members whatever is known of it.
 [[nodiscard]] Json to_json(const Error& error);
 
 /// Opens what `--device` (or, when empty, KILN_DEVICE) names. "auto" takes a GPU, else the CPU device, and
