@@ -130,11 +130,33 @@ TEST_CASE("text from outside stays text") {
   ReportFacts facts{evil, 0,    1024,   CoreUse{evil, evil, {}, {}, {{Resource::threads, 1, 8, 8}}},
                     {},   evil, {evil}, evil};
   const std::string page = report_page(run, facts);
-  CHECK(page.find("<script") == page.npos);
-  CHECK(page.find('\x1b') == page.npos);
-  CHECK(page.find('\xff') == page.npos);
+  const auto check_safe = [](const std::string& html) {
+    CHECK(html.find("<script") == html.npos);
+    CHECK(html.find('\x1b') == html.npos);
+    CHECK(html.find('\xff') == html.npos);
+    CHECK(unbalanced(html).empty());
+  };
+  check_safe(page);
   CHECK(times(page, "&lt;script&gt;") >= 20);
-  CHECK(unbalanced(page).empty());
+  // Kinds that nobody knows: the counters are of another form, and the page says so instead of "no defects".
+  CHECK(codes_of(findings_of(run, facts)) == std::vector<std::string>{"K0409", "K0414"});
+  CHECK(page.find(">K0409</b>") != page.npos);
+
+  // The same with kinds that are known: then the defects are there too, in the device's own words.
+  run["counters"]["totals"] = Json::object();
+  run["counters"]["kernel"] = evil;
+  each["kind"] = "read";
+  each["memory"] = "global";
+  run["counters"]["defects"][0]["at"]["kind"] = "write";
+  const auto found = findings_of(run, facts);
+  REQUIRE(codes_of(found) == std::vector<std::string>{"K0804", "K0414"});
+  CHECK(found[0].diagnostic.message.find(evil.substr(0, 8)) != std::string::npos);
+  const std::string second = report_page(run, facts);
+  check_safe(second);
+  const std::string article =
+      second.substr(second.find("<article"), second.find("</article>") - second.find("<article"));
+  CHECK(article.find(">K0804</b>") != article.npos);
+  CHECK(times(article, "&lt;script&gt;") >= 2);  // the kernel's name, and the memory's
 }
 
 TEST_CASE("the page asks for nothing from elsewhere") {

@@ -354,7 +354,9 @@ std::vector<Finding> findings_of(const Json& run, const ReportFacts& facts) {
   if (run.contains("differences"))
     for (const Json& each : run["differences"]) found.push_back({difference_diagnostic(each)});
   if (!run.contains("counters")) return found;
-  if (const auto counters = parse_counters(run["counters"].dump()))
+  const auto counters = parse_counters(run["counters"].dump());
+  if (!counters) found.push_back({*counters.error().diagnostic()});  // else its defects would be none
+  if (counters)
     for (const Defect& defect : counters->defects) found.push_back({to_diagnostic(*counters, defect)});
   if (run.contains("counted"))
     for (const auto& [what, value] : run["counted"].items())
