@@ -299,7 +299,7 @@ TEST_CASE("how lanes lie to each other") {
             4, [](std::uint64_t lane) { return 64 * lane; }, 1) == std::pair(Pattern::one, std::uint64_t{0}));
 }
 
-TEST_CASE("K0413, K0414, K0805 to K0809: findings, each with advice, the gravest first") {
+TEST_CASE("K0413, K0414, K0805 to K0809, K0811: findings, each with advice, the gravest first") {
   const auto apart = [](std::uint64_t lane) { return 64 * lane; };
   Json strided = instruction("global", 4, 16, apart), conflict = instruction("slm", 4, 16, apart);
   Json reads = instruction("global", 4, 1, [](std::uint64_t) { return 0; });
@@ -316,6 +316,18 @@ TEST_CASE("K0413, K0414, K0805 to K0809: findings, each with advice, the gravest
   run["first_wrong"] = {{"index", 17u}, {"got", 0.5}, {"wanted", 0.25}};
   run["predicted"] = {{"cache lines for 16 reads", 1u}};
   run["counted"] = {{"cache lines for 16 reads", 16u}};
+  const auto tried = [](const char* words, std::uint64_t cost, std::uint64_t lines, std::uint64_t threads) {
+    Json trial{{"words", words}, {"refused", nullptr}, {"cost", cost},       {"lines", lines},
+               {"turns", 4096u}, {"barriers", 256u},   {"spilled_lines", 0u}};
+    trial["percent"] = static_cast<double>(cost) / 100;
+    trial["occupancy"] = {{"percent", threads}, {"limit", "SLM"}};
+    trial["how"] = Json::array();
+    return trial;
+  };
+  run["advice"] = {{"best", 1u}, {"cut", false}, {"product", nullptr}, {"basis", nullptr}};
+  run["advice"]["tried"] = {tried("as given", 10'000, 5648, 50), tried("groups of 64", 6'352, 2000, 100)};
+  run["advice"]["tried"][1]["how"].push_back("--group 64");
+  run["advice"]["not_tried"] = Json::array();
   ReportFacts facts;
   facts.source_file = "k.cl";
   facts.source = {"for (;;) sum += table[k];", "  sum += in[16 * i];", "\tsum += tile[16 * item];",
@@ -325,7 +337,8 @@ TEST_CASE("K0413, K0414, K0805 to K0809: findings, each with advice, the gravest
   kernel.grf_count = 128;
   facts.core = core_use(kernel, *find_target("pvc"), 256, 65'536, "the native binary for pvc");
   const std::vector<Finding> found = findings_of(run, facts);
-  const std::vector<std::string> codes{"K0413", "K0414", "K0809", "K0806", "K0805", "K0807", "K0808"};
+  const std::vector<std::string> codes{"K0413", "K0414", "K0811", "K0809",
+                                       "K0806", "K0805", "K0807", "K0808"};
   REQUIRE(codes_of(found) == codes);
   for (const Finding& each : found) {
     check_diagnostic(each.diagnostic.code.c_str(), each.diagnostic);
@@ -338,6 +351,10 @@ TEST_CASE("K0413, K0414, K0805 to K0809: findings, each with advice, the gravest
       CHECK_MESSAGE(page.find(escaped(help.substr(1, help.find('`', 1) - 1))) != page.npos, help);
   CHECK(page.find("<h1>The answer differs from the host&#39;s</h1><p class=\"help lead\">") != page.npos);
   CHECK(unbalanced(page).empty());
+  // What saves less than a twentieth is not worth a change.
+  Json little = run;
+  little["advice"]["tried"][1]["cost"] = 9'600u;
+  CHECK(std::ranges::count(codes_of(findings_of(little, facts)), "K0811") == 0);
   // Native code that keeps nothing in memory knows better than the estimate.
   facts.native_private = 0;
   CHECK(std::ranges::count(codes_of(findings_of(run, facts)), "K0807") == 0);

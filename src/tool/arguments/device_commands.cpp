@@ -216,6 +216,18 @@ void define_run(CLI::App& app, Action& action) {
       ->excludes(report)
       ->excludes(sweep)
       ->check(needs_a_value);
+  CLI::Option* advise =
+      add_flag(*command, "--advise", options->advise,
+               "Try other group sizes, tiles, sub-groups and registers, and rank them by what they "
+               "count; CPU device only, slow")
+          ->excludes(repeat)
+          ->excludes(bundle)
+          ->excludes(list);
+  add_whole(*command, "--tries", options->tries, {2, 1000}, "Runs of --advise at most, else 40")
+      ->needs(advise);
+  command->get_option("--all")->excludes(advise);
+  sweep->excludes(advise);
+  command->get_option("--against")->excludes(advise);
   command->callback([&action, options] {
     if (options->kernel.empty() && !options->list && !options->all)
       throw Misuse(usage_error("`kiln run` needs a kernel file, the name of a sample, --all or --list",

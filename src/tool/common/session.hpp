@@ -99,6 +99,8 @@ struct RunOptions {
   std::string groups, group_extent, global;                    ///< X[,Y[,Z]]; empty: not given
   std::string flags;                                           ///< OpenCL build options
   std::optional<double> tolerance;                             ///< of what is expected; nothing: 0
+  bool advise = false;                                         ///< alternatives too
+  std::uint32_t tries = 40;                                    ///< of --advise, at most
   std::string sweep;                                           ///< group=16..1024; empty: one run
   std::string against;  ///< another kernel, file, device=… or options=…; empty: none
 

@@ -211,6 +211,12 @@ void add_wastes(const Json& run, const ReportFacts& facts, std::vector<Finding>&
   for (auto& [key, waste] : wastes)
     found.push_back(waste_finding(run, facts, std::get<0>(key), std::get<1>(key), std::move(waste)));
   add_shared_reads(run, facts, found);
+  std::uint64_t steps = 0;
+  for (const Json& each : all) steps += cost_of(each).taken;
+  for (auto each = found.begin() + static_cast<std::ptrdiff_t>(before); steps > 0 && each != found.end();
+       ++each)
+    each->diagnostic.rows.push_back({"would save", "", std::min<std::uint64_t>(each->cost * 100 / steps, 100),
+                                     "% of all cache lines and turns"});
   std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost > b.cost; });
 }
@@ -284,6 +290,41 @@ void add_occupancy(const ReportFacts& facts, std::vector<Finding>& found) {
          {"known by", facts.core->basis}},
         std::move(help),
         Severity::warning}});
+}
+
+/// The best of what was tried, where it is worth a change.
+void add_tried(const Json& run, std::vector<Finding>& found) {
+  const Json* advice = run.find("advice");
+  if (!advice || (*advice)["tried"].empty()) return;
+  const Json& given = (*advice)["tried"][0];
+  const Json& best = (*advice)["tried"][(*advice)["best"].get<std::size_t>()];
+  if (!given["refused"].is_null()) return;
+  const std::uint64_t was = given["cost"].get<std::uint64_t>(), is = best["cost"].get<std::uint64_t>();
+  if (is >= was || (was - is) * kWorthTelling < was) return;
+  Finding finding;
+  finding.cost = was - is;
+  finding.diagnostic = {"K0811",
+                        best["words"].get<std::string>() + " would cost " +
+                            std::to_string((was - is) * 100 / was) + " % less by what is counted",
+                        {{"cost as given", "", was, ""}, {"cost then", "", is, ""}},
+                        {},
+                        Severity::warning};
+  const auto changed = [&](const char* field, const char* label) {
+    const auto before = given[field].get<std::uint64_t>(), then = best[field].get<std::uint64_t>();
+    if (before != then)
+      finding.diagnostic.rows.push_back({label, std::to_string(before) + " to " + std::to_string(then)});
+  };
+  changed("lines", "cache lines");
+  changed("turns", "turns of SLM");
+  changed("barriers", "barriers of hardware threads");
+  changed("spilled_lines", "cache lines of spilled registers");
+  if (given.contains("occupancy") && best.contains("occupancy") && given["occupancy"] != best["occupancy"])
+    finding.diagnostic.rows.push_back(
+        {"hardware threads with work",
+         given["occupancy"]["percent"].dump() + " % to " + best["occupancy"]["percent"].dump() + " %"});
+  for (const Json& how : best["how"]) finding.diagnostic.help.push_back(how.get<std::string>());
+  finding.diagnostic.help.push_back("measure it on a GPU: what is counted here is no time");
+  found.push_back(std::move(finding));
 }
 
 }  // namespace
@@ -369,6 +410,7 @@ std::vector<Finding> findings_of(const Json& run, const ReportFacts& facts) {
               {"predictions are those of the shipped kernel: if it was changed, see whether it still "
                "does what its comment says"},
               Severity::warning}});
+  add_tried(run, found);
   add_wastes(run, facts, found);
   add_private(run, facts, found);
   add_occupancy(facts, found);

@@ -46,9 +46,9 @@ struct AccessCost {
 /// K0435: an element of `differences` in what `kiln run FILE --json` prints. Pure.
 [[nodiscard]] Diagnostic difference_diagnostic(const Json& difference);
 
-/// Wrong answer (K0413, K0435), defects (K0801 to K0804, K0810), counts that differ from predictions (K0414),
-/// then what costs more than it has to: K0805 to K0809. `run` is what `kiln run --counters --json` prints.
-/// Pure.
+/// Wrong answer (K0413, K0435), counters that cannot be read (K0409), defects (K0801 to K0804, K0810), counts
+/// that differ from predictions (K0414), the best alternative (K0811), then what costs more than it has to:
+/// K0805 to K0809. `run` is what `kiln run --counters --json` prints. Pure.
 [[nodiscard]] std::vector<Finding> findings_of(const Json& run, const ReportFacts& facts);
 
 }  // namespace kiln::tool

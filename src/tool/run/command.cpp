@@ -9,6 +9,7 @@
 #include "tool/common/session.hpp"
 #include "tool/kernel/load.hpp"
 #include "tool/report/report.hpp"
+#include "tool/run/advise.hpp"
 #include "tool/run/measure.hpp"
 #include "tool/run/print_counters.hpp"
 #include "tool/run/sample_pairs.hpp"
@@ -26,6 +27,7 @@ struct Report {
   std::optional<Counters> counters;  ///< nothing: not asked for
   bool show_counters = false;
   ReportFacts facts{};  ///< with the counters, or for a page
+  std::optional<Advice> advice{};
 };
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -81,6 +83,7 @@ Json report_json(const Report& r) {
   json["defects"] = defects_json(*r.counters);
   if (!r.show_counters) return json;
   json["counters"] = to_json(*r.counters);
+  if (r.advice) json["advice"] = advice_json(*r.advice);
   json["findings"] = Json::array();
   for (const Finding& each : findings_of(json, r.facts))
     json["findings"].push_back(Json::parse(to_json(each.diagnostic)).value());
@@ -119,6 +122,7 @@ void print_text(const Report& r) {
     say("%llu elements as on the host\n", static_cast<unsigned long long>(r.prepared.elements));
   if (r.show_counters) {
     print_counters(*r.counters);
+    if (r.advice) print_advice(json["advice"]);
     print_findings(findings_of(json, r.facts), r.facts);
   } else if (r.counters) {
     print_defects(*r.counters);
@@ -186,7 +190,7 @@ int run(const RunOptions& options) {
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
   // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.
-  const bool counts = options.counters || (!options.report.empty() && can_count(*device));
+  const bool counts = options.counters || options.advise || (!options.report.empty() && can_count(*device));
   const bool watched = counts || options.check_memory;
   if (const auto can = can_count(*device); watched && !can) return fail(options, can.error());
   auto files = files_of(*sample, options);
@@ -210,6 +214,13 @@ int run(const RunOptions& options) {
     auto counters = read_counters(*device, (*kernel)->kernel());
     if (!counters) return fail(options, counters.error());
     report.counters = *std::move(counters);
+  }
+  if (options.advise) {
+    auto advice = outcome->mismatch || !report.counters->defects.empty()
+                      ? Result<Advice>(no_advice())
+                      : advise_sample(*device, options, *sample, *prepared);
+    if (!advice) return fail(options, advice.error());
+    report.advice = *std::move(advice);
   }
   if (counts || !options.report.empty())
     report.facts = report_facts(*device, **kernel, *sample, *prepared, bundle->file(),

@@ -2,6 +2,7 @@
 // What is said is made before: in a handler of signals nothing may be allocated.
 #include "tool/run/fault.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "tool/kernel/match.hpp"
@@ -20,6 +21,9 @@ FaultWords& fault_words(bool of_memory) {
   return words[of_memory];
 }
 
+/// Where standard error goes to really.
+volatile std::sig_atomic_t loud_errors = STDERR_FILENO;
+
 void write_all(int file, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t written = ::write(file, text.data() + at, text.size() - at);
@@ -30,7 +34,7 @@ void write_all(int file, const std::string& text) {
 
 void tell_fault(int signal) {
   const FaultWords& words = fault_words(signal != SIGFPE);
-  write_all(STDERR_FILENO, words.text);
+  write_all(loud_errors, words.text);
   write_all(STDOUT_FILENO, words.json);
   _exit(kWrongAnswer);
 }
@@ -55,6 +59,26 @@ FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool
 FaultGuard::~FaultGuard() {
   for (std::size_t i = 0; installed_ && i < std::size(kFaults); ++i)
     sigaction(kFaults[i], &before_[i], nullptr);
+}
+
+QuietErrors::QuietErrors() {
+  std::fflush(stderr);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return;
+  if (const int loud = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); loud >= 0) {
+    loud_errors = loud;
+    dup2(nowhere, STDERR_FILENO);
+  }
+  close(nowhere);
+}
+
+QuietErrors::~QuietErrors() {
+  if (loud_errors == STDERR_FILENO) return;
+  std::fflush(stderr);
+  const int loud = loud_errors;
+  dup2(loud, STDERR_FILENO);
+  loud_errors = STDERR_FILENO;
+  close(loud);
 }
 
 }  // namespace kiln::tool

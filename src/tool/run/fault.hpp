@@ -22,4 +22,13 @@ class FaultGuard {
   struct sigaction before_[3]{};
 };
 
+/// While it lives, nothing that is written on standard error is seen, but for a fault: the CPU device tells
+/// the defects of each launch there, and those of an alternative are told in its row. One at a time.
+class QuietErrors {
+ public:
+  QuietErrors();
+  QuietErrors(const QuietErrors&) = delete;
+  ~QuietErrors();
+};
+
 }  // namespace kiln::tool

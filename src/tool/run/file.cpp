@@ -13,6 +13,7 @@
 #include "tool/kernel/case_file.hpp"
 #include "tool/kernel/npy.hpp"
 #include "tool/report/report.hpp"
+#include "tool/run/advise.hpp"
 #include "tool/run/fault.hpp"
 #include "tool/run/file_command.hpp"
 #include "tool/run/print_counters.hpp"
@@ -32,6 +33,7 @@ struct FileReport {
   std::optional<Counters> counters{};  ///< nothing: not asked for
   bool show_counters = false;
   ReportFacts facts{};
+  std::optional<Advice> advice{};
 
   [[nodiscard]] bool is_compared() const {
     return std::ranges::any_of(results, [](const BufferResult& each) { return each.expected.has_value(); });
@@ -126,6 +128,7 @@ Json file_json(const FileReport& r) {
   if (!json["defects"].empty()) json["ok"] = false;
   if (!r.show_counters) return json;
   json["counters"] = to_json(*r.counters);
+  if (r.advice) json["advice"] = advice_json(*r.advice);
   json["findings"] = Json::array();
   for (const Finding& each : findings_of(json, r.facts))
     json["findings"].push_back(Json::parse(to_json(each.diagnostic)).value());
@@ -161,6 +164,7 @@ void print_file_text(const FileReport& r, const Json& json) {
   }
   if (r.show_counters) {
     print_counters(*r.counters);
+    if (r.advice) print_advice(json["advice"]);
     print_findings(findings_of(json, r.facts), r.facts);
     return;
   }
@@ -214,7 +218,7 @@ Result<int> run_kernel_file(RunOptions options) {
   if (!options.sweep.empty()) return run_sweep(options, request);
   if (!options.against.empty()) return run_against(options, request);
   KILN_TRY(const auto device, open_chosen(options.device));
-  const bool counts = options.counters || (!options.report.empty() && can_count(device));
+  const bool counts = options.counters || options.advise || (!options.report.empty() && can_count(device));
   const bool watched = counts || options.check_memory;
   if (watched) {
     KILN_TRY(can_count(device));
@@ -227,6 +231,14 @@ Result<int> run_kernel_file(RunOptions options) {
   report.show_counters = counts;
   if (watched) {
     KILN_TRY(report.counters, read_counters(device, run->kernel().kernel()));
+  }
+  if (options.advise) {
+    const bool is_right =
+        !report.overrun && report.counters->defects.empty() && differences_json(report).empty();
+    report.advice = no_advice();
+    if (is_right) {
+      KILN_TRY(report.advice, advise_file(device, options, request, *run));
+    }
   }
   if (counts || !options.report.empty()) report.facts = facts_of(report, prepared, request.flags);
   if (outcome.executed) {

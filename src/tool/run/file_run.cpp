@@ -97,7 +97,11 @@ Result<FileRequest> parse_file_request(const RunOptions& options) {
 Result<std::unique_ptr<FileRun>> FileRun::create(const OpenDevice& device, const FileRequest& request,
                                                  bool watched) {
   std::unique_ptr<FileRun> run(new FileRun(device, request));
-  KILN_TRY(run->code_, read_kernel(request.name, device, request.flags, watched));
+  if (request.code) {
+    run->code_ = *request.code;
+  } else {
+    KILN_TRY(run->code_, read_kernel(request.name, device, request.flags, watched));
+  }
   const Signature& signature = run->code_.signature;
   // What the command line says is looked at before anything is compiled for the device; but which buffers the
   // device takes is known behind that.

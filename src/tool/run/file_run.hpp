@@ -19,6 +19,7 @@ struct FileRequest {
   Tolerance tolerance{};
   std::string flags{};
   std::uint64_t seed = 1;
+  const KernelCode* code = nullptr;  ///< read already, for create(); null: `name` is read
 };
 /// Errors: K0430, and K0400 for what only samples take. Looks whether a file to save to is the kernel's own.
 [[nodiscard]] Result<FileRequest> parse_file_request(const RunOptions& options);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// `kiln run … --advise`: alternatives to what was given, run while counting, by their cost.
+#pragma once
+
+#include "tool/advise/search.hpp"
+#include "tool/run/file_run.hpp"
+#include "tool/samples/samples.hpp"
+
+namespace kiln::tool {
+
+/// Of a kernel file. The device counts. Errors end the search; what is refused is part of the advice.
+[[nodiscard]] Result<Advice> advise_file(const OpenDevice& device, const RunOptions& options,
+                                         const FileRequest& request, const FileRun& given);
+/// Of a sample.
+[[nodiscard]] Result<Advice> advise_sample(const OpenDevice& device, const RunOptions& options,
+                                           const samples::Sample& sample, const samples::Prepared& given);
+
+/// Native code of the alternatives, each compiled once by ocloc; nothing where there is no ocloc, or it does
+/// not know the product.
+class NativeCodes {
+ public:
+  NativeCodes(std::string path, std::string kernel, const Target* target)
+      : path_(std::move(path)), kernel_(std::move(kernel)), target_(target) {}
+
+  /// `key`: what tells this code from the others.
+  [[nodiscard]] std::optional<NativeUse> find(const std::string& key, std::span<const std::byte> spirv,
+                                              const std::string& flags);
+  [[nodiscard]] const Target* target() const { return target_; }
+
+ private:
+  std::string path_, kernel_;
+  const Target* target_;
+  std::map<std::string, std::optional<NativeUse>> known_;
+};
+
+inline constexpr const char* kLargeRegisters = "-ze-opt-large-register-file";
+
+/// Sub-group sizes that the device takes other than `own`. Pure.
+[[nodiscard]] std::vector<std::uint32_t> other_sub_groups(const OpenDevice& device, std::uint32_t own);
+/// May the code be built with 256 registers instead? Pure.
+[[nodiscard]] bool may_have_more_registers(const std::optional<NativeUse>& native, const std::string& flags);
+/// What to change for that sub-group size, or for more registers.
+void add_how(const Alternative& what, std::vector<std::string>& how);
+/// Code of the first reason for which the product does not take it; empty: it does. Pure.
+[[nodiscard]] std::string refusal_of(const std::optional<NativeUse>& native, const Target* target,
+                                     const KernelRequest& request);
+/// Of a run that was wrong, or has defects: those come first.
+[[nodiscard]] Advice no_advice();
+/// Where occupancy comes from, in words; empty: it is not known.
+[[nodiscard]] std::string basis_of(const NativeCodes& natives, const std::optional<NativeUse>& native);
+
+}  // namespace kiln::tool

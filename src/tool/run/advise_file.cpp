@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Alternatives to the run of a kernel file.
+#include <algorithm>
+
+#include "tool/advise/spirv_edit.hpp"
+#include "tool/common/progress.hpp"
+#include "tool/run/advise.hpp"
+#include "tool/run/fault.hpp"
+#include "tool/samples/counters.hpp"
+
+namespace kiln::tool {
+namespace {
+
+constexpr std::size_t kExpectedTrials = 10;  // for the count on a terminal, until there are more
+
+std::string extent_option(const Extent& is) {
+  return std::to_string(is.x) + (is.y > 1 || is.z > 1 ? "," + std::to_string(is.y) : "") +
+         (is.z > 1 ? "," + std::to_string(is.z) : "");
+}
+
+std::string code_of(const Error& error) {
+  return error.diagnostic() ? error.diagnostic()->code : result_name(error.code());
+}
+
+class FileTrials {
+ public:
+  FileTrials(const OpenDevice& device, const FileRequest& request, const FileRun& given)
+      : device_(device),
+        request_(request),
+        code_(given.code()),
+        natives_(given.code().path, given.code().facts.name,
+                 device.properties.ip_version ? find_target(*device.properties.ip_version) : nullptr),
+        wanted_(given.results()) {}
+
+  AdviseSpace space(const FileRun& given, std::vector<NotTried>& not_tried);
+  Result<Trial> run(const Alternative& what);
+  [[nodiscard]] std::string product() const { return native_ ? std::string(natives_.target()->name) : ""; }
+  [[nodiscard]] std::string basis() const { return basis_of(natives_, native_); }
+
+ private:
+  struct Code {
+    KernelCode code;
+    std::string flags, key;
+  };
+  Result<Code> changed_code(const Alternative& what) const;
+  Result<FileRequest> changed_request(const Alternative& what, const Code& code) const;
+  Result<void> load(const Alternative& what, Trial& trial);
+  [[nodiscard]] std::vector<std::string> how_of(const Alternative& what, const FileRequest& request) const;
+  [[nodiscard]] bool answers_agree() const;
+
+  const OpenDevice& device_;
+  const FileRequest& request_;
+  const KernelCode code_;
+  NativeCodes natives_;
+  const std::vector<BufferResult> wanted_;
+  Extent items_{}, group_{};
+  std::uint32_t width_ = 0;  // of sub-groups as the product has them; 0: as the device does
+  std::optional<NativeUse> native_;
+  std::vector<SlmBarrier> barriers_;
+  std::unique_ptr<FileRun> loaded_;
+  std::string loaded_key_;
+  FileRequest loaded_request_{};
+  std::optional<NativeUse> loaded_native_;
+  Progress progress_{kExpectedTrials};
+};
+
+/// All work-items of a launch; nothing where they do not fit a dimension.
+std::optional<Extent> items_of(const LaunchShape& shape) {
+  const std::uint64_t items[] = {std::uint64_t{shape.groups.x} * shape.group_size.x,
+                                 std::uint64_t{shape.groups.y} * shape.group_size.y,
+                                 std::uint64_t{shape.groups.z} * shape.group_size.z};
+  if (std::ranges::max(items) > UINT32_MAX) return std::nullopt;
+  return Extent{static_cast<std::uint32_t>(items[0]), static_cast<std::uint32_t>(items[1]),
+                static_cast<std::uint32_t>(items[2])};
+}
+
+AdviseSpace FileTrials::space(const FileRun& given, std::vector<NotTried>& not_tried) {
+  const auto without = [&](const char* what, const std::string& why) { not_tried.push_back({what, why}); };
+  AdviseSpace space;
+  group_ = given.shape().group_size;
+  items_ = items_of(given.shape()).value_or(Extent{});
+  space.items = items_;
+  space.group = group_;
+  const KernelFacts& facts = given.kernel().facts();
+  if (facts.required_group_size[0] != 0)
+    without("other work-groups", "the kernel requires one size");
+  else
+    space.most_group = given.kernel().limits().max_group_size;
+  space.has_locals = given.slm_arguments() > 0;
+  if (!code_.source.empty()) space.macros = size_macros(request_.flags, code_.source);
+  if (space.macros.empty())
+    without("other tiles", "no power of two is given as -DNAME=SIZE in --options that the source names");
+  native_ = natives_.find("", code_.spirv, request_.flags);
+  if (code_.spirv.empty()) {
+    without("other sub-groups", "the file has no SPIR-V");
+  } else {
+    const std::uint32_t required = facts.required_sub_group_size;
+    if (required == 0 && native_) width_ = native_->facts.simd_size;
+    space.sub_group_sizes = other_sub_groups(device_, required ? required : width_ ? width_ : 16u);
+    barriers_ = slm_barriers(code_.spirv, code_.facts.name);
+    space.barriers = static_cast<std::uint32_t>(barriers_.size());
+  }
+  space.registers = may_have_more_registers(native_, request_.flags);
+  if (!space.registers)
+    without("256 registers", !native_ ? "there is no native code for the product that the device stands for"
+                                      : "the product or the options have one number of them");
+  return space;
+}
+
+Result<FileTrials::Code> FileTrials::changed_code(const Alternative& what) const {
+  Code changed{code_, with_macros(request_.flags, what.macros), ""};
+  changed.key = changed.flags;
+  if (!what.macros.empty()) {
+    KILN_TRY(changed.code, read_kernel({code_.path, code_.facts.name}, device_, changed.flags, true));
+  }
+  KernelCode& code = changed.code;
+  const auto replace = [&](std::vector<std::byte> spirv) {
+    if (spirv.empty()) return;
+    code.spirv = std::move(spirv);
+    code.files = {{code.path, code.spirv}};
+  };
+  if (what.barrier && *what.barrier < barriers_.size()) {
+    const auto barriers = slm_barriers(code.spirv, code.facts.name);
+    if (*what.barrier < barriers.size()) replace(without_barrier(code.spirv, barriers[*what.barrier]));
+    changed.key += "\n-" + std::to_string(*what.barrier);
+  }
+  const std::uint32_t width = what.sub_group_size ? what.sub_group_size : width_;
+  if (width != 0) {
+    replace(with_sub_group_size(code.spirv, code.facts.name, width));
+    changed.key += "\n" + std::to_string(width);
+  }
+  return changed;
+}
+
+Result<FileRequest> FileTrials::changed_request(const Alternative& what, const Code& code) const {
+  FileRequest request = request_;
+  request.code = &code.code;
+  request.flags = code.flags;
+  request.saves.clear();
+  request.expects.clear();
+  request.shape = {{}, group_, items_};
+  for (Specification& each : request.given) {
+    each.path = each.form == Specification::Form::out ? "" : each.path;
+    if (each.form != Specification::Form::local || what.local_times == what.local_divided) continue;
+    const std::uint64_t bytes = each.count();
+    if (bytes * what.local_times % what.local_divided != 0 || bytes * what.local_times < what.local_divided)
+      return tl::unexpected(
+          bad_specification("the bytes of `" + each.argument + "` do not go with this", {}));
+    each.shape = {bytes * what.local_times / what.local_divided};
+  }
+  return request;
+}
+
+/// Unless it is there already.
+Result<void> FileTrials::load(const Alternative& what, Trial& trial) {
+  KILN_TRY(const auto code, changed_code(what));
+  std::string flags = code.flags;
+  if (what.large_registers) flags += (flags.empty() ? "" : " ") + std::string(kLargeRegisters);
+  KILN_TRY(auto request, changed_request(what, code));
+  const std::string key =
+      code.key + "\n" + std::to_string(what.local_times) + "/" + std::to_string(what.local_divided);
+  trial.how = how_of(what, request);
+  const bool is_plain = what.macros.empty() && !what.barrier && !what.sub_group_size && !what.large_registers;
+  loaded_native_ =
+      is_plain ? native_
+               : natives_.find(code.key + (what.large_registers ? "\nlarge" : ""), code.code.spirv, flags);
+  if (loaded_ && key == loaded_key_) return {};
+  loaded_.reset();  // its memory goes first
+  KILN_TRY(loaded_, FileRun::create(device_, request, true));
+  loaded_key_ = key;
+  request.code = nullptr;
+  loaded_request_ = std::move(request);
+  return {};
+}
+
+std::vector<std::string> FileTrials::how_of(const Alternative& what, const FileRequest& request) const {
+  std::vector<std::string> how;
+  if (!what.macros.empty()) how.push_back("--options \"" + request.flags + "\"");
+  if (what.global) how.push_back("--global " + extent_option(*what.global));
+  if (what.group) how.push_back("--group " + extent_option(*what.group));
+  if (what.local_times != what.local_divided)
+    for (const Specification& each : request.given)
+      if (each.form == Specification::Form::local)
+        how.push_back("--local " + each.argument + "=" + std::to_string(each.count()));
+  add_how(what, how);
+  if (what.barrier && *what.barrier < barriers_.size()) {
+    const std::uint32_t line = barriers_[*what.barrier].line;
+    how.push_back("leave out the barrier" + (line ? " in line " + std::to_string(line) : std::string()) +
+                  ": no work-items of this run needed it; see whether others can");
+  }
+  return how;
+}
+
+bool FileTrials::answers_agree() const {
+  const std::vector<BufferResult> got = loaded_->results();
+  for (std::size_t i = 0; i < got.size() && i < wanted_.size(); ++i)
+    if (got[i].is_output && (got[i].data.bytes.size() != wanted_[i].data.bytes.size() ||
+                             compare_arrays(got[i].data, wanted_[i].data, request_.tolerance).count != 0))
+      return false;
+  return got.size() == wanted_.size();
+}
+
+Result<Trial> FileTrials::run(const Alternative& what) {
+  progress_.next(words_of(what).c_str());
+  Trial trial;
+  const auto refused = [&](std::string why) {
+    trial.refused = std::move(why);
+    return trial;
+  };
+  const bool is_given = what == Alternative();
+  if (const auto ready = load(what, trial); !ready) {
+    loaded_.reset();
+    if (is_given) return tl::unexpected(ready.error());
+    return refused(code_of(ready.error()) == "K0430" ? "does not divide" : code_of(ready.error()));
+  }
+  FileRun& run = *loaded_;
+  ShapeRequest shape{{}, what.group.value_or(group_), what.global.value_or(items_)};
+  const auto chosen =
+      choose_shape(shape, run.kernel().facts(), run.kernel().limits(), run.arguments(), run.code().signature);
+  if (!chosen) return refused("does not divide");
+  KernelRequest launch{chosen->group_size, {}, chosen->groups};
+  for (const Bound& each : run.arguments()) launch.local_bytes.push_back(each.local_bytes);
+  if (std::string why = refusal_of(loaded_native_, natives_.target(), launch); !why.empty() && !is_given)
+    return refused(std::move(why));
+  const auto outcome = [&] {
+    const QuietErrors quiet;
+    return measure(device_, run.prepare(*chosen), run.kernel(), 1);
+  }();
+  if (!outcome) {
+    const Diagnostic* why = outcome.error().diagnostic();
+    if (is_given || !why || !why->code.starts_with("K01")) return tl::unexpected(outcome.error());
+    return refused(why->code);
+  }
+  KILN_TRY(const auto counters, read_counters(device_, run.kernel().kernel()));
+  if (!counters.defects.empty()) return refused(to_diagnostic(counters, counters.defects.front()).code);
+  if (!answers_agree()) return refused("answer differs");
+  trial.cost = cost_of(counters, total(chosen->group_size),
+                       run.kernel().facts().static_slm + run.slm_arguments(), loaded_native_);
+  return trial;
+}
+
+}  // namespace
+
+Result<Advice> advise_file(const OpenDevice& device, const RunOptions& options, const FileRequest& request,
+                           const FileRun& given) {
+  if (!items_of(given.shape()))
+    return Advice{.not_tried = {{"alternatives", "a dimension has 4294967296 work-items or more"}}};
+  FileTrials trials(device, request, given);
+  std::vector<NotTried> not_tried;
+  const AdviseSpace space = trials.space(given, not_tried);
+  KILN_TRY(auto advice,
+           search(space, options.tries, [&](const Alternative& what) { return trials.run(what); }));
+  advice.not_tried = std::move(not_tried);
+  advice.product = trials.product();
+  advice.basis = trials.basis();
+  return advice;
+}
+
+}  // namespace kiln::tool
