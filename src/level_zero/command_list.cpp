@@ -44,31 +44,6 @@ ze_command_queue_desc_t queue_description(const QueueOptions& options, std::uint
   return description;
 }
 
-/// Drivers 22.43 and 26.27 index their engines by the group without a look at their number.
-Result<void> check_queue_group(DeviceRef device, std::uint32_t group, const char* call) {
-  std::uint32_t groups = 0;
-  KILN_TRY(KILN_CALL(zeDeviceGetCommandQueueGroupProperties, device, &groups, nullptr));
-  if (group < groups) return {};
-  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                              {"K0224",
-                               "the device has no such queue group",
-                               {{"asked for", {}, group}, {"groups, from 0", {}, groups}},
-                               {"take the one that DeviceRef::compute_queue_group() gives"}}));
-}
-
-Result<void> check_queue(DeviceRef device, std::uint32_t group, std::uint32_t index, const char* call) {
-  KILN_TRY(check_queue_group(device, group, call));
-  if (index == 0) return {};
-  KILN_TRY(const auto groups, device.queue_groups());
-  if (group < groups.size() && index < groups[group].queues) return {};
-  const std::uint32_t queues = group < groups.size() ? groups[group].queues : 0;
-  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                              {"K0224",
-                               "the queue group has no such queue",
-                               {{"asked for", {}, index}, {"queues of the group, from 0", {}, queues}},
-                               {"take an index below QueueGroup::queues"}}));
-}
-
 /// The flags of a list, in the words of its kind.
 struct ListFlags {
   std::uint32_t in_order, copy_offload;
@@ -123,14 +98,6 @@ Result<void> submitted(Result<void> result, CommandListRef list = {}) {
   return tl::unexpected(detail::explained(std::move(result).error(), explain_submission(refusal)));
 }
 
-Error bad_fill(std::size_t pattern, std::size_t bytes) {
-  return Error(ZE_RESULT_ERROR_INVALID_SIZE, "zeCommandListAppendMemoryFill",
-               {"K0226",
-                "a fill cannot repeat its pattern",
-                {{"pattern", {}, pattern, "B"}, {"to be filled", {}, bytes, "B"}},
-                {"take a pattern of 1, 2, 4, 8 bytes and so on"}});
-}
-
 /// A box that is empty or reaches over the end of a row or slice: drivers copy something else then.
 bool fits(const RegionPlace& place, const Extent& size) {
   const std::uint64_t width = std::uint64_t{place.x} + size.x, height = std::uint64_t{place.y} + size.y;
@@ -158,9 +125,43 @@ ze_copy_region_t region_of(const RegionPlace& place, const Extent& size) {
 
 }  // namespace
 
+/// Drivers 22.43 and 26.27 index their engines by the group without a look at their number.
+Result<void> detail::check_queue_group(DeviceRef device, std::uint32_t group, const char* call) {
+  std::uint32_t groups = 0;
+  KILN_TRY(KILN_CALL(zeDeviceGetCommandQueueGroupProperties, device, &groups, nullptr));
+  if (group < groups) return {};
+  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                              {"K0224",
+                               "the device has no such queue group",
+                               {{"asked for", {}, group}, {"groups, from 0", {}, groups}},
+                               {"take the one that DeviceRef::compute_queue_group() gives"}}));
+}
+
+Result<void> detail::check_queue(DeviceRef device, std::uint32_t group, std::uint32_t index,
+                                 const char* call) {
+  KILN_TRY(check_queue_group(device, group, call));
+  if (index == 0) return {};
+  KILN_TRY(const auto groups, device.queue_groups());
+  if (group < groups.size() && index < groups[group].queues) return {};
+  const std::uint32_t queues = group < groups.size() ? groups[group].queues : 0;
+  return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                              {"K0224",
+                               "the queue group has no such queue",
+                               {{"asked for", {}, index}, {"queues of the group, from 0", {}, queues}},
+                               {"take an index below QueueGroup::queues"}}));
+}
+
+Error detail::bad_fill(std::size_t pattern, std::size_t bytes) {
+  return Error(ZE_RESULT_ERROR_INVALID_SIZE, "zeCommandListAppendMemoryFill",
+               {"K0226",
+                "a fill cannot repeat its pattern",
+                {{"pattern", {}, pattern, "B"}, {"to be filled", {}, bytes, "B"}},
+                {"take a pattern of 1, 2, 4, 8 bytes and so on"}});
+}
+
 Result<CommandList> CommandListRef::create(ContextRef context, DeviceRef device, std::uint32_t queue_group,
                                            ListOptions options) {
-  KILN_TRY(check_queue_group(device, queue_group, "zeCommandListCreate"));
+  KILN_TRY(detail::check_queue_group(device, queue_group, "zeCommandListCreate"));
   auto description = make<ze_command_list_desc_t>();
   description.commandQueueGroupOrdinal = queue_group;
   KILN_TRY(description.flags, flags_of(options, kRegularFlags, device, "zeCommandListCreate"));
@@ -174,7 +175,7 @@ Result<CommandList> CommandListRef::create_immediate(ContextRef context, DeviceR
                                                      QueueOptions options, std::uint32_t queue_group,
                                                      ListOptions list_options) {
   constexpr const char* kCreate = "zeCommandListCreateImmediate";
-  KILN_TRY(check_queue(device, queue_group, options.index, kCreate));
+  KILN_TRY(detail::check_queue(device, queue_group, options.index, kCreate));
   auto description = queue_description(options, queue_group);
   KILN_TRY(description.flags, flags_of(list_options, kImmediateFlags, device, kCreate));
   Handle handle = nullptr;
@@ -216,7 +217,7 @@ Result<void> CommandListRef::copy(const Buffer& to, const Buffer& from, const Sy
 Result<void> CommandListRef::fill(void* to, std::span<const std::byte> pattern, std::size_t bytes,
                                   const Sync& sync) const {
   if (!to) return tl::unexpected(detail::null_pointer("zeCommandListAppendMemoryFill", "destination"));
-  if (!std::has_single_bit(pattern.size())) return tl::unexpected(bad_fill(pattern.size(), bytes));
+  if (!std::has_single_bit(pattern.size())) return tl::unexpected(detail::bad_fill(pattern.size(), bytes));
   return submitted(KILN_CALL(zeCommandListAppendMemoryFill, *this, to, pattern.data(), pattern.size(), bytes,
                              Optional{sync.signal}, count(sync.wait), handles(sync.wait)),
                    *this);
@@ -299,7 +300,7 @@ void CommandListRef::destroy(CommandListRef ref) { KILN_DESTROY(zeCommandListDes
 
 Result<CommandQueue> CommandQueueRef::create(ContextRef context, DeviceRef device, QueueOptions options,
                                              std::uint32_t queue_group) {
-  KILN_TRY(check_queue(device, queue_group, options.index, "zeCommandQueueCreate"));
+  KILN_TRY(detail::check_queue(device, queue_group, options.index, "zeCommandQueueCreate"));
   const auto description = queue_description(options, queue_group);
   Handle handle = nullptr;
   KILN_TRY(made(KILN_CALL(zeCommandQueueCreate, context, device, &description, &handle), device));

@@ -11,15 +11,15 @@
 namespace kiln {
 namespace {
 
+/// A pool of none gives out events of any index on drivers 22.43 to 26.27, and those write where they may
+/// not; so do pools of 2^25 and more on pvc, whose offsets wrap round.
+constexpr std::uint32_t kMostEvents = 1u << 24;
+
 Result<bool> signalled(Result<void> query) {
   if (query) return true;
   if (query.error().code() == ZE_RESULT_NOT_READY) return false;
   return tl::unexpected(std::move(query).error());
 }
-
-/// A pool of none gives out events of any index on drivers 22.43 to 26.27, and those write where they may
-/// not; so do pools of 2^25 and more on pvc, whose offsets wrap round.
-constexpr std::uint32_t kMostEvents = 1u << 24;
 
 ze_event_scope_flags_t flag_of(EventScope scope) {
   switch (scope) {
@@ -47,16 +47,17 @@ Description counter_based(const CounterEventOptions& options) {
   return description;
 }
 
-Error bad_count(std::uint32_t count) {
-  return Error(
+}  // namespace
+
+Result<void> detail::check_event_count(std::uint32_t count) {
+  if (count != 0 && count <= kMostEvents) return {};
+  return tl::unexpected(Error(
       count == 0 ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeEventPoolCreate",
       {"K0223",
        "an event pool cannot have that many events",
        {{"asked for", {}, count}, {"most", {}, kMostEvents}},
-       {"make a pool of at least 1 event, and several pools for more than " + std::to_string(kMostEvents)}});
+       {"make a pool of at least 1 event, and several pools for more than " + std::to_string(kMostEvents)}}));
 }
-
-}  // namespace
 
 Result<Event> EventRef::create_counter_based(ContextRef context, DeviceRef device,
                                              CounterEventOptions options) {
@@ -97,7 +98,7 @@ Result<std::chrono::nanoseconds> EventRef::kernel_duration(const DevicePropertie
 void EventRef::destroy(EventRef ref) { KILN_DESTROY(zeEventDestroy, ref); }
 
 Result<EventPool> EventPoolRef::create(ContextRef context, std::uint32_t count, EventPoolOptions options) {
-  if (count == 0 || count > kMostEvents) return tl::unexpected(bad_count(count));
+  KILN_TRY(detail::check_event_count(count));
   auto description = make<ze_event_pool_desc_t>();
   if (options.host_visible) description.flags |= ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
   if (options.timestamps) description.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;

@@ -45,16 +45,6 @@ bool intercepts(const Api& api) {
   return all && !all->empty() && loses_log(all->front(), abi::kLoaderDriverHandle);
 }
 
-/// What Intel's compiler takes for granted: on anything else it leaves the process by exit(), or follows the
-/// address (22.43 and 26.27).
-bool starts_as_spirv(std::span<const std::byte> code) {
-  constexpr std::uint32_t kMagic = 0x07230203, kMajorVersion = 1;
-  std::uint32_t header[5];  // magic, version, generator, bound, schema
-  if (code.size() < sizeof header || code.size() % sizeof *header != 0) return false;
-  std::memcpy(header, code.data(), sizeof header);
-  return header[0] == kMagic && header[1] >> 16 == kMajorVersion;
-}
-
 /// Source of the last: level_zero/core/source/module/defines_ext.h of intel/compute-runtime 26.27; oneDNN and
 /// OpenVINO give it too.
 ze_module_format_t format_of(ModuleFormat format) {
@@ -122,6 +112,14 @@ bool links_programs(DriverRef driver) {
 
 }  // namespace
 
+bool detail::starts_as_spirv(std::span<const std::byte> code) {
+  constexpr std::uint32_t kMagic = 0x07230203, kMajorVersion = 1;
+  std::uint32_t header[5];  // magic, version, generator, bound, schema
+  if (code.size() < sizeof header || code.size() % sizeof *header != 0) return false;
+  std::memcpy(header, code.data(), sizeof header);
+  return header[0] == kMagic && header[1] >> 16 == kMajorVersion;
+}
+
 ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRef device,
                                   std::span<const ModuleInput> inputs) {
   if (!context || !device)
@@ -136,7 +134,7 @@ ModuleBuild detail::create_module(DriverRef driver, ContextRef context, DeviceRe
   constants.reserve(inputs.size());
   for (const ModuleInput& input : inputs) {
     if (input.code.empty()) return ModuleBuild(ZE_RESULT_ERROR_INVALID_SIZE, "no code was given");
-    if (input.format == ModuleFormat::spirv && !starts_as_spirv(input.code))
+    if (input.format == ModuleFormat::spirv && !detail::starts_as_spirv(input.code))
       return ModuleBuild(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "this is no SPIR-V of version 1");
     constants.emplace_back(input.constants);
     sizes.push_back(input.code.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers what can be asked of a device after it refused a call.
+// Asks a device what it would not look at before a call, and what is known after it refused one.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,19 @@ namespace kiln::detail {
 
 /// Bytes of all memories of the device; 0 when it does not say.
 [[nodiscard]] std::uint64_t memory_of(DeviceRef device);
+
+// What drivers do not look at before they index by it or repeat it.
+
+/// K0224 for a queue group that the device has not, or a queue of one.
+[[nodiscard]] Result<void> check_queue_group(DeviceRef device, std::uint32_t group, const char* call);
+[[nodiscard]] Result<void> check_queue(DeviceRef device, std::uint32_t group, std::uint32_t index,
+                                       const char* call);
+
+/// K0223 for a pool of that many events. Pure.
+[[nodiscard]] Result<void> check_event_count(std::uint32_t count);
+
+/// K0226, for a pattern whose bytes are no power of two. Pure.
+[[nodiscard]] Error bad_fill(std::size_t pattern, std::size_t bytes);
 
 /// The error with that diagnostic, or as it is when there is none.
 [[nodiscard]] Error explained(Error error, std::optional<Diagnostic> diagnostic);

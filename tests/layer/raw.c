@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program that knows nothing of Kiln: calls of Level Zero, good and bad, each with its answer on a line of
-// its own. raw FOLDER_OF_KERNELS [NAME]: without NAME what every driver survives, with NAME one call that may
-// end the process.
+// its own. raw FOLDER_OF_KERNELS [NAME [FILE]]: without NAME what every driver survives, with NAME one call
+// that may end the process.
 #include <level_zero/ze_api.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static ze_result_t answer(const char* what, ze_result_t code) {
 
 static ze_module_handle_t module_of(const char* file) {
   char path[4096];
-  snprintf(path, sizeof path, "%s/%s", folder, file);
+  snprintf(path, sizeof path, "%s%s%s", *file == '/' ? "" : folder, *file == '/' ? "" : "/", file);
   FILE* in = fopen(path, "rb");
   if (!in) {
     perror(path);
@@ -161,8 +161,19 @@ static void builds(void) {
   if (log) CALL(zeModuleBuildLogDestroy, log);
 }
 
-/// What a driver may follow, or index by.
-static void danger(const char* name) {
+static ze_kernel_handle_t matmul(size_t local) {
+  const ze_kernel_handle_t kernel = kernel_of(module_of("matmul.spv"), "tiled");
+  set_matmul(kernel, NULL, local);
+  CALL(zeKernelSetGroupSize, kernel, 8, 8, 1);
+  return kernel;
+}
+
+/// One call that a driver may follow into nowhere, index by, or end the process over.
+static void danger(const char* name, const char* file) {
+  const ze_device_mem_alloc_desc_t on_device = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
+  const ze_host_mem_alloc_desc_t on_host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+  const ze_group_count_t groups = {1, 1, 1};
+  void* data = NULL;
   if (strcmp(name, "nothing") == 0) return;
   if (strcmp(name, "queue") == 0) {
     const ze_command_queue_desc_t queue = {
@@ -170,6 +181,57 @@ static void danger(const char* name) {
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     ze_command_queue_handle_t made = NULL;
     CALL(zeCommandQueueCreate, context, device, &queue, &made);
+  } else if (strcmp(name, "cooperative") == 0) {
+    uint32_t most = 0;
+    CALL(zeKernelSuggestMaxCooperativeGroupCount, matmul(150000), &most);
+  } else if (strcmp(name, "null-kernel") == 0) {
+    CALL(zeKernelSetGroupSize, NULL, 1, 1, 1);
+  } else if (strcmp(name, "null-list") == 0) {
+    CALL(zeCommandListAppendLaunchKernel, NULL, matmul(1024), &groups, NULL, 0, NULL);
+  } else if (strcmp(name, "null-groups") == 0) {
+    CALL(zeCommandListAppendLaunchKernel, list, matmul(1024), NULL, NULL, 0, NULL);
+  } else if (strcmp(name, "null-value") == 0) {
+    CALL(zeKernelSetArgumentValue, matmul(1024), 3, sizeof(uint32_t), NULL);
+  } else if (strcmp(name, "null-image") == 0) {
+    const ze_image_handle_t none = NULL;
+    CALL(zeKernelSetArgumentValue, kernel_of(module_of(file), "reads_image"), 0, sizeof none, &none);
+  } else if (strcmp(name, "null-copy") == 0) {
+    CALL(zeCommandListAppendMemoryCopy, list, NULL, memory_of(64), 64, NULL, 0, NULL);
+  } else if (strcmp(name, "fill") == 0) {
+    CALL(zeCommandListAppendMemoryFill, list, memory_of(64), "abc", 3, 63, NULL, 0, NULL);
+  } else if (strcmp(name, "file") == 0) {
+    module_of(file);
+  } else if (strcmp(name, "no-spirv") == 0) {
+    const uint8_t code[] = "this is no SPIR-V, it is text";
+    const ze_module_desc_t description = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_IL_SPIRV, sizeof code, code, "", NULL};
+    ze_module_handle_t module = NULL;
+    CALL(zeModuleCreate, context, device, &description, &module, NULL);
+  } else if (strcmp(name, "alignment") == 0) {
+    CALL(zeMemAllocShared, context, &on_device, &on_host, 64, (size_t)1 << 63, device, &data);
+  } else if (strcmp(name, "odd-alignment") == 0) {
+    CALL(zeMemAllocDevice, context, &on_device, 64, 3, device, &data);
+  } else if (strcmp(name, "size") == 0) {
+    const ze_relaxed_allocation_limits_exp_desc_t relaxed = {
+        ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL,
+        ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE};
+    const ze_host_mem_alloc_desc_t any = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &relaxed, 0};
+    CALL(zeMemAllocHost, context, &any, SIZE_MAX, 64, &data);
+  } else if (strcmp(name, "no-events") == 0) {
+    const ze_event_pool_desc_t none = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, 0, 0};
+    ze_event_pool_handle_t pool = NULL;
+    CALL(zeEventPoolCreate, context, &none, 1, &device, &pool);
+  } else if (strcmp(name, "properties") == 0) {
+    ze_kernel_preferred_group_size_properties_t one = {
+        ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, NULL, 0};
+    ze_kernel_preferred_group_size_properties_t two = {
+        ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, &one, 0};
+    ze_kernel_properties_t properties;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    properties.pNext = &two;
+    CALL(zeKernelGetProperties, matmul(1024), &properties);
+    printf("both the same: %d\n", one.preferredMultiple == two.preferredMultiple && properties.pNext == &two);
   } else {
     printf("no call of that name\n");
     exit(2);
@@ -185,7 +247,7 @@ int main(int argc, char** argv) {
     allocations();
     builds();
   } else {
-    danger(argv[2]);
+    danger(argv[2], argc > 3 ? argv[3] : "");
   }
   CALL(zeCommandListDestroy, list);
   CALL(zeContextDestroy, context);

@@ -46,16 +46,6 @@ struct Seen {
   ze_context_handle_t context = nullptr;
 };
 
-/// What the driver took when it was set is right; of `__local` ones it took any size.
-LaunchArgument argument_of(const ArgumentFacts& facts, const KnownArgument& known) {
-  const bool local = facts.kind == ArgumentKind::local_pointer;
-  if (!known.set) return {facts.kind, local ? 0 : facts.size, nullptr};
-  // One of which nobody says what it is.
-  const bool seems_local = facts.kind == ArgumentKind::other && known.null;
-  if (local || seems_local) return {ArgumentKind::local_pointer, known.size, nullptr};
-  return {facts.kind, facts.size, known.null ? nullptr : &known.value};
-}
-
 std::optional<Seen> see(const KnownKernel* kernel) {
   if (!kernel || !kernel->module) return std::nullopt;
   Seen seen;
@@ -70,7 +60,7 @@ std::optional<Seen> see(const KnownKernel* kernel) {
   const auto& arguments = seen.facts.arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     seen.arguments.push_back(
-        argument_of(arguments[i], i < kernel->count ? kernel->arguments[i] : KnownArgument()));
+        launch_argument(arguments[i], i < kernel->count ? kernel->arguments[i] : KnownArgument()));
   return seen;
 }
 
@@ -117,6 +107,15 @@ ModuleFacts facts_given(KnownModule& module, const ze_module_desc_t* description
 }
 
 }  // namespace
+
+LaunchArgument launch_argument(const ArgumentFacts& facts, const KnownArgument& known) {
+  const bool local = facts.kind == ArgumentKind::local_pointer;
+  if (!known.set) return {facts.kind, local ? 0 : facts.size, nullptr};
+  // One of which nobody says what it is.
+  const bool seems_local = facts.kind == ArgumentKind::other && known.null;
+  if (local || seems_local) return {ArgumentKind::local_pointer, known.size, nullptr};
+  return {facts.kind, facts.size, known.null ? nullptr : &known.value};
+}
 
 Diagnostic explain_code_alone(const Failed& failed) {
   Diagnostic diagnostic{"K0260", std::string("the driver refuses ") + failed.call, {}, {}};
@@ -174,7 +173,7 @@ Diagnostic explain_argument(const Failed& failed, ze_kernel_handle_t kernel, std
   const Refusal refusal = survey(failed, seen->device);
   if (is_lost(refusal)) return by_driver(explain_lost_device(refusal), failed);
   std::vector<LaunchArgument> arguments;
-  for (const ArgumentFacts& each : seen->facts.arguments) arguments.push_back(argument_of(each, {}));
+  for (const ArgumentFacts& each : seen->facts.arguments) arguments.push_back(launch_argument(each, {}));
   LaunchVerdict verdict = LaunchVerdict::fits;
   if (index >= arguments.size()) {
     arguments.resize(std::min<std::size_t>(index + std::size_t{1}, arguments.size() + 1));
@@ -195,8 +194,14 @@ Diagnostic explain_argument(const Failed& failed, ze_kernel_handle_t kernel, std
       if (auto stray = explain_stray(refusal, *seen, index, detail::pointer_of(given)))
         return by_driver(*std::move(stray), failed);
   }
-  if (verdict == LaunchVerdict::fits) return explain_code_alone(failed);
-  return by_driver(explain_launch(verdict, seen->facts, seen->limits, {}, arguments), failed);
+  if (verdict != LaunchVerdict::fits)
+    return by_driver(explain_launch(verdict, seen->facts, seen->limits, {}, arguments), failed);
+  Diagnostic diagnostic = explain_code_alone(failed);
+  if (value && size == sizeof(void*) && !detail::pointer_of({ArgumentKind::global_pointer, size, value}))
+    diagnostic.help = {
+        "for a null pointer give no value, instead of the address of one: driver 22.43 refuses "
+        "that, later ones take both"};
+  return diagnostic;
 }
 
 Diagnostic explain_module(const Failed& failed, KnownModule& module, const ze_module_desc_t* description,

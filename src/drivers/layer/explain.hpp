@@ -13,6 +13,10 @@
 
 namespace kiln::layer {
 
+/// An argument as the library's check sees it: what the driver took when it was set is right, but of
+/// `__local` ones it takes any size. Refers to `known`. Pure.
+[[nodiscard]] LaunchArgument launch_argument(const ArgumentFacts& facts, const KnownArgument& known);
+
 /// A call that the driver refused.
 struct Failed {
   ze_result_t code = ZE_RESULT_ERROR_UNKNOWN;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "drivers/layer/explain.hpp"
+#include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/tell.hpp"
@@ -55,6 +56,7 @@ void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t ke
     made.count = made.properties.arguments;
     made.storage = std::make_unique<KnownArgument[]>(made.count);
     made.arguments = made.storage.get();
+    made.guard = guarding ? guard_of(made) : nullptr;
   });
 }
 
@@ -62,6 +64,7 @@ void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t ke
 
 ze_result_t ZE_APICALL hook::zeKernelCreate(ze_module_handle_t module, const ze_kernel_desc_t* description,
                                             ze_kernel_handle_t* kernel) {
+  KILN_GUARD(guard_kernel(module, description, kernel));
   const std::string before = last_error_text();
   const ze_result_t code = real.zeKernelCreate(module, description, kernel);
   if (code != ZE_RESULT_SUCCESS) return refused_kernel({code, "zeKernelCreate"}, module, description, before);
@@ -70,20 +73,47 @@ ze_result_t ZE_APICALL hook::zeKernelCreate(ze_module_handle_t module, const ze_
 }
 
 ze_result_t ZE_APICALL hook::zeKernelDestroy(ze_kernel_handle_t kernel) {
+  KILN_GUARD(need_handles("zeKernelDestroy", kernel));
   // Before the driver has it: another thread may get the same handle at once.
   known.kernels.remove(kernel, [](KnownKernel& gone) {
     gone.count = 0;
     gone.module.reset();
+    gone.guard.reset();
   });
   return real.zeKernelDestroy(kernel);
 }
 
+ze_result_t ZE_APICALL hook::zeKernelGetProperties(ze_kernel_handle_t kernel,
+                                                   ze_kernel_properties_t* properties) {
+  KILN_GUARD(first_of(need_handles("zeKernelGetProperties", kernel),
+                      need("zeKernelGetProperties", "properties", properties)));
+  struct Chained {
+    ze_structure_type_t stype;
+    Chained* next;
+  };
+  auto* first = guarding ? static_cast<Chained*>(properties->pNext) : nullptr;
+  if (!first || !first->next) return real.zeKernelGetProperties(kernel, properties);
+  // Drivers 22.43 to 22.52 loop for ever over two structures: each in a call of its own.
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  for (Chained* each = first; each && code == ZE_RESULT_SUCCESS;) {
+    Chained* const next = each->next;
+    properties->pNext = each;
+    each->next = nullptr;
+    code = real.zeKernelGetProperties(kernel, properties);
+    each->next = next;
+    each = next;
+  }
+  properties->pNext = first;
+  return code;
+}
+
 ze_result_t ZE_APICALL hook::zeKernelSetArgumentValue(ze_kernel_handle_t kernel, std::uint32_t index,
                                                       std::size_t size, const void* value) {
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  KILN_GUARD(guard_argument(kernel, known_kernel, index, size, value));
   const ze_result_t code = real.zeKernelSetArgumentValue(kernel, index, size, value);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_argument({code, "zeKernelSetArgumentValue"}, kernel, index, size, value);
-  KnownKernel* const known_kernel = known.kernels.find(kernel);
   if (!known_kernel || index >= known_kernel->count) return code;
   KnownArgument& argument = known_kernel->arguments[index];
   argument.size = size;
@@ -95,16 +125,19 @@ ze_result_t ZE_APICALL hook::zeKernelSetArgumentValue(ze_kernel_handle_t kernel,
 
 ze_result_t ZE_APICALL hook::zeKernelSetGroupSize(ze_kernel_handle_t kernel, std::uint32_t x, std::uint32_t y,
                                                   std::uint32_t z) {
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  KILN_GUARD(guard_group_size(kernel, known_kernel, {x, y, z}));
   const ze_result_t code = real.zeKernelSetGroupSize(kernel, x, y, z);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_group_size({code, "zeKernelSetGroupSize"}, kernel, {x, y, z});
-  if (KnownKernel* const known_kernel = known.kernels.find(kernel)) known_kernel->group_size = {x, y, z};
+  if (known_kernel) known_kernel->group_size = {x, y, z};
   return code;
 }
 
 ze_result_t ZE_APICALL hook::zeKernelSuggestGroupSize(ze_kernel_handle_t kernel, std::uint32_t x,
                                                       std::uint32_t y, std::uint32_t z, std::uint32_t* size_x,
                                                       std::uint32_t* size_y, std::uint32_t* size_z) {
+  KILN_GUARD(guard_launch("zeKernelSuggestGroupSize", kernel, size_x && size_y ? size_z : nullptr));
   const ze_result_t code = real.zeKernelSuggestGroupSize(kernel, x, y, z, size_x, size_y, size_z);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_group_size({code, "zeKernelSuggestGroupSize"}, kernel, {1, 1, 1});
@@ -113,6 +146,7 @@ ze_result_t ZE_APICALL hook::zeKernelSuggestGroupSize(ze_kernel_handle_t kernel,
 
 ze_result_t ZE_APICALL hook::zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t kernel,
                                                                      std::uint32_t* groups) {
+  KILN_GUARD(guard_launch("zeKernelSuggestMaxCooperativeGroupCount", kernel, groups));
   const ze_result_t code = real.zeKernelSuggestMaxCooperativeGroupCount(kernel, groups);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_launch({code, "zeKernelSuggestMaxCooperativeGroupCount"}, kernel, nullptr);
@@ -124,6 +158,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernel(ze_command_list_han
                                                              const ze_group_count_t* groups,
                                                              ze_event_handle_t signal, std::uint32_t waits,
                                                              ze_event_handle_t* events) {
+  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchKernel", list),
+                      guard_launch("zeCommandListAppendLaunchKernel", kernel, groups)));
   const ze_result_t code = real.zeCommandListAppendLaunchKernel(list, kernel, groups, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_launch({code, "zeCommandListAppendLaunchKernel"}, kernel, groups);
@@ -133,6 +169,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernel(ze_command_list_han
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchCooperativeKernel(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchCooperativeKernel", list),
+                      guard_launch("zeCommandListAppendLaunchCooperativeKernel", kernel, groups)));
   const ze_result_t code =
       real.zeCommandListAppendLaunchCooperativeKernel(list, kernel, groups, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
@@ -143,6 +181,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchCooperativeKernel(
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchKernelIndirect", list),
+                      guard_launch("zeCommandListAppendLaunchKernelIndirect", kernel, groups)));
   const ze_result_t code =
       real.zeCommandListAppendLaunchKernelIndirect(list, kernel, groups, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
@@ -153,6 +193,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithParameters(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     const void* next, ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchKernelWithParameters", list),
+                      guard_launch("zeCommandListAppendLaunchKernelWithParameters", kernel, groups)));
   const ze_result_t code =
       real.zeCommandListAppendLaunchKernelWithParameters(list, kernel, groups, next, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
@@ -194,6 +236,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithArguments(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups, abi::GroupSize size,
     void** arguments, const void* next, ze_event_handle_t signal, std::uint32_t waits,
     ze_event_handle_t* events) {
+  KILN_GUARD(need_handles("zeCommandListAppendLaunchKernelWithArguments", list, kernel));
   const ze_result_t code = real.zeCommandListAppendLaunchKernelWithArguments(
       list, kernel, groups, size, arguments, next, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]

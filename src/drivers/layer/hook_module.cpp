@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "drivers/layer/explain.hpp"
+#include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/tell.hpp"
@@ -56,6 +57,7 @@ std::shared_ptr<KnownModule> start(ze_context_handle_t context, ze_device_handle
 ze_result_t ZE_APICALL hook::zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device,
                                             const ze_module_desc_t* description, ze_module_handle_t* module,
                                             ze_module_build_log_handle_t* log) {
+  KILN_GUARD(guard_module(context, device, description, module));
   const OwnLog own_log(log);
   const std::string before = last_error_text();
   const ze_result_t code = real.zeModuleCreate(context, device, description, module, own_log.place());
@@ -74,6 +76,7 @@ ze_result_t ZE_APICALL hook::zeModuleCreate(ze_context_handle_t context, ze_devi
 }
 
 ze_result_t ZE_APICALL hook::zeModuleDestroy(ze_module_handle_t module) {
+  KILN_GUARD(need_handles("zeModuleDestroy", module));
   known.modules.remove(module, [](ModuleEntry& gone) {
     gone.module->destroyed();
     gone.module.reset();
@@ -83,6 +86,7 @@ ze_result_t ZE_APICALL hook::zeModuleDestroy(ze_module_handle_t module) {
 
 ze_result_t ZE_APICALL hook::zeModuleDynamicLink(std::uint32_t count, ze_module_handle_t* modules,
                                                  ze_module_build_log_handle_t* log) {
+  KILN_GUARD(need("zeModuleDynamicLink", "modules", modules));
   const OwnLog own_log(log);
   const ze_result_t code = real.zeModuleDynamicLink(count, modules, own_log.place());
   if (code != ZE_RESULT_SUCCESS)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lists and queues: what cannot be made, submitted, or waited for.
 #include "drivers/layer/explain.hpp"
+#include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/tell.hpp"
 
@@ -32,6 +33,10 @@ ze_device_handle_t device_of(const void* queue) {
 ze_result_t ZE_APICALL hook::zeCommandQueueCreate(ze_context_handle_t context, ze_device_handle_t device,
                                                   const ze_command_queue_desc_t* description,
                                                   ze_command_queue_handle_t* queue) {
+  KILN_GUARD(first_of(need_handles("zeCommandQueueCreate", context, device),
+                      need("zeCommandQueueCreate", "description", description),
+                      need("zeCommandQueueCreate", "queue", queue)));
+  KILN_GUARD(guard_queue("zeCommandQueueCreate", device, description->ordinal, description->index));
   const ze_result_t code = real.zeCommandQueueCreate(context, device, description, queue);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandQueueCreate"}, device);
   remember(*queue, device);
@@ -41,6 +46,10 @@ ze_result_t ZE_APICALL hook::zeCommandQueueCreate(ze_context_handle_t context, z
 ze_result_t ZE_APICALL hook::zeCommandListCreate(ze_context_handle_t context, ze_device_handle_t device,
                                                  const ze_command_list_desc_t* description,
                                                  ze_command_list_handle_t* list) {
+  KILN_GUARD(first_of(need_handles("zeCommandListCreate", context, device),
+                      need("zeCommandListCreate", "description", description),
+                      need("zeCommandListCreate", "list", list)));
+  KILN_GUARD(guard_queue("zeCommandListCreate", device, description->commandQueueGroupOrdinal, 0));
   const ze_result_t code = real.zeCommandListCreate(context, device, description, list);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandListCreate"}, device);
   remember(*list, device);
@@ -51,6 +60,10 @@ ze_result_t ZE_APICALL hook::zeCommandListCreateImmediate(ze_context_handle_t co
                                                           ze_device_handle_t device,
                                                           const ze_command_queue_desc_t* description,
                                                           ze_command_list_handle_t* list) {
+  KILN_GUARD(first_of(need_handles("zeCommandListCreateImmediate", context, device),
+                      need("zeCommandListCreateImmediate", "description", description),
+                      need("zeCommandListCreateImmediate", "list", list)));
+  KILN_GUARD(guard_queue("zeCommandListCreateImmediate", device, description->ordinal, description->index));
   const ze_result_t code = real.zeCommandListCreateImmediate(context, device, description, list);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandListCreateImmediate"}, device);
   remember(*list, device);
@@ -58,6 +71,7 @@ ze_result_t ZE_APICALL hook::zeCommandListCreateImmediate(ze_context_handle_t co
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListClose(ze_command_list_handle_t list) {
+  KILN_GUARD(need_handles("zeCommandListClose", list));
   const ze_result_t code = real.zeCommandListClose(list);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListClose"}, list);
 }
@@ -66,6 +80,9 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryCopy(ze_command_list_handl
                                                            const void* from, std::size_t size,
                                                            ze_event_handle_t signal, std::uint32_t waits,
                                                            ze_event_handle_t* events) {
+  KILN_GUARD(first_of(need_handles("zeCommandListAppendMemoryCopy", list),
+                      need("zeCommandListAppendMemoryCopy", "destination", to),
+                      need("zeCommandListAppendMemoryCopy", "source", from)));
   const ze_result_t code = real.zeCommandListAppendMemoryCopy(list, to, from, size, signal, waits, events);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListAppendMemoryCopy"}, list);
 }
@@ -74,6 +91,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryFill(ze_command_list_handl
                                                            const void* pattern, std::size_t pattern_size,
                                                            std::size_t size, ze_event_handle_t signal,
                                                            std::uint32_t waits, ze_event_handle_t* events) {
+  KILN_GUARD(first_of(need_handles("zeCommandListAppendMemoryFill", list),
+                      guard_fill(to, pattern, pattern_size, size)));
   const ze_result_t code =
       real.zeCommandListAppendMemoryFill(list, to, pattern, pattern_size, size, signal, waits, events);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListAppendMemoryFill"}, list);
@@ -83,30 +102,78 @@ ze_result_t ZE_APICALL hook::zeCommandQueueExecuteCommandLists(ze_command_queue_
                                                                std::uint32_t count,
                                                                ze_command_list_handle_t* lists,
                                                                ze_fence_handle_t fence) {
+  KILN_GUARD(first_of(need_handles("zeCommandQueueExecuteCommandLists", queue),
+                      need("zeCommandQueueExecuteCommandLists", "lists", lists)));
   const ze_result_t code = real.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandQueueExecuteCommandLists"}, queue);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandQueueSynchronize(ze_command_queue_handle_t queue,
                                                        std::uint64_t timeout) {
+  KILN_GUARD(need_handles("zeCommandQueueSynchronize", queue));
   const ze_result_t code = real.zeCommandQueueSynchronize(queue, timeout);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandQueueSynchronize"}, queue);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListHostSynchronize(ze_command_list_handle_t list,
                                                           std::uint64_t timeout) {
+  KILN_GUARD(need_handles("zeCommandListHostSynchronize", list));
   const ze_result_t code = real.zeCommandListHostSynchronize(list, timeout);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListHostSynchronize"}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeEventHostSynchronize(ze_event_handle_t event, std::uint64_t timeout) {
+  KILN_GUARD(need_handles("zeEventHostSynchronize", event));
   const ze_result_t code = real.zeEventHostSynchronize(event, timeout);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeEventHostSynchronize"}, nullptr);
 }
 
 ze_result_t ZE_APICALL hook::zeFenceHostSynchronize(ze_fence_handle_t fence, std::uint64_t timeout) {
+  KILN_GUARD(need_handles("zeFenceHostSynchronize", fence));
   const ze_result_t code = real.zeFenceHostSynchronize(fence, timeout);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeFenceHostSynchronize"}, nullptr);
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopy(ze_command_list_handle_t list, ze_image_handle_t to,
+                                                          ze_image_handle_t from, ze_event_handle_t signal,
+                                                          std::uint32_t waits, ze_event_handle_t* events) {
+  constexpr const char* kCall = "zeCommandListAppendImageCopy";
+  KILN_GUARD(need_handles(kCall, list, to, from));
+  const ze_result_t code = real.zeCommandListAppendImageCopy(list, to, from, signal, waits, events);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list,
+                                                                ze_image_handle_t to, ze_image_handle_t from,
+                                                                const ze_image_region_t* to_region,
+                                                                const ze_image_region_t* from_region,
+                                                                ze_event_handle_t signal, std::uint32_t waits,
+                                                                ze_event_handle_t* events) {
+  constexpr const char* kCall = "zeCommandListAppendImageCopyRegion";
+  KILN_GUARD(need_handles(kCall, list, to, from));
+  const ze_result_t code =
+      real.zeCommandListAppendImageCopyRegion(list, to, from, to_region, from_region, signal, waits, events);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyToMemory(
+    ze_command_list_handle_t list, void* to, ze_image_handle_t from, const ze_image_region_t* region,
+    ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  constexpr const char* kCall = "zeCommandListAppendImageCopyToMemory";
+  KILN_GUARD(first_of(need_handles(kCall, list, from), need(kCall, "destination", to)));
+  const ze_result_t code =
+      real.zeCommandListAppendImageCopyToMemory(list, to, from, region, signal, waits, events);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyFromMemory(
+    ze_command_list_handle_t list, ze_image_handle_t to, const void* from, const ze_image_region_t* region,
+    ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  constexpr const char* kCall = "zeCommandListAppendImageCopyFromMemory";
+  KILN_GUARD(first_of(need_handles(kCall, list, to), need(kCall, "source", from)));
+  const ze_result_t code =
+      real.zeCommandListAppendImageCopyFromMemory(list, to, from, region, signal, waits, events);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
 }
 
 }  // namespace kiln::layer

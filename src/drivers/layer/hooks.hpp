@@ -42,6 +42,10 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   OLD(CommandList, 3, zeCommandListClose)                                                            \
   OLD(CommandList, 8, zeCommandListAppendMemoryCopy)                                                 \
   OLD(CommandList, 9, zeCommandListAppendMemoryFill)                                                 \
+  OLD(CommandList, 12, zeCommandListAppendImageCopy)                                                 \
+  OLD(CommandList, 13, zeCommandListAppendImageCopyRegion)                                           \
+  OLD(CommandList, 14, zeCommandListAppendImageCopyToMemory)                                         \
+  OLD(CommandList, 15, zeCommandListAppendImageCopyFromMemory)                                       \
   OLD(CommandList, 22, zeCommandListAppendLaunchKernel)                                              \
   OLD(CommandList, 23, zeCommandListAppendLaunchCooperativeKernel)                                   \
   OLD(CommandList, 24, zeCommandListAppendLaunchKernelIndirect)                                      \
@@ -60,8 +64,10 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   OLD(Kernel, 4, zeKernelSuggestGroupSize)                                                           \
   OLD(Kernel, 5, zeKernelSuggestMaxCooperativeGroupCount)                                            \
   OLD(Kernel, 6, zeKernelSetArgumentValue)                                                           \
+  OLD(Kernel, 10, zeKernelGetProperties)                                                             \
   OLD(Mem, 0, zeMemAllocShared)                                                                      \
   OLD(Mem, 1, zeMemAllocDevice)                                                                      \
+  OLD(Mem, 3, zeMemFree)                                                                             \
   OLD(Mem, 2, zeMemAllocHost)
 
 /// The driver's own functions, null where it has none. Written before a caller gets the table they are of.

@@ -49,6 +49,8 @@ struct KnownArgument {
   bool null = false;  ///< there was no value, as for `__local` arguments
 };
 
+struct KernelGuard;
+
 /// A kernel, with the state that its launches take. One thread at a time, like the kernel.
 struct KnownKernel {
   KnownArgument* arguments = nullptr;  ///< `count` of them
@@ -59,6 +61,8 @@ struct KnownKernel {
   std::shared_ptr<KnownModule> module;
   std::string name;
   KernelProperties properties;  ///< as it was when fresh
+  // Of --guard alone: null without.
+  std::shared_ptr<KernelGuard> guard;
 };
 
 /// A module by its handle.

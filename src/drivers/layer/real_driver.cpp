@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/known.hpp"
 #include "drivers/layer/settings.hpp"
@@ -66,6 +67,7 @@ Driver open_driver() {
     say_unusable(driver.name, "it has no zeGetModuleProcAddrTable");
     return {};
   }
+  guarding = settings().guard;
   prepare_to_tell();
   watch_forks();
   return driver;

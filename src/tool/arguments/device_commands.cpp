@@ -27,6 +27,7 @@ constexpr const char* kExecFooter = R"(
 The program runs as it is: a layer of Kiln's stands between the Level Zero loader and the driver. What the driver refuses is
 told on stderr with its cause, the numbers and what to change; the program gets the driver's answer all the same.
   kiln exec -- ./llama-cli -m model.gguf          what the driver refuses, and why
+  kiln exec --guard -- ./program                  null handles, too much SLM and so on do not reach the driver
   kiln exec --device cpu -- ./program             on the CPU device
 docs/exec.md says more.
 
@@ -134,6 +135,11 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
   add_text(*command, "--json", options->json, kFile,
            "Write what is refused to this file, a JSON object a line, and not on stderr")
       ->check(needs_a_value);
+  CLI::Option* watch =
+      add_flag(*command, "--watch", options->watch, "Tell what is refused, and pass all on: the default");
+  add_flag(*command, "--guard", options->guard,
+           "Answer what is certain to fail, or would end the process in the driver, instead of the driver")
+      ->excludes(watch);
   add_flag(*command, "--verbose", options->verbose, "Say at the end too that nothing was refused");
   // Its words are behind `--`, and are the program's: CLI11 gets none of them.
   const auto surplus = std::make_shared<std::vector<std::string>>();

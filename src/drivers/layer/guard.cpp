@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// Judges calls before the driver hears of them, by the library's own checks.
+#include "drivers/layer/guard.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "drivers/layer/explain.hpp"
+#include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/tell.hpp"
+#include "kiln/binary.hpp"
+#include "kiln/check.hpp"
+#include "kiln/refusal.hpp"
+#include "kiln/target.hpp"
+#include "launch/kernel_state.hpp"
+#include "level_zero/call.hpp"
+#include "level_zero/create_module.hpp"
+#include "level_zero/survey.hpp"
+
+namespace kiln::layer {
+namespace {
+
+constexpr const char* kSetArgument = "zeKernelSetArgumentValue";
+constexpr const char* kModuleCreate = "zeModuleCreate";
+
+DeviceRef guarded_device(ze_device_handle_t device) {
+  const Api* api = real_api();
+  return api && device ? DeviceRef(device, *api) : DeviceRef();
+}
+
+ze_result_t refuse_launch(LaunchVerdict verdict, const char* call, const KnownKernel& known,
+                          const LaunchShape& shape, const std::vector<LaunchArgument>& arguments) {
+  return refuse(Error(code_of(verdict), call,
+                      explain_launch(verdict, known.guard->facts, known.guard->limits, shape, arguments)));
+}
+
+/// Arguments as they were set; of those before, what the driver took.
+std::vector<LaunchArgument> arguments_of(const KnownKernel& known) {
+  std::vector<LaunchArgument> arguments;
+  const auto& wanted = known.guard->facts.arguments;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    arguments.push_back(launch_argument(wanted[i], i < known.count ? known.arguments[i] : KnownArgument()));
+  return arguments;
+}
+
+std::optional<Diagnostic> hazard_in(const ze_module_desc_t& description, ze_device_handle_t device) {
+  const std::span code(reinterpret_cast<const std::byte*>(description.pInputModule), description.inputSize);
+  const std::uint64_t memory = detail::memory_of(guarded_device(device));
+  if (description.format == ZE_MODULE_FORMAT_IL_SPIRV) {
+    const auto facts = read_spirv(code, SpirvUse::part);
+    return facts ? check_module(*facts, memory) : std::nullopt;
+  }
+  for (const BinaryPart& part : read_parts(code))
+    if (part.facts)
+      if (auto hazard = check_module(*part.facts, memory)) return hazard;
+  return std::nullopt;
+}
+
+}  // namespace
+
+ze_result_t refuse(const Error& error) {
+  if (error.diagnostic()) quietly([&] { tell(*error.diagnostic()); });
+  return error.code();
+}
+
+ze_result_t refuse_empty(const char* call) { return refuse(detail::empty_handle(call)); }
+
+ze_result_t refuse_null(const char* call, const char* what) {
+  return refuse(detail::null_pointer(call, what));
+}
+
+std::unique_ptr<KernelGuard> guard_of(const KnownKernel& kernel) {
+  const auto compute = guarded_device(kernel.module->device).compute_properties();
+  const KernelFacts* facts = kernel.module->facts().find(kernel.name);
+  if (!compute || !facts) return nullptr;
+  auto guard = std::make_unique<KernelGuard>();
+  guard->facts = *facts;
+  detail::add_properties(guard->facts, kernel.properties);
+  guard->limits = detail::launch_limits(kernel.properties, *compute);
+  return guard;
+}
+
+ze_result_t guard_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::uint32_t index,
+                           std::size_t size, const void* value) {
+  if (!kernel) return refuse_empty(kSetArgument);
+  if (!known || !known->guard || index >= known->guard->facts.arguments.size() || index >= known->count)
+    return ZE_RESULT_SUCCESS;
+  switch (known->guard->facts.arguments[index].kind) {
+    case ArgumentKind::local_pointer:
+    case ArgumentKind::other:
+      if (const KnownArgument& last = known->arguments[index]; !last.set || last.size != size)
+        known->guard->slm_known = false;
+      return ZE_RESULT_SUCCESS;
+    case ArgumentKind::global_pointer:
+      return ZE_RESULT_SUCCESS;
+    case ArgumentKind::value:
+      if (value) return ZE_RESULT_SUCCESS;
+      break;
+    case ArgumentKind::image:
+    case ArgumentKind::sampler: {
+      const void* object = nullptr;
+      if (value && size >= sizeof object) std::memcpy(&object, value, sizeof object);
+      if (object) return ZE_RESULT_SUCCESS;
+      return refuse(
+          Error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kSetArgument,
+                explain_null_object(known->guard->facts, index, known->guard->facts.arguments[index].kind)));
+    }
+  }
+  auto arguments = arguments_of(*known);
+  arguments[index] = {ArgumentKind::local_pointer, size, nullptr};
+  // The code of driver 22.43, where the parameter is of a kind that it looks at.
+  return refuse(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kSetArgument,
+                      explain_launch(LaunchVerdict::argument_kind, known->guard->facts, known->guard->limits,
+                                     {}, arguments)));
+}
+
+ze_result_t guard_group_size(ze_kernel_handle_t kernel, const KnownKernel* known, const Extent& size) {
+  constexpr const char* kCall = "zeKernelSetGroupSize";
+  if (!kernel) return refuse_empty(kCall);
+  if (!known || !known->guard || known->group_size == size) return ZE_RESULT_SUCCESS;
+  const KernelGuard& guard = *known->guard;
+  const auto& required = guard.facts.required_group_size;
+  const bool other = required[0] != 0 && Extent{required[0], required[1], required[2]} != size;
+  const Extent& most = guard.limits.max_group_extent;
+  const bool small = size.x - 1 < most.x && size.y - 1 < most.y && size.z - 1 < most.z &&
+                     std::uint64_t{size.x} * size.y * size.z <= guard.limits.max_group_size;
+  if (small && !other) return ZE_RESULT_SUCCESS;
+  std::vector<LaunchArgument> arguments;
+  for (const ArgumentFacts& each : guard.facts.arguments) arguments.push_back(launch_argument(each, {}));
+  const LaunchShape shape{{1, 1, 1}, size};
+  const LaunchVerdict verdict = check_launch(guard.facts, guard.limits, shape, arguments);
+  if (verdict == LaunchVerdict::fits) return ZE_RESULT_SUCCESS;
+  return refuse_launch(verdict, kCall, *known, shape, arguments);
+}
+
+ze_result_t guard_launch(const char* call, ze_kernel_handle_t kernel, const void* groups) {
+  if (!kernel) return refuse_empty(call);
+  if (!groups) return refuse_null(call, "number of groups");
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  if (!known_kernel || !known_kernel->guard) return ZE_RESULT_SUCCESS;
+  KernelGuard& guard = *known_kernel->guard;
+  if (!guard.slm_known) {
+    guard.slm_fits = total_slm(guard.facts, arguments_of(*known_kernel)) <= guard.limits.slm_per_group;
+    guard.slm_known = true;
+  }
+  if (guard.slm_fits) return ZE_RESULT_SUCCESS;
+  return refuse_launch(LaunchVerdict::slm, call, *known_kernel, {{1, 1, 1}, known_kernel->group_size},
+                       arguments_of(*known_kernel));
+}
+
+ze_result_t guard_module(ze_context_handle_t context, ze_device_handle_t device,
+                         const ze_module_desc_t* description, const void* place) {
+  if (const auto code =
+          first_of(need_handles(kModuleCreate, context, device),
+                   need(kModuleCreate, "description", description), need(kModuleCreate, "module", place));
+      code != ZE_RESULT_SUCCESS)
+    return code;
+  if (description->pNext) return ZE_RESULT_SUCCESS;  // several inputs
+  if (!description->pInputModule || description->inputSize == 0)
+    return refuse_null(kModuleCreate, "input module");
+  const std::span code(reinterpret_cast<const std::byte*>(description->pInputModule), description->inputSize);
+  if (description->format == ZE_MODULE_FORMAT_IL_SPIRV && !detail::starts_as_spirv(code))
+    return refuse(Error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, kModuleCreate,
+                        {"K0203",
+                         "a module is no SPIR-V of version 1",
+                         {{"size", {}, code.size(), "B"}},
+                         {"see where it comes from: Intel's compiler would leave the process"}}));
+  if (auto hazard = hazard_in(*description, device))
+    return refuse(Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, kModuleCreate, *std::move(hazard)));
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t guard_kernel(ze_module_handle_t module, const ze_kernel_desc_t* description, const void* place) {
+  constexpr const char* kCall = "zeKernelCreate";
+  if (const auto code = first_of(need_handles(kCall, module), need(kCall, "description", description),
+                                 need(kCall, "kernel", place));
+      code != ZE_RESULT_SUCCESS)
+    return code;
+  if (!description->pKernelName) return refuse_null(kCall, "name");
+  const ModuleEntry* entry = known.modules.find(module);
+  if (!entry || !entry->module) return ZE_RESULT_SUCCESS;
+  const KernelFacts* facts = entry->module->facts().find(description->pKernelName);
+  const DeviceRef device = guarded_device(entry->module->device);
+  const auto properties = device.properties();
+  if (!facts || !properties) return ZE_RESULT_SUCCESS;
+  auto lack = check_thread_memory(*facts, {properties->threads(), detail::memory_of(device)});
+  if (!lack || lack->severity != Severity::error) return ZE_RESULT_SUCCESS;
+  return refuse(Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, kCall, *std::move(lack)));
+}
+
+ze_result_t guard_allocation(const char* call, ze_context_handle_t context, const AllocationRequest& request,
+                             const void* description, const void* place) {
+  if (const auto code = first_of(need_handles(call, context), need(call, "description", description),
+                                 need(call, "place of the address", place));
+      code != ZE_RESULT_SUCCESS)
+    return code;
+  // What the driver refuses by itself is its to refuse.
+  const AllocationVerdict verdict = check_allocation({}, request);
+  if (verdict == AllocationVerdict::fits) return ZE_RESULT_SUCCESS;
+  return refuse(Error(code_of(verdict), call, explain_allocation(verdict, {}, request)));
+}
+
+ze_result_t guard_queue(const char* call, ze_device_handle_t device, std::uint32_t group,
+                        std::uint32_t index) {
+  const DeviceRef of = guarded_device(device);
+  if (!of) return ZE_RESULT_SUCCESS;
+  const auto fits = detail::check_queue(of, group, index, call);
+  return fits ? ZE_RESULT_SUCCESS : refuse(fits.error());
+}
+
+ze_result_t guard_event_pool(ze_context_handle_t context, const ze_event_pool_desc_t* description,
+                             const void* place) {
+  constexpr const char* kCall = "zeEventPoolCreate";
+  if (const auto code = first_of(need_handles(kCall, context), need(kCall, "description", description),
+                                 need(kCall, "pool", place));
+      code != ZE_RESULT_SUCCESS)
+    return code;
+  const auto fits = detail::check_event_count(description->count);
+  return fits ? ZE_RESULT_SUCCESS : refuse(fits.error());
+}
+
+ze_result_t guard_fill(const void* to, const void* pattern, std::size_t size, std::size_t bytes) {
+  constexpr const char* kCall = "zeCommandListAppendMemoryFill";
+  if (!to) return refuse_null(kCall, "destination");
+  if (!pattern) return refuse_null(kCall, "pattern");
+  return std::has_single_bit(size) ? ZE_RESULT_SUCCESS : refuse(detail::bad_fill(size, bytes));
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// `--guard`: calls that a driver would follow into nowhere, or end the process over, are answered here. Each
+// function gives SUCCESS where the driver is to be asked.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include "drivers/layer/known.hpp"
+#include "kiln/allocation.hpp"
+#include "kiln/result.hpp"
+
+// The answer in place of the driver's, where `check` has one.
+#define KILN_GUARD(check)                                                                         \
+  if (guarding) [[unlikely]]                                                                      \
+    if (const ze_result_t kiln_refused = (check); kiln_refused != ZE_RESULT_SUCCESS) [[unlikely]] \
+  return kiln_refused
+
+namespace kiln::layer {
+
+/// Set when the driver is opened.
+inline constinit bool guarding = false;
+
+/// Tells the error, and gives its code.
+[[gnu::cold]] ze_result_t refuse(const Error& error);
+[[gnu::cold]] ze_result_t refuse_empty(const char* call);
+[[gnu::cold]] ze_result_t refuse_null(const char* call, const char* what);
+
+/// None of the handles is null.
+template <class... Handles>
+[[nodiscard]] ze_result_t need_handles(const char* call, Handles... handles) {
+  return ((handles != nullptr) && ...) ? ZE_RESULT_SUCCESS : refuse_empty(call);
+}
+[[nodiscard]] inline ze_result_t need(const char* call, const char* what, const void* pointer) {
+  return pointer ? ZE_RESULT_SUCCESS : refuse_null(call, what);
+}
+/// The first refusal of several.
+template <class... Codes>
+[[nodiscard]] constexpr ze_result_t first_of(Codes... codes) {
+  ze_result_t first = ZE_RESULT_SUCCESS;
+  ((first = first == ZE_RESULT_SUCCESS ? codes : first), ...);
+  return first;
+}
+
+/// What the driver is asked less for.
+struct KernelGuard {
+  KernelFacts facts;
+  LaunchLimits limits;
+  bool slm_known = false;  ///< since an argument changed last
+  bool slm_fits = true;
+};
+/// Null: nothing is known of the kernel.
+[[nodiscard]] std::unique_ptr<KernelGuard> guard_of(const KnownKernel& kernel);
+
+[[nodiscard]] ze_result_t guard_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::uint32_t index,
+                                         std::size_t size, const void* value);
+[[nodiscard]] ze_result_t guard_group_size(ze_kernel_handle_t kernel, const KnownKernel* known,
+                                           const Extent& size);
+/// SLM, and a place for the answer or the groups.
+[[nodiscard]] ze_result_t guard_launch(const char* call, ze_kernel_handle_t kernel, const void* groups);
+
+[[nodiscard]] ze_result_t guard_module(ze_context_handle_t context, ze_device_handle_t device,
+                                       const ze_module_desc_t* description, const void* place);
+[[nodiscard]] ze_result_t guard_kernel(ze_module_handle_t module, const ze_kernel_desc_t* description,
+                                       const void* place);
+[[nodiscard]] ze_result_t guard_allocation(const char* call, ze_context_handle_t context,
+                                           const AllocationRequest& request, const void* description,
+                                           const void* place);
+[[nodiscard]] ze_result_t guard_queue(const char* call, ze_device_handle_t device, std::uint32_t group,
+                                      std::uint32_t index);
+[[nodiscard]] ze_result_t guard_event_pool(ze_context_handle_t context,
+                                           const ze_event_pool_desc_t* description, const void* place);
+[[nodiscard]] ze_result_t guard_fill(const void* to, const void* pattern, std::size_t size,
+                                     std::size_t bytes);
+
+}  // namespace kiln::layer
