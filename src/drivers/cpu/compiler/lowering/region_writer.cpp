@@ -319,14 +319,27 @@ class Writer {
     }
     auto* branch = llvm::cast<llvm::BranchInst>(cut->getTerminator());
     if (branch->isUnconditional()) {
-      b_.CreateBr(heads_[branch->getSuccessor(0)]);
+      keep_rolled(cut, b_.CreateBr(heads_[branch->getSuccessor(0)]));
       return;
     }
     Value* condition = branch->getCondition();
     if (auto* value = llvm::dyn_cast<Instruction>(condition))
       condition = uniform_.count(value) != 0 ? b_.CreateLoad(value->getType(), uniform_[value])
                                              : static_cast<Value*>(group_.map[value]);
-    b_.CreateCondBr(condition, heads_[branch->getSuccessor(0)], heads_[branch->getSuccessor(1)]);
+    keep_rolled(cut,
+                b_.CreateCondBr(condition, heads_[branch->getSuccessor(0)], heads_[branch->getSuccessor(1)]));
+  }
+
+  // A loop of the kernel that goes round loops over items: eight turns of it in one took most of a
+  // compilation. What is no end of a loop loses nothing, and the ends of one loop, if they are several, must
+  // say the same.
+  void keep_rolled(Block cut, llvm::BranchInst* branch) {
+    llvm::MDNode*& told = rolled_[cut];
+    if (told == nullptr) {
+      describe_loop(*branch, nullptr);
+      told = branch->getMetadata(llvm::LLVMContext::MD_loop);
+    }
+    branch->setMetadata(llvm::LLVMContext::MD_loop, told);
   }
 
   void leave(const Region& region) {
@@ -360,6 +373,7 @@ class Writer {
   Value *even_items_ = nullptr, *memory_ = nullptr;
   Scope group_;
   llvm::DenseMap<Block, Block> heads_;
+  llvm::DenseMap<Block, llvm::MDNode*> rolled_;  // by cut
   struct Late {
     llvm::Use* use;
     Block block;
