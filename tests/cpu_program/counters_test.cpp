@@ -21,7 +21,7 @@ MemoryRange find_buffer(std::uintptr_t address) {
   return {};
 }
 
-std::unique_ptr<Program> build_counted(const char* file, const char* flags) {
+std::shared_ptr<const Program> build_counted(const char* file, const char* flags) {
   BuildOptions options;
   options.flags = flags;
   BuildResult result = build_from_spirv(read_file(file), options);
@@ -188,7 +188,7 @@ TEST_CASE("out of bounds: buffers, also into the next one") {
 }
 
 TEST_CASE("memory that is no argument is told unless the kernel may reach its kind") {
-  const std::unique_ptr<Program> program = build_counted("../unit/data/pointers.spv", "-kiln-counters");
+  const std::shared_ptr<const Program> program = build_counted("../unit/data/pointers.spv", "-kiln-counters");
   const CompiledKernel* kernel = find(*program, "list");
   REQUIRE(kernel != nullptr);
   struct Node {

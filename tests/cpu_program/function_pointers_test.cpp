@@ -116,7 +116,7 @@ BuildResult build(const std::string& text, const char* flags = "-ze-take-global-
   return build_from_spirv(assemble(text), options);
 }
 
-std::unique_ptr<Program> built(const std::string& text, const char* flags = "-ze-take-global-address") {
+std::shared_ptr<const Program> built(const std::string& text, const char* flags = "-ze-take-global-address") {
   BuildResult result = build(text, flags);
   REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
   return std::move(result.program);

@@ -9,7 +9,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-std::unique_ptr<Program> build_grid(const char* flags = "") {
+std::shared_ptr<const Program> build_grid(const char* flags = "") {
   BuildOptions options;
   options.flags = flags;
   BuildResult result = build_from_spirv(read_file("grid.spv"), options);

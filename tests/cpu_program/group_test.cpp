@@ -13,8 +13,8 @@ constexpr const char* kFiles[] = {"group.ocloc.spv", "group.clang.spv"};
 
 /// Builds for one sub-group size, which kernels that require none then have. Built once for all tests.
 const Program& build(const std::string& file, std::uint32_t size) {
-  static std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<Program>> programs;
-  std::unique_ptr<Program>& program = programs[{file, size}];
+  static std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const Program>> programs;
+  std::shared_ptr<const Program>& program = programs[{file, size}];
   if (program == nullptr) {
     BuildOptions options;
     options.sub_group_sizes = {size, 0, 0};

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::unique_ptr<Program> build(const char* flags = "") {
+std::shared_ptr<const Program> build(const char* flags = "") {
   BuildOptions options;
   options.flags = flags;
   BuildResult result = build_from_spirv(read_file("endless.spv"), options);

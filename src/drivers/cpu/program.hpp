@@ -32,24 +32,36 @@ struct BuildOptions {
   std::vector<SpecializationConstant> constants;            ///< of a program that is one module
   std::array<std::uint32_t, 3> sub_group_sizes{8, 16, 32};  ///< those of the device; zero: not used
   bool fp64 = true;                                         ///< the device has double precision
+  bool late = false;  ///< kernels may be compiled when Program::make_ready() asks for them
 };
 
 /// One kernel, ready to run unless it is refused. Lives as long as its Program. facts.simd_size is the
 /// sub-group size.
 struct CompiledKernel {
   KernelFacts facts;            ///< arguments_known is true; static_slm counts what the kernel reaches
-  const void* entry = nullptr;  ///< the executor's business
+  const void* entry = nullptr;  ///< the executor's business; null: not ready, see Program::make_ready()
   std::array<std::uint32_t, 3> group_size_hint{};  ///< zero: none
   std::string refused;        ///< why it cannot run, where other kernels of the module can; else empty
   bool grid_barrier = false;  ///< its work-groups wait for each other: for cooperative launches alone
 };
 
-/// A built module. Immutable after creation, but for what links it; thread-safe.
+enum class BuildStatus : std::uint8_t {
+  ok,
+  invalid_native_binary,
+  build_failure,
+  out_of_memory,   ///< of the host
+  compiler_killed  ///< from outside, or after its longest time: may go well another time
+};
+
+/// A built module. Immutable after creation, but for what links it and what makes kernels ready; thread-safe.
 class Program {
  public:
   virtual ~Program() = default;
   /// Kernels in the order of the SPIR-V entry points.
   [[nodiscard]] virtual std::span<const CompiledKernel> kernels() const = 0;
+  /// Compiles a kernel that was not yet: before, it cannot run, and nobody may read its `entry` and private
+  /// memory. With null all are compiled, for native_binary(). The log says why that failed.
+  [[nodiscard]] virtual BuildStatus make_ready(const CompiledKernel* kernel, std::string& log) const = 0;
   /// Object code with `.ze_info`, identity and checksum; valid as long as the program.
   [[nodiscard]] virtual std::span<const std::byte> native_binary() const = 0;
   struct Symbol {
@@ -80,18 +92,10 @@ class Program {
   virtual void link(std::string_view name, void* function) const = 0;
 };
 
-enum class BuildStatus : std::uint8_t {
-  ok,
-  invalid_native_binary,
-  build_failure,
-  out_of_memory,   ///< of the host
-  compiler_killed  ///< from outside, or after its longest time: may go well another time
-};
-
 struct BuildResult {
   BuildStatus status = BuildStatus::build_failure;
-  std::unique_ptr<Program> program;  ///< set when status is ok
-  std::string log;                   ///< names the instruction or function that cannot be run
+  std::shared_ptr<const Program> program;  ///< set when status is ok
+  std::string log;                         ///< names the instruction or function that cannot be run
 };
 
 /// Compiles SPIR-V with LLVM, in a child process, as both LLVM and the translator end theirs on some input.

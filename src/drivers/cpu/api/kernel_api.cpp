@@ -45,6 +45,11 @@ ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t* des
       std::uint64_t{required[0]} * required[1] * required[2] > limit)
     return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
   return guarded([&] {
+    std::string log;
+    if (const BuildStatus status = program->make_ready(&*found, log); status != BuildStatus::ok) {
+      set_last_error("kernel '" + found->facts.name + "': " + log);
+      return code_of(status);
+    }
     *kernel = handle(new Kernel(program, *found));
     return ZE_RESULT_SUCCESS;
   });

@@ -7,6 +7,7 @@
 #include <llvm/IR/Instruction.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/CodeGen.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -18,6 +19,7 @@
 #include <llvm/Support/Host.h>
 #endif
 
+#include <cstdint>
 #include <string>
 
 namespace kiln::cpu {
@@ -65,6 +67,15 @@ inline CodeGenLevel codegen_level(bool optimize) {
   return optimize ? CodeGenLevel::Default : CodeGenLevel::None;
 #else
   return optimize ? llvm::CodeGenOpt::Default : llvm::CodeGenOpt::None;
+#endif
+}
+
+/// Bytes, a power of two.
+inline std::uint64_t section_alignment(const llvm::object::SectionRef& section) {
+#if LLVM_VERSION_MAJOR >= 16
+  return section.getAlignment().value();
+#else
+  return section.getAlignment();
 #endif
 }
 

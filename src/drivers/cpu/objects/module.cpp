@@ -78,6 +78,7 @@ BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs
   options.sub_group_sizes = device().profile->sub_group_sizes;
   options.fp64 = device().profile->fp64;
   options.flags = flags_of(inputs);
+  options.late = true;
   std::string log;
   std::vector<SpirvModule> modules;
   for (const Input& input : inputs) {
@@ -120,12 +121,10 @@ ze_result_t create(const ze_module_desc_t& desc, ze_module_handle_t& module, std
   if (const auto result = read_inputs(desc, inputs); result != ZE_RESULT_SUCCESS) return result;
   BuildResult built = build(desc, inputs);
   log += built.log;
-  if (built.status == BuildStatus::invalid_native_binary) return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-  if (built.status != BuildStatus::ok || !built.program) {
+  if (built.status == BuildStatus::invalid_native_binary) return code_of(built.status);
+  if (built.status != BuildStatus::ok) {
     set_last_error({});  // as Intel's driver after a failed compilation: the log has the text
-    return built.status == BuildStatus::out_of_memory     ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-           : built.status == BuildStatus::compiler_killed ? ZE_RESULT_ERROR_NOT_AVAILABLE
-                                                          : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    return code_of(built.status);
   }
   if (!has_sub_group_sizes(*built.program, log)) return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
   if (const auto result = check_static_slm(*built.program, desc.format, log); result != ZE_RESULT_SUCCESS)
@@ -178,6 +177,22 @@ bool link(std::span<const ze_module_handle_t> modules, std::string& log) {
 }
 
 }  // namespace
+
+ze_result_t code_of(BuildStatus status) {
+  switch (status) {
+    case BuildStatus::ok:
+      return ZE_RESULT_SUCCESS;
+    case BuildStatus::invalid_native_binary:
+      return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
+    case BuildStatus::out_of_memory:
+      return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    case BuildStatus::compiler_killed:
+      return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    case BuildStatus::build_failure:
+      break;
+  }
+  return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+}
 
 Module::~Module() {
   for (void* base : lent_) usm().forget(base);
@@ -233,13 +248,21 @@ ze_result_t module_dynamic_link(std::uint32_t count, ze_module_handle_t* modules
 ze_result_t module_get_native_binary(ze_module_handle_t module, std::size_t* size, std::uint8_t* binary) {
   KILN_NEED_HANDLE(module);
   KILN_NEED_POINTER(size);
-  const auto bytes = object<Module>(module)->program->native_binary();
-  if (binary) {
-    if (*size < bytes.size()) return ZE_RESULT_ERROR_INVALID_SIZE;
-    std::memcpy(binary, bytes.data(), bytes.size());
-  }
-  *size = bytes.size();
-  return ZE_RESULT_SUCCESS;
+  return guarded([&] {
+    const Program& program = *object<Module>(module)->program;
+    std::string log;
+    if (const BuildStatus status = program.make_ready(nullptr, log); status != BuildStatus::ok) {
+      set_last_error(log);
+      return code_of(status);
+    }
+    const auto bytes = program.native_binary();
+    if (binary) {
+      if (*size < bytes.size()) return ZE_RESULT_ERROR_INVALID_SIZE;
+      std::memcpy(binary, bytes.data(), bytes.size());
+    }
+    *size = bytes.size();
+    return ZE_RESULT_SUCCESS;
+  });
 }
 
 ze_result_t module_get_global_pointer(ze_module_handle_t module, const char* name, std::size_t* size,

@@ -30,6 +30,9 @@ class Module : public Object {
   std::vector<void*> lent_;
 };
 
+/// What a call answers when a build ended so.
+[[nodiscard]] ze_result_t code_of(BuildStatus status);
+
 class BuildLog : public Object {
  public:
   using Handle = ze_module_build_log_handle_t;

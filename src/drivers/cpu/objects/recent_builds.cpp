@@ -28,12 +28,13 @@ void add(std::string& key, std::span<const SpecializationConstant> constants) {
 
 std::string key_of(std::span<const SpirvModule> modules, const BuildOptions& options) {
   std::string key;
-  const auto& [flags, constants, sub_group_sizes, fp64] =
+  const auto& [flags, constants, sub_group_sizes, fp64, late] =
       options;  // a new member must come into the key as well
   add(key, std::as_bytes(std::span(flags)));
   add(key, constants);
   add(key, std::as_bytes(std::span(sub_group_sizes)));
   key.push_back(fp64 ? 'd' : ' ');
+  key.push_back(late ? 'l' : ' ');
   for (const SpirvModule& module : modules) {
     add(key, module.bytes);
     add(key, module.constants);
@@ -44,7 +45,9 @@ std::string key_of(std::span<const SpirvModule> modules, const BuildOptions& opt
 }  // namespace
 
 std::size_t RecentBuilds::Entry::bytes() const {
-  return key.size() + build->binary.size() + build->log.size();
+  // A program's code grows, in the end to about twice its SPIR-V.
+  const std::size_t growing = build->program ? 3 * key.size() : 0;
+  return key.size() + build->binary.size() + build->log.size() + growing;
 }
 
 RecentBuilds::Entries::iterator RecentBuilds::place_of(const std::string& key) {
@@ -72,6 +75,7 @@ void RecentBuilds::keep(std::string key, Build build) {
 BuildResult build_once(std::span<const SpirvModule> modules, const BuildOptions& options) {
   std::string key = key_of(modules, options);
   if (const auto known = recent_builds().find(key)) {
+    if (known->program) return {BuildStatus::ok, known->program, known->log};
     BuildResult loaded = build_from_native(known->binary);
     loaded.log.insert(0, known->log);
     if (loaded.status == BuildStatus::ok) return loaded;
@@ -80,7 +84,9 @@ BuildResult build_once(std::span<const SpirvModule> modules, const BuildOptions&
   if (built.status != BuildStatus::ok) return built;
   try {
     const auto binary = built.program->native_binary();
-    recent_builds().keep(std::move(key), {{binary.begin(), binary.end()}, built.log});
+    RecentBuilds::Build build{{binary.begin(), binary.end()}, built.log};
+    if (binary.empty()) build.program = built.program;
+    recent_builds().keep(std::move(key), std::move(build));
   } catch (const std::bad_alloc&) {  // then the next one compiles
   }
   return built;

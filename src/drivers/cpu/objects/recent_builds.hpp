@@ -15,13 +15,16 @@
 
 namespace kiln::cpu {
 
-/// Keeps native binaries and logs of builds that went well, those that were asked for last, up to so many
-/// bytes with their SPIR-V. Each module is still loaded on its own, as its variables are. Thread-safe.
+/// Keeps what builds that went well gave, and their logs, those that were asked for last, up to so many bytes
+/// with their SPIR-V. Native binaries are still loaded for each module, as its variables are its own.
+/// Programs whose kernels are compiled when they are asked for have none, so modules share those.
+/// Thread-safe.
 class RecentBuilds {
  public:
   struct Build {
-    std::vector<std::byte> binary;
+    std::vector<std::byte> binary;  ///< or:
     std::string log;
+    std::shared_ptr<const Program> program = nullptr;
   };
 
   explicit RecentBuilds(std::size_t most_bytes) : most_bytes_(most_bytes) {}

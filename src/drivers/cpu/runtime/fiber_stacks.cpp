@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kSlmPadding =
     128;  // bytes: the widest access, a double16, by which an item goes too far
-constexpr std::uint64_t kLargestSlm = std::uint64_t{1} << 40;  // bytes
 
 // Every guard page splits a mapping in two, and a process may have some 65,000 mappings. Beyond this many
 // guards, in groups of 1024 items on very many cores, new stacks get one guard a block.

@@ -20,6 +20,9 @@ namespace kiln::cpu {
 /// Address spaces as the translator numbers them.
 inline constexpr unsigned kPrivateSpace = 0, kGlobalSpace = 1, kConstantSpace = 2, kLocalSpace = 3;
 
+/// Bytes, so that sums stay in range.
+inline constexpr std::uint64_t kLargestSlm = std::uint64_t{1} << 40;
+
 // Compiled code reads the three structs below by offset: they are part of the native binary's ABI.
 
 /// One launch; the same for all work-groups.

@@ -12,8 +12,11 @@
 #include <unistd.h>
 
 #include <map>
+#include <new>
+#include <utility>
 
 #include "drivers/cpu/compiler/backend/runtime_symbols.hpp"
+#include "drivers/cpu/compiler/llvm_version.hpp"
 #include "drivers/cpu/runtime/code_ranges.hpp"
 
 namespace kiln::cpu {
@@ -32,6 +35,14 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
   ~Mapping() override {
     announced_ = {};
     if (base_ != nullptr) munmap(base_, size_);
+    if (held_ != nullptr) munmap(held_, held_size_);
+  }
+
+  /// Takes memory for so many bytes of sections beforehand: without, the linker would end the process.
+  [[nodiscard]] bool hold(std::size_t bytes) {
+    held_size_ = align_up(bytes, page_) + kMostParts * page_;
+    held_ = map(held_size_);
+    return held_ != nullptr;
   }
 
   [[nodiscard]] std::span<const std::byte> bytes() const {
@@ -95,12 +106,19 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
                                  align_up(constants + constants_alignment, page_),
                                  align_up(variables + variables_alignment, page_)};
     size_ = sizes[0] + sizes[1] + sizes[2];
-    void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return;  // sections are then refused one by one
-    base_ = static_cast<std::uint8_t*>(memory);
+    std::uint8_t* held = std::exchange(held_, nullptr);
+    if (held != nullptr && size_ > held_size_) munmap(held, held_size_);
+    base_ = held != nullptr && size_ <= held_size_ ? held : map(size_);
+    if (base_ == nullptr) return;  // the linker then ends the process
+    if (base_ == held && held_size_ > size_) munmap(held + size_, held_size_ - size_);
     code_ = {base_, base_, base_ + sizes[0]};
     constants_ = {code_.end, code_.end, code_.end + sizes[1]};
     variables_ = {constants_.end, constants_.end, constants_.end + sizes[2]};
+  }
+
+  static std::uint8_t* map(std::size_t bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
   }
 
   static bool protect(const Part& part, int protection) {
@@ -108,9 +126,11 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
            mprotect(part.begin, static_cast<std::size_t>(part.end - part.begin), protection) == 0;
   }
 
+  static constexpr std::size_t kMostParts = 2 * 3;  // a page for what each part begins and ends with
+
   std::size_t page_;
-  std::uint8_t* base_ = nullptr;
-  std::size_t size_ = 0;
+  std::uint8_t *base_ = nullptr, *held_ = nullptr;
+  std::size_t size_ = 0, held_size_ = 0;
   Part code_, constants_, variables_;
   CodeRange announced_;
 };
@@ -134,6 +154,14 @@ class Object : public LoadedObject {
     if (!file) return fail(llvm::toString(file.takeError()), log);
     const auto* elf = llvm::dyn_cast<llvm::object::ELFObjectFileBase>(file->get());
     if (elf == nullptr) return fail("not ELF", log);
+    // Stubs and the table of addresses are smaller than the relocations that ask for them.
+    std::size_t bytes_needed = bytes.size();
+    for (const llvm::object::SectionRef& section : elf->sections()) {
+      if ((llvm::object::ELFSectionRef(section).getFlags() & llvm::ELF::SHF_ALLOC) == 0) continue;
+      const std::uint64_t alignment = section_alignment(section);
+      bytes_needed += section.getSize() + 2 * alignment;
+    }
+    if (!mapping_.hold(bytes_needed)) throw std::bad_alloc();
     Resolver resolver;
     llvm::RuntimeDyld linker(mapping_, resolver);
     const auto info = linker.loadObject(**file);

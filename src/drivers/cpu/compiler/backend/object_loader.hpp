@@ -28,6 +28,7 @@ class LoadedObject {
 };
 
 /// Needs no code generator. `object` must outlive the result. Null, with the reason in `log`, on failure.
+/// Throws bad_alloc when there is no memory for the code.
 std::unique_ptr<LoadedObject> load_object(std::span<const std::byte> object, std::string& log);
 
 }  // namespace kiln::cpu

@@ -18,8 +18,7 @@
 namespace kiln::cpu {
 namespace {
 
-constexpr std::uint64_t kLargestSlm = std::uint64_t{1} << 40;  // bytes; keeps sums in range
-constexpr std::uint64_t kSlmAlignment = 128;                   // what the executor gives: double16
+constexpr std::uint64_t kSlmAlignment = 128;  // what the executor gives: double16
 
 class Placer {
  public:

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+// The steps of a compilation, and the child processes that they are done in.
+#include "drivers/cpu/compiler/compilation.hpp"
+
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "drivers/cpu/compiler/backend/codegen.hpp"
+#include "drivers/cpu/compiler/backend/native_binary.hpp"
+#include "drivers/cpu/compiler/child_process.hpp"
+#include "drivers/cpu/compiler/frontend/frontend.hpp"
+#include "drivers/cpu/compiler/frontend/options.hpp"
+#include "drivers/cpu/compiler/instrument/places.hpp"
+#include "drivers/cpu/compiler/llvm_version.hpp"
+#include "drivers/cpu/compiler/loaded_program.hpp"
+#include "drivers/cpu/compiler/lowering/function_pointers.hpp"
+#include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
+#include "drivers/cpu/compiler/lowering/prepare.hpp"
+#include "drivers/cpu/compiler/lowering/slm.hpp"
+#include "support/compiler_end.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+// Far below what one may have, so that no kernel of a module is found to have too much when it is compiled.
+constexpr std::uint64_t kLatePrivate = 1 << 20;
+constexpr std::uint64_t kObjectAlignment = 16;  // bytes, for readers of ELF where they stand
+
+// What the kernel requires, else the widest, as Intel's compiler does while registers last.
+bool choose_sub_group_sizes(std::vector<KernelFacts>& kernels, const BuildOptions& options,
+                            std::string& log) {
+  for (KernelFacts& kernel : kernels) {
+    const std::uint32_t required = kernel.required_sub_group_size;
+    kernel.simd_size = required != 0 ? required : *std::ranges::max_element(options.sub_group_sizes);
+    if (is_sub_group_size(kernel.simd_size) &&
+        std::ranges::find(options.sub_group_sizes, kernel.simd_size) != options.sub_group_sizes.end())
+      continue;
+    log.append("error: kernel '" + kernel.name + "' requires sub-groups of " + std::to_string(required) +
+               " work-items, which this device does not have\n");
+    return false;
+  }
+  return true;
+}
+
+// LLVM's default handler ends the process on errors.
+void collect_diagnostic(DiagnosticReference diagnostic, void* log) {
+  const llvm::DiagnosticInfo& info = dereference(diagnostic);
+  if (info.getSeverity() != llvm::DS_Error && info.getSeverity() != llvm::DS_Warning) return;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  info.print(printer);
+  static_cast<std::string*>(log)->append(info.getSeverity() == llvm::DS_Error ? "error: " : "warning: ");
+  static_cast<std::string*>(log)->append(stream.str()).append("\n");
+}
+
+void add_section(llvm::Module& module, llvm::StringRef section, const std::string& bytes,
+                 std::uint64_t alignment = 1) {
+  llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), bytes, false);
+  auto* variable = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::InternalLinkage,
+                                            data, ("kiln.section" + section).str());
+  variable->setSection(section);
+  variable->setAlignment(llvm::Align(alignment));
+  llvm::appendToUsed(module, {variable});
+}
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void append(std::string& text, std::string_view part) {
+  const std::uint64_t size = part.size();
+  text.append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
+}
+
+/// Nothing when `text` does not begin with such a part, which goes from it.
+std::optional<std::string_view> take(std::string_view& text) {
+  std::uint64_t size = 0;
+  if (text.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, text.data(), sizeof size);
+  text.remove_prefix(sizeof size);
+  if (size > text.size()) return std::nullopt;
+  const std::string_view part = text.substr(0, size);
+  text.remove_prefix(size);
+  return part;
+}
+
+std::vector<KernelFacts> with_code(std::span<const DescribedKernel> all) {
+  std::vector<KernelFacts> kernels;
+  for (const DescribedKernel& kernel : all)
+    if (kernel.refused.empty()) kernels.push_back(kernel.facts);
+  return kernels;
+}
+
+/// From entries to code, for those kernels whose entries are in the module.
+bool generate(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& parsed,
+              std::vector<KernelFacts>& kernels, std::string& log) {
+  // Counters know work-items one by one.
+  if (parsed.optimize && !parsed.counters) loop_over_items(module, machine, kernels);
+  apply_fast_math(module, parsed);
+  if (!parsed.counters) unlock_slm_atomics(module);
+  optimize(module, machine, parsed);
+  return measure_private_memory(module, kernels, log);
+}
+
+void describe_binary(llvm::Module& module, std::span<const DescribedKernel> all, const std::string& flags) {
+  add_section(module, ".ze_info", write_ze_info(with_code(all)));
+  add_section(module, kFactsSection, write_facts(all));
+  if (!flags.empty()) add_section(module, ".misc.buildOptions", flags_for_file(flags));
+}
+
+bool emit(llvm::Module& module, llvm::TargetMachine& machine, bool sealed, Compilation& compilation) {
+  llvm::SmallVector<char, 0> object;
+  if (!emit_object(module, machine, object, compilation.log)) return false;
+  const auto bytes = std::as_bytes(std::span(object.data(), object.size()));
+  compilation.code =
+      sealed ? seal({object.data(), object.size()}) : std::vector<std::byte>(bytes.begin(), bytes.end());
+  return true;
+}
+
+/// Whether each kernel of the module can be compiled on its own, when it is wanted: nothing that they share
+/// but constants, and nothing that a later failure would have to be told with.
+bool may_come_late(const llvm::Module& module, const ParsedOptions& parsed, std::size_t kernels) {
+  if (kernels < 2 || !parsed.optimize || parsed.counters || parsed.library || parsed.keep_functions)
+    return false;
+  for (const llvm::GlobalVariable& variable : module.globals())
+    if (variable.isDeclaration() || !variable.isConstant() || !variable.hasLocalLinkage()) return false;
+  for (const llvm::Function& function : module)
+    if (function.hasAddressTaken() || function.getName() == "kiln_callable" ||
+        private_bytes(function) > kLatePrivate)
+      return false;
+  return true;
+}
+
+bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, Compilation& compilation) {
+  std::string& log = compilation.log;
+  const ParsedOptions parsed = parse_options(options.flags, log);
+  llvm::LLVMContext context;
+  std::string diagnostics, warnings;
+  context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
+  std::vector<KernelPlaces> places;
+  Frontend frontend = read_modules(modules, options.fp64, parsed.counters, context, warnings, log);
+  // Whatever follows from an invalid module, its own fault is told first.
+  const auto fail = [&] {
+    log.append(diagnostics);
+    if (!warnings.empty()) log.insert(0, "error: " + warnings);
+    return false;
+  };
+  if (frontend.module == nullptr) return fail();
+  llvm::Module& module = *frontend.module;
+  std::vector<KernelFacts> kernels = with_code(frontend.kernels);
+  if (!choose_sub_group_sizes(kernels, options, log)) return fail();
+
+  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
+  if (machine == nullptr) return fail();
+  if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, parsed.keep_functions,
+                      parsed.library, log))
+    return fail();
+  std::vector<bool> grid_barriers;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const llvm::Function* entry = module.getFunction(item_entry_symbol(i));
+    grid_barriers.push_back(entry != nullptr && has_grid_barrier(*entry));
+  }
+  const bool late = options.late && warnings.empty() && diagnostics.empty() &&
+                    may_come_late(module, parsed, kernels.size());
+  if (!late && !generate(module, *machine, parsed, kernels, log)) return fail();
+  std::size_t next = 0;
+  for (DescribedKernel& kernel : frontend.kernels) {
+    if (!kernel.refused.empty()) continue;
+    kernel.facts = kernels[next];
+    kernel.grid_barrier = grid_barriers[next++];
+    kernel.calls_pointers = module.getFunction("kiln_callable") != nullptr;
+  }
+  if (late) {
+    llvm::SmallVector<char, 0> bitcode;
+    llvm::raw_svector_ostream stream(bitcode);
+    llvm::WriteBitcodeToFile(module, stream);
+    const auto bytes = std::as_bytes(std::span(bitcode.data(), bitcode.size()));
+    compilation.code.assign(bytes.begin(), bytes.end());
+    compilation.facts = write_facts(frontend.kernels);
+    return true;
+  }
+  describe_binary(module, frontend.kernels, options.flags);
+  if (parsed.counters) add_section(module, kPlacesSection, write_places(places));
+  if (!emit(module, *machine, true, compilation) || diagnostics.find("error: ") != diagnostics.npos)
+    return fail();
+  log.append(diagnostics);
+  if (!warnings.empty()) log.append("warning: " + warnings);
+  return true;
+}
+
+/// Reads the entries of the `wanted` kernels and what they call, of a module that is read as it is needed;
+/// the rest goes.
+bool keep_entries(llvm::Module& module, std::span<const std::size_t> wanted, std::string& log) {
+  llvm::SmallVector<llvm::Function*, 16> open;
+  for (const std::size_t index : wanted) {
+    llvm::Function* entry = module.getFunction(group_entry_symbol(index));
+    if (entry == nullptr) entry = module.getFunction(item_entry_symbol(index));
+    if (entry != nullptr) open.push_back(entry);
+  }
+  const auto well = [&](llvm::Error error) {
+    if (!error) return true;
+    log.append("error: intermediate code: ").append(llvm::toString(std::move(error))).append("\n");
+    return false;
+  };
+  while (!open.empty()) {
+    llvm::Function* function = open.pop_back_val();
+    if (!function->isMaterializable()) continue;
+    if (!well(function->materialize())) return false;
+    for (const llvm::Instruction& instruction : llvm::instructions(*function))
+      for (llvm::Value* operand : instruction.operands())
+        if (auto* called = llvm::dyn_cast<llvm::Function>(operand)) open.push_back(called);
+  }
+  llvm::SmallVector<llvm::Function*, 16> unwanted;
+  for (llvm::Function& function : module)
+    if (function.isMaterializable()) unwanted.push_back(&function);
+  for (llvm::Function* function : unwanted) function->deleteBody();  // which may call another of them
+  for (llvm::Function* function : unwanted) function->eraseFromParent();
+  return well(module.materializeAll());
+}
+
+bool compile_wanted(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
+                    std::span<const std::size_t> wanted, const std::string& flags, Compilation& compilation) {
+  std::string& log = compilation.log;
+  std::string unused;  // told when the module was made
+  const ParsedOptions parsed = parse_options(flags, unused);
+  llvm::LLVMContext context;
+  use_opaque_pointers(context, true);
+  std::string diagnostics;
+  context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
+  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
+  if (machine == nullptr) return false;
+  auto module =
+      llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(intermediate), "intermediate"), context);
+  if (!module) {
+    log.append("error: intermediate code: ").append(llvm::toString(module.takeError())).append("\n");
+    return false;
+  }
+  std::vector<KernelFacts> facts = with_code(kernels);
+  const bool well = keep_entries(**module, wanted, log) && generate(**module, *machine, parsed, facts, log) &&
+                    emit(**module, *machine, false, compilation);
+  log.append(diagnostics);
+  std::vector<DescribedKernel> described;
+  for (const std::size_t index : wanted) {
+    described.push_back(kernels[index]);
+    described.back().facts = facts[index];
+  }
+  compilation.facts = write_facts(described);
+  return well && diagnostics.find("error: ") == diagnostics.npos;
+}
+
+bool bind(std::span<const std::span<const std::byte>> objects, std::span<const DescribedKernel> kernels,
+          const std::string& flags, Compilation& compilation) {
+  llvm::LLVMContext context;
+  use_opaque_pointers(context, true);
+  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(true, compilation.log);
+  if (machine == nullptr) return false;
+  llvm::Module module("binary", context);
+  set_target_triple(module, machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  describe_binary(module, kernels, flags);
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    add_section(module, part_section(i), std::string(as_text(objects[i])), kObjectAlignment);
+  return emit(module, *machine, true, compilation);
+}
+
+/// The words of LLVM and of C++ for it.
+bool lacks_memory(const std::string& end) {
+  return end.find("out of memory") != end.npos || end.find("bad_alloc") != end.npos;
+}
+
+/// The translator and LLVM assert, exit and abort on some modules that no validation finds: a child may die
+/// of them. `more` says what may be known of why, in another one.
+Compilation out_of_process(const std::function<bool(Compilation&)>& work, unsigned seconds,
+                           const std::function<std::string()>& more) {
+  Compilation compilation;
+  const ChildOutcome outcome = run_in_child(
+      [&] {
+        compilation.well = work(compilation);
+        return compilation.to_text();
+      },
+      seconds);
+  switch (outcome.kind) {
+    case ChildOutcome::Kind::finished:
+      return Compilation::from_text(outcome.text);
+    case ChildOutcome::Kind::ended:
+      if (lacks_memory(outcome.text)) {
+        compilation.failure = BuildStatus::out_of_memory;
+        compilation.log = "error: the compiler ended for want of memory, " + outcome.text + "\n";
+      } else {
+        compilation.log = std::string(kModuleEndsCompiler) + outcome.text + "\n";
+        const ChildOutcome why = more ? run_in_child(more) : ChildOutcome();
+        if (why.kind == ChildOutcome::Kind::finished && !why.text.empty())
+          compilation.log.append("error: " + why.text);
+      }
+      return compilation;
+    case ChildOutcome::Kind::too_slow:
+      compilation.log = "error: the compiler was stopped after " + std::to_string(seconds) +
+                        " s of CPU time, all that a module of this size may take: make functions smaller, or "
+                        "fewer of them inline\n";
+      return compilation;
+    case ChildOutcome::Kind::killed:
+      compilation.failure = BuildStatus::compiler_killed;
+      compilation.log = "error: the compiler was ended " + outcome.text + "\n";
+      return compilation;
+    case ChildOutcome::Kind::not_started:
+      break;
+  }
+  const std::lock_guard lock(fork_mutex());
+  compilation.well = work(compilation);
+  return compilation;
+}
+
+}  // namespace
+
+std::string Compilation::to_text() const {
+  std::string text(1, well ? 'y' : 'n');
+  append(text, log);
+  append(text, facts);
+  return text.append(as_text(code));
+}
+
+// The child had hostile input: what it says is checked.
+Compilation Compilation::from_text(const std::string& text) {
+  Compilation compilation;
+  std::string_view rest(text);
+  if (!rest.empty()) rest.remove_prefix(1);
+  const auto log = take(rest);
+  const auto facts = log ? take(rest) : std::nullopt;
+  if (!facts) {
+    compilation.log = "error: the compiler's process gave no usable answer\n";
+    return compilation;
+  }
+  compilation.well = text[0] == 'y';
+  compilation.log = *log;
+  compilation.facts = *facts;
+  const auto code = std::as_bytes(std::span(rest));
+  compilation.code.assign(code.begin(), code.end());
+  return compilation;
+}
+
+// 1 s a KiB and ten more, twenty times what compilers' output was seen to need. Small modules can be made to
+// explode.
+unsigned allowed_seconds(std::span<const SpirvModule> modules) {
+  std::size_t bytes = 0;
+  for (const SpirvModule& module : modules) bytes += module.bytes.size();
+  return 10 + static_cast<unsigned>(std::min<std::size_t>(bytes >> 10, 600));
+}
+
+Compilation compile_module(std::span<const SpirvModule> modules, const BuildOptions& options) {
+  return out_of_process([&](Compilation& out) { return compile(modules, options, out); },
+                        allowed_seconds(modules), [&] { return verdicts(modules); });
+}
+
+Compilation compile_kernels(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
+                            std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds) {
+  return out_of_process(
+      [&](Compilation& out) { return compile_wanted(intermediate, kernels, wanted, flags, out); }, seconds,
+      {});
+}
+
+Compilation bind_objects(std::span<const std::span<const std::byte>> objects,
+                         std::span<const DescribedKernel> kernels, const std::string& flags) {
+  return out_of_process([&](Compilation& out) { return bind(objects, kernels, flags, out); }, 0, {});
+}
+
+}  // namespace kiln::cpu

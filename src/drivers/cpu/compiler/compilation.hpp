@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Compiles whole modules, or their kernels one by one, in child processes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "drivers/cpu/compiler/backend/facts_section.hpp"
+#include "drivers/cpu/program.hpp"
+
+namespace kiln::cpu {
+
+/// What a compilation gives.
+struct Compilation {
+  bool well = false;
+  BuildStatus failure = BuildStatus::build_failure;  ///< when it did not go well
+  std::string log;
+  std::string facts;  ///< write_facts() of all kernels that `code` holds; a native binary has its own
+  std::vector<std::byte> code;  ///< with facts: intermediate code or an object; without: a native binary
+
+  /// For the way from a child process.
+  [[nodiscard]] std::string to_text() const;
+  static Compilation from_text(const std::string& text);
+};
+
+/// CPU seconds that modules of a program may take.
+unsigned allowed_seconds(std::span<const SpirvModule> modules);
+
+/// With options.late, and where nothing speaks against it, `code` is intermediate code that compile_kernels()
+/// takes: validated, translated and fitted to the host.
+Compilation compile_module(std::span<const SpirvModule> modules, const BuildOptions& options);
+
+/// An object with the entries of the `wanted` of `kernels`, which are all that have code, in their order.
+/// Facts are those of the wanted ones.
+Compilation compile_kernels(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
+                            std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds);
+
+/// A native binary of such objects; `kernels` are all, those without code too.
+Compilation bind_objects(std::span<const std::span<const std::byte>> objects,
+                         std::span<const DescribedKernel> kernels, const std::string& flags);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// Who compiles which kernels, how many at a time, and who waits for them.
+#include "drivers/cpu/compiler/late_program.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "drivers/cpu/compiler/backend/facts_section.hpp"
+#include "drivers/cpu/compiler/backend/object_loader.hpp"
+#include "drivers/cpu/compiler/child_process.hpp"
+#include "drivers/cpu/compiler/loaded_program.hpp"
+#include "drivers/cpu/runtime/loaded_kernel.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+/// Kernels that one question compiles beyond those it asks for: as many as were compiled before, up to so
+/// many. So a program that wants few of many pays for twice as many at most, and one that wants them all has
+/// them compiled on several cores.
+constexpr std::size_t kMostAhead = 16;
+constexpr std::size_t kMostChildren = 16;
+
+class LateProgram : public Program {
+ public:
+  LateProgram(std::vector<std::byte> intermediate, std::vector<DescribedKernel> described, std::string flags,
+              unsigned seconds)
+      : intermediate_(std::move(intermediate)),
+        all_(std::move(described)),
+        flags_(std::move(flags)),
+        seconds_(seconds) {
+    for (const DescribedKernel& kernel : all_) {
+      kernels_.push_back(
+          {kernel.facts, nullptr, kernel.group_size_hint, kernel.refused, kernel.grid_barrier});
+      if (kernel.refused.empty()) {
+        place_.push_back(kernels_.size() - 1);
+        with_code_.push_back(kernel);
+      }
+    }
+    states_.resize(place_.size());
+    loaded_.resize(place_.size());
+  }
+
+  [[nodiscard]] std::span<const CompiledKernel> kernels() const override { return kernels_; }
+  [[nodiscard]] std::span<const std::byte> native_binary() const override { return binary_; }
+  [[nodiscard]] Symbol global_variable(std::string_view) const override { return {}; }
+  [[nodiscard]] void* function(std::string_view) const override { return nullptr; }
+  [[nodiscard]] Callable callable(std::string_view) const override { return {}; }
+  [[nodiscard]] std::vector<Import> imports() const override { return {}; }
+  void link(std::string_view, void*) const override {}
+
+  BuildStatus make_ready(const CompiledKernel* kernel, std::string& log) const override {
+    if (kernel == nullptr) return make_binary(log);
+    const auto place = static_cast<std::size_t>(kernel - kernels_.data());
+    const auto found = std::ranges::find(place_, place);
+    if (found == place_.end()) return BuildStatus::build_failure;
+    return compile_one(static_cast<std::size_t>(found - place_.begin()), log);
+  }
+
+ private:
+  enum class State : std::uint8_t { open, in_work, ready };
+
+  struct Piece {
+    std::vector<std::size_t> kernels;  // those with code, by number
+    Compilation compilation;
+    bool well = false;  // compiled and linked
+
+    [[nodiscard]] BuildStatus status() const { return well ? BuildStatus::ok : compilation.failure; }
+  };
+
+  struct Part {
+    std::vector<std::byte> code;
+    std::unique_ptr<LoadedObject> object;
+  };
+
+  // What one thread compiles: nobody else does, and whatever becomes of it, nobody waits for it in vain.
+  struct Batch {
+    const LateProgram& program;
+    std::vector<std::size_t> kernels;
+
+    Batch(const LateProgram& of, std::vector<std::size_t> which) : program(of), kernels(std::move(which)) {
+      for (const std::size_t kernel : kernels) program.states_[kernel] = State::in_work;
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    ~Batch() {
+      const std::lock_guard lock(program.mutex_);
+      for (const std::size_t kernel : kernels)
+        if (program.states_[kernel] == State::in_work) program.states_[kernel] = State::open;
+      program.changed_.notify_all();
+    }
+  };
+
+  BuildStatus compile_one(std::size_t kernel, std::string& log) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return states_[kernel] != State::in_work; });
+    if (states_[kernel] == State::ready) return BuildStatus::ok;
+    const auto ready = static_cast<std::size_t>(std::ranges::count(states_, State::ready));
+    std::vector<std::size_t> wanted = {kernel};
+    for (std::size_t i = 1; i < states_.size() && wanted.size() < std::min(ready, kMostAhead); ++i)
+      if (const std::size_t next = (kernel + i) % states_.size(); states_[next] == State::open)
+        wanted.push_back(next);
+    const Batch batch(*this, std::move(wanted));
+    lock.unlock();
+    std::vector<Piece> pieces = compile(batch.kernels);
+    // The fault may be that of a kernel nobody has asked for.
+    if (pieces[0].status() != BuildStatus::ok && pieces[0].kernels.size() > 1) pieces = compile({kernel});
+    if (pieces[0].status() != BuildStatus::ok) log.append(pieces[0].compilation.log);
+    return pieces[0].status();
+  }
+
+  BuildStatus make_binary(std::string& log) const {
+    const std::lock_guard one_at_a_time(binary_mutex_);
+    if (!binary_.empty()) return BuildStatus::ok;
+    if (const BuildStatus status = compile_all(log); status != BuildStatus::ok) return status;
+    std::vector<DescribedKernel> described = all_;
+    for (std::size_t i = 0; i < place_.size(); ++i) described[place_[i]].facts = kernels_[place_[i]].facts;
+    std::vector<std::span<const std::byte>> objects;
+    for (const Part& part : parts_) objects.emplace_back(part.code);
+    Compilation bound = bind_objects(objects, described, flags_);
+    if (!bound.well) log.append(bound.log);
+    binary_ = std::move(bound.code);
+    return bound.well ? BuildStatus::ok : bound.failure;
+  }
+
+  BuildStatus compile_all(std::string& log) const {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      std::vector<std::size_t> open;
+      for (std::size_t i = 0; i < states_.size(); ++i)
+        if (states_[i] == State::open) open.push_back(i);
+      if (open.empty()) {
+        changed_.wait(lock, [&] { return std::ranges::find(states_, State::in_work) == states_.end(); });
+        if (std::ranges::count(states_, State::ready) == std::ssize(states_)) return BuildStatus::ok;
+        continue;  // another thread failed: its kernel is tried here
+      }
+      const Batch batch(*this, std::move(open));
+      lock.unlock();
+      for (const Piece& piece : compile(batch.kernels))
+        if (piece.status() != BuildStatus::ok) {
+          log.append(piece.compilation.log);
+          return piece.status();
+        }
+    }
+  }
+
+  // The first piece has the first of `kernels`. What went well is ready afterwards.
+  std::vector<Piece> compile(const std::vector<std::size_t>& kernels) const {
+    const std::size_t count = std::min({kernels.size(), std::size_t{worker_count()}, kMostChildren});
+    std::vector<Piece> pieces(count);
+    for (std::size_t i = 0; i < kernels.size(); ++i) pieces[i % count].kernels.push_back(kernels[i]);
+    const auto compile_piece = [this](Piece& piece) {
+      piece.compilation = compile_kernels(intermediate_, with_code_, piece.kernels, flags_, seconds_);
+    };
+    {
+      std::vector<std::jthread> helpers;
+      helpers.reserve(count);
+      std::size_t started = 1;
+      try {
+        for (; started < count; ++started)
+          helpers.emplace_back([&, i = started] {
+            try {
+              compile_piece(pieces[i]);
+            } catch (const std::bad_alloc&) {
+              pieces[i].compilation.failure = BuildStatus::out_of_memory;  // of this process
+            }
+          });
+      } catch (const std::system_error&) {  // as many threads as there may be
+      }
+      compile_piece(pieces[0]);
+      for (; started < count; ++started) compile_piece(pieces[started]);
+    }
+    for (Piece& piece : pieces) {
+      try {
+        take(piece);
+      } catch (const std::bad_alloc&) {
+        piece.compilation.failure = BuildStatus::out_of_memory;
+        piece.compilation.log.append("error: no memory for the code of kernels\n");
+      }
+    }
+    return pieces;
+  }
+
+  void take(Piece& piece) const {
+    Compilation& done = piece.compilation;
+    if (!done.well) return;
+    const std::optional<std::vector<DescribedKernel>> described = read_facts(done.facts);
+    if (!described || described->size() != piece.kernels.size()) {
+      done.log.append("error: the compiler's process gave no usable answer\n");
+      return;
+    }
+    Part part{std::move(done.code), nullptr};
+    {
+      const std::lock_guard lock(fork_mutex());
+      part.object = load_object(part.code, done.log);
+    }
+    if (!part.object) return;
+    std::vector<LoadedKernel> loaded(piece.kernels.size());
+    for (std::size_t i = 0; i < loaded.size(); ++i)
+      if (!find_kernel(*part.object, (*described)[i], piece.kernels[i], loaded[i], done.log)) return;
+    const std::lock_guard lock(mutex_);
+    parts_.push_back(std::move(part));
+    for (std::size_t i = 0; i < loaded.size(); ++i) {
+      const std::size_t kernel = piece.kernels[i];
+      loaded_[kernel] = std::move(loaded[i]);
+      kernels_[place_[kernel]].facts.private_size = (*described)[i].facts.private_size;
+      kernels_[place_[kernel]].entry = &loaded_[kernel];
+      states_[kernel] = State::ready;
+    }
+    piece.well = true;
+  }
+
+  const std::vector<std::byte> intermediate_;
+  const std::vector<DescribedKernel> all_;
+  std::vector<DescribedKernel> with_code_;
+  const std::string flags_;
+  const unsigned seconds_;
+  std::vector<std::size_t> place_;  // in kernels_, of those with code
+
+  mutable std::mutex binary_mutex_;  // before mutex_
+  mutable std::vector<std::byte> binary_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable std::vector<State> states_;
+  mutable std::vector<Part> parts_;
+  mutable std::vector<LoadedKernel> loaded_;
+  mutable std::vector<CompiledKernel> kernels_;  // entry and private memory are set when a kernel gets ready
+};
+
+}  // namespace
+
+BuildResult make_late_program(Compilation compilation, const std::string& flags, unsigned seconds) {
+  BuildResult result;
+  result.log = std::move(compilation.log);
+  auto described = read_facts(compilation.facts);
+  if (!described) {
+    result.log.append("error: the compiler's process gave no usable answer\n");
+    return result;
+  }
+  result.program =
+      std::make_shared<LateProgram>(std::move(compilation.code), *std::move(described), flags, seconds);
+  result.status = BuildStatus::ok;
+  return result;
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Kernels that are compiled when they are asked for: what is known before, who compiles, what can go wrong.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <thread>
+
+#include "assemble.hpp"
+#include "drivers/cpu/compiler/child_process.hpp"
+#include "support.hpp"
+
+namespace kiln::cpu::test {
+namespace {
+
+constexpr const char* kFifty = "../../bench/cache/fifty.spv";
+
+BuildResult build_late(const char* file, const char* flags = "") {
+  BuildOptions options;
+  options.flags = flags;
+  options.late = true;
+  return build_from_spirv(read_file(file), options);
+}
+
+BuildResult build_late_text(const std::string& text) {
+  BuildOptions options;
+  options.late = true;
+  return build_from_spirv(assemble(text), options);
+}
+
+std::size_t ready(const Program& program) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      program.kernels(), [](const CompiledKernel& kernel) { return kernel.entry != nullptr; }));
+}
+
+/// What kernel `name` of the fifty makes of 64 numbers, in two groups.
+std::vector<float> answer(const Program& program, const char* name) {
+  std::vector<float> in(64 * 3), out(64);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 7);
+  std::string log;
+  REQUIRE_MESSAGE(program.make_ready(find(program, name), log) == BuildStatus::ok, log);
+  REQUIRE(launch(program, name, {2, 1, 1}, {32, 1, 1}, in, out, std::uint32_t{3}, local(32 * 4)));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel is compiled when it is asked for, and others with it only after others") {
+  const BuildResult late = build_late(kFifty), whole = build_from_spirv(read_file(kFifty), {});
+  REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+  REQUIRE_MESSAGE(whole.status == BuildStatus::ok, whole.log);
+  const Program& program = *late.program;
+  REQUIRE(program.kernels().size() == whole.program->kernels().size());
+  CHECK(ready(program) == 0);
+  CHECK(ready(*whole.program) == 50);
+  for (std::size_t i = 0; i < 50; ++i) {
+    const KernelFacts &one = program.kernels()[i].facts, &other = whole.program->kernels()[i].facts;
+    CHECK(one.name == other.name);
+    CHECK(one.arguments.size() == other.arguments.size());
+    CHECK(one.simd_size == other.simd_size);
+    CHECK(one.static_slm == other.static_slm);
+  }
+  CHECK(answer(program, "k33") == answer(*whole.program, "k33"));
+  CHECK(ready(program) == 1);
+  CHECK(answer(program, "k33") == answer(*whole.program, "k33"));
+  CHECK(ready(program) == 1);
+  CHECK(answer(program, "k10") == answer(*whole.program, "k10"));
+  CHECK(ready(program) == 2);
+  CHECK(answer(program, "k59") == answer(*whole.program, "k59"));
+  CHECK(ready(program) == 4);
+}
+
+TEST_CASE("a native binary has all kernels, whatever was asked for before") {
+  const BuildResult late = build_late(kFifty);
+  REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+  const std::vector<float> before = answer(*late.program, "k12");
+  CHECK(late.program->native_binary().empty());
+  std::string log;
+  REQUIRE_MESSAGE(late.program->make_ready(nullptr, log) == BuildStatus::ok, log);
+  CHECK(ready(*late.program) == 50);
+  const auto binary = late.program->native_binary();
+  const BuildResult again = build_from_native(binary);
+  REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
+  CHECK(ready(*again.program) == 50);
+  for (const char* name : {"k10", "k12", "k59"})
+    CHECK(answer(*again.program, name) == answer(*late.program, name));
+  CHECK(answer(*again.program, "k12") == before);
+  CHECK(std::ranges::equal(again.program->native_binary(), binary));
+}
+
+TEST_CASE("objects in a native binary stand where they can be read, whatever is before them") {
+  for (const char* file :
+       {"execute.clang.spv", "regions.ocloc.spv", "group.clang.spv", "../device/limits.spv"}) {
+    // Flags stand in the binary as they are.
+    for (const char* flags : {"", "-w", "-g ", "-cl-mad-enable"}) {
+      const BuildResult late = build_late(file, flags);
+      REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+      std::string log;
+      REQUIRE_MESSAGE(late.program->make_ready(nullptr, log) == BuildStatus::ok, log);
+      const BuildResult again = build_from_native(late.program->native_binary());
+      REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
+      CHECK(ready(*again.program) == late.program->kernels().size());
+      if (file != std::string("../device/limits.spv")) break;
+    }
+  }
+}
+
+TEST_CASE("threads that want kernels of one module at the same time all get them") {
+  const BuildResult late = build_late("regions.ocloc.spv");
+  REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+  const auto kernels = late.program->kernels();
+  std::atomic<std::size_t> well = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        std::string log;
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+          const CompiledKernel& kernel = kernels[(i + thread * kernels.size() / 8) % kernels.size()];
+          if (late.program->make_ready(&kernel, log) == BuildStatus::ok && kernel.entry != nullptr) ++well;
+        }
+        if (thread == 0 && late.program->make_ready(nullptr, log) != BuildStatus::ok) well = 0;
+      });
+  }
+  CHECK(well == 4 * kernels.size());
+}
+
+// In a child, whose own children inherit the limit.
+TEST_CASE("a late compilation that finds no memory says so, and goes well another time") {
+  const ChildOutcome outcome = run_in_child([]() -> std::string {
+    const BuildResult late = build_late(kFifty);
+    if (late.status != BuildStatus::ok) return "not built: " + late.log;
+    const CompiledKernel* kernel = find(*late.program, "k20");
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    const rlimit before = limit;
+    limit.rlim_cur = 0;  // no more than there is
+    setrlimit(RLIMIT_AS, &limit);
+    std::string log;
+    const BuildStatus short_of_it = late.program->make_ready(kernel, log);
+    setrlimit(RLIMIT_AS, &before);
+    if (short_of_it != BuildStatus::out_of_memory || log.empty()) return "another answer: " + log;
+    if (kernel->entry != nullptr) return "is ready without code";
+    if (late.program->make_ready(kernel, log) != BuildStatus::ok) return "does not recover: " + log;
+    return "well";
+  });
+  CHECK(outcome.kind == ChildOutcome::Kind::finished);
+  CHECK(outcome.text == "well");
+}
+
+TEST_CASE("what kernels share, and what counts, is compiled at once") {
+  for (const char* flags : {"-kiln-counters", "-cl-opt-disable", "-ze-take-global-address"}) {
+    const BuildResult whole = build_late("regions.ocloc.spv", flags);
+    REQUIRE_MESSAGE(whole.status == BuildStatus::ok, whole.log);
+    CHECK(ready(*whole.program) == whole.program->kernels().size());
+  }
+  // A variable of the program, which two kernels count in.
+  const BuildResult variable = build_late_text(R"(
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Linkage
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %one "one"
+OpEntryPoint Kernel %two "two"
+OpDecorate %count LinkageAttributes "count" Export
+%uint = OpTypeInt 32 0
+%zero = OpConstant %uint 0
+%to_uint = OpTypePointer CrossWorkgroup %uint
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%count = OpVariable %to_uint CrossWorkgroup %zero
+%one = OpFunction %void None %type
+%b1 = OpLabel
+OpStore %count %zero
+OpReturn
+OpFunctionEnd
+%two = OpFunction %void None %type
+%b2 = OpLabel
+OpStore %count %zero
+OpReturn
+OpFunctionEnd
+)");
+  REQUIRE_MESSAGE(variable.status == BuildStatus::ok, variable.log);
+  CHECK(ready(*variable.program) == 2);
+  CHECK(variable.program->global_variable("count").address != nullptr);
+}
+
+}  // namespace kiln::cpu::test
