@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <spirv/unified1/spirv.hpp>
 
 #include "kiln/bundle.hpp"

@@ -75,7 +75,7 @@ Diagnostic bad_source(const std::string& name, std::vector<DiagnosticRow> rows, 
 
 class Flattener {
  public:
-  Flattener(const Source& source, const ReadHeader& read) : source_(source), read_(read) {}
+  Flattener(const kiln::Source& source, const ReadHeader& read) : source_(source), read_(read) {}
 
   tl::expected<SourceText, Diagnostic> run() {
     for (const SourceHeader& header : source_.headers)
@@ -258,7 +258,7 @@ class Flattener {
     return nullptr;
   }
 
-  const Source& source_;
+  const kiln::Source& source_;
   const ReadHeader& read_;
   std::map<std::string, const SourceHeader*> memory_;
   std::map<std::string, Header> read_before_;
@@ -282,7 +282,7 @@ std::optional<std::string> SourceText::line(const std::string& file, std::size_t
   return std::string(text.substr(0, text.find('\n')));
 }
 
-tl::expected<SourceText, Diagnostic> flatten(const Source& source, const ReadHeader& read) {
+tl::expected<SourceText, Diagnostic> flatten(const kiln::Source& source, const ReadHeader& read) {
   return Flattener(source, read).run();
 }
 

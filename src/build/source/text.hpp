@@ -39,7 +39,8 @@ using ReadHeader =
 /// around it. What is found nowhere becomes an #error, which counts where the branch is compiled. Each call
 /// looks for every header anew, so that one that appears, changes or goes changes the text. Refused (K0250):
 /// what Kiln cannot follow, such as an include whose name is a macro. Reads by `read` alone.
-[[nodiscard]] tl::expected<SourceText, Diagnostic> flatten(const Source& source, const ReadHeader& read);
+[[nodiscard]] tl::expected<SourceText, Diagnostic> flatten(const kiln::Source& source,
+                                                           const ReadHeader& read);
 
 /// Reads a regular file of at most 16 MiB.
 [[nodiscard]] std::optional<tl::expected<std::string, std::string>> read_header(
