@@ -28,10 +28,11 @@ struct CodeMeaning {
 /// the causes intel/compute-runtime 22.43 to 26.31.
 [[nodiscard]] std::optional<CodeMeaning> explain_code(std::string_view word);
 
-/// Reads a log line by line and tells why the program failed: call traces of onetrace, unitrace and
-/// ze_tracer, the loader's validation layer, debug messages and aborts of Intel's driver, build logs, and
-/// what SYCL and OpenCL programs print, and Kiln's own messages as text and JSON. Memory does not grow with
-/// the log. One thread at a time.
+/// Reads a log line by line and tells why the program failed: the kernel's log (i915, xe), call traces of
+/// onetrace, unitrace and ze_tracer, the loader's validation layer, debug messages and aborts of Intel's
+/// driver, build logs, what SYCL, OpenCL, PyTorch, llama.cpp, OpenVINO and Triton programs print, and Kiln's
+/// own messages as text and JSON. Time is linear in the log, and memory does not grow with it. One thread at
+/// a time.
 class LogReader {
  public:
   LogReader();
@@ -41,7 +42,8 @@ class LogReader {
 
   /// A line without its end. Anything may be in it; what is behind 64 KiB is ignored.
   void line(std::string_view text);
-  /// The cause, by the lines until now: K0501 to K0510, or nothing where no failure was seen.
+  /// The cause, by the lines until now: K0501 to K0527, or nothing where no failure was seen. A row
+  /// `undecided` has what else it may be.
   [[nodiscard]] std::optional<Diagnostic> finding() const;
 
  private:

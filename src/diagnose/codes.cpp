@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "diagnose/log_code.hpp"
 #include "kiln/explain.hpp"
 #include "support/digits.hpp"
 
@@ -153,29 +154,104 @@ constexpr Known kKnown[] = {
      {"NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons"}},
 };
 
+/// What OpenCL and the runtimes of SYCL (PI until 2024, UR since) say.
 struct Above {
-  std::string_view names;  // blank before, between and behind
+  int opencl;              // its number there, and PI's; 0: none
+  std::uint32_t ur;        // and in UR; 0: none
+  std::string_view names;  // behind CL_, PI_ERROR_ or UR_RESULT_ERROR_; blank before, between and behind
   std::string_view meaning;
   std::uint32_t below;  // the Level Zero code that it mostly comes from
+  Texts causes{};       // empty: those of that code
 };
 
-// OpenCL's numbers, and how SYCL's runtimes name them (PI until 2024, UR since).
+// Sources: cl.h of OpenCL 3.0, pi.h of DPC++ 2023, ur_api.h 0.12.
 constexpr Above kAbove[] = {
-    {" -5 CL_OUT_OF_RESOURCES PI_ERROR_OUT_OF_RESOURCES UR_RESULT_ERROR_OUT_OF_RESOURCES ",
+    {-1, 18, " DEVICE_NOT_FOUND ", "there is no such device", 0x78000001},
+    {-2, 69, " DEVICE_NOT_AVAILABLE ", "the device is not there at the moment", 0x70000001},
+    {-3, 16, " COMPILER_NOT_AVAILABLE ", "there is no compiler", 0x70020000},
+    {-4,
+     35,
+     " MEM_OBJECT_ALLOCATION_FAILURE ",
+     "memory of the device could not be allocated",
+     0x70000003,
+     {"the memory of the device is full, or that of the host which the driver takes for it",
+      "a single allocation above the device's largest", "host memory that cannot be pinned"}},
+    {-5, 40, " OUT_OF_RESOURCES ",
      "OpenCL's and SYCL's word for most failures of the device: SLM, registers, memory, hangs", 0x70000003},
-    {" -4 CL_MEM_OBJECT_ALLOCATION_FAILURE PI_ERROR_MEM_OBJECT_ALLOCATION_FAILURE "
-     "UR_RESULT_ERROR_MEM_OBJECT_ALLOCATION_FAILURE UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY ",
-     "memory of the device could not be allocated", 0x70000003},
-    {" -6 CL_OUT_OF_HOST_MEMORY PI_ERROR_OUT_OF_HOST_MEMORY UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ",
-     "not enough host memory", 0x70000002},
-    {" -11 CL_BUILD_PROGRAM_FAILURE PI_ERROR_BUILD_PROGRAM_FAILURE UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE ",
-     "a program could not be built", 0x70000004},
-    {" -54 CL_INVALID_WORK_GROUP_SIZE PI_ERROR_INVALID_WORK_GROUP_SIZE "
-     "UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE ",
-     "a work-group size that does not fit", 0x78000013},
-    {" -61 CL_INVALID_BUFFER_SIZE PI_ERROR_INVALID_BUFFER_SIZE UR_RESULT_ERROR_INVALID_BUFFER_SIZE ",
-     "a buffer of zero bytes, or above the largest allocation", 0x78000009},
-    {" UR_RESULT_ERROR_DEVICE_LOST PI_ERROR_DEVICE_LOST ", "the device hung or was reset", 0x70000001},
+    {-6, 38, " OUT_OF_HOST_MEMORY ", "not enough host memory", 0x70000002},
+    {-7, 17, " PROFILING_INFO_NOT_AVAILABLE ", "times were not asked for", 0x70010001},
+    {-11, 41, " BUILD_PROGRAM_FAILURE PROGRAM_BUILD_FAILURE ", "a program could not be built", 0x70000004},
+    {-12, 0, " MAP_FAILURE ", "memory could not be mapped", 0x70000002},
+    {-14,
+     68,
+     " EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST IN_EVENT_LIST_EXEC_STATUS ",
+     "a command that this one waits for has failed on the device",
+     0x70000001,
+     {"a kernel before it hung, or read or wrote where it may not", "the memory of the device is full"}},
+    {-15, 0, " COMPILE_PROGRAM_FAILURE ", "a program could not be compiled", 0x70000004},
+    {-16, 0, " LINKER_NOT_AVAILABLE ", "there is no linker", 0x70020000},
+    {-17, 42, " LINK_PROGRAM_FAILURE PROGRAM_LINK_FAILURE ", "programs could not be linked", 0x70000005},
+    {-18, 23, " DEVICE_PARTITION_FAILED ", "the device could not be divided", 0x78000003},
+    {-30, 4, " INVALID_VALUE ", "a value is wrong", 0x78000004},
+    {-32, 6, " INVALID_PLATFORM ", "there is no such platform", 0x78000001},
+    {-33, 19, " INVALID_DEVICE ", "there is no such device", 0x78000001},
+    {-34, 5, " INVALID_CONTEXT ", "the context is none, or of other devices", 0x78000005},
+    {-35, 2, " INVALID_QUEUE_PROPERTIES ", "a queue that the device cannot have", 0x78000004},
+    {-36, 3, " INVALID_COMMAND_QUEUE INVALID_QUEUE ",
+     "the queue is none, or lost: after a hang other calls say so too", 0x70000001},
+    {-37, 63, " INVALID_HOST_PTR ", "a pointer to host memory is wrong", 0x78000007},
+    {-38, 11, " INVALID_MEM_OBJECT ", "a buffer or image is none", 0x78000005},
+    {-39, 34, " INVALID_IMAGE_FORMAT_DESCRIPTOR ", "an image format that does not exist", 0x7800000e},
+    {-40, 33, " INVALID_IMAGE_SIZE ", "an image larger than the device takes", 0x78000009},
+    {-42, 7, " INVALID_BINARY ", "a binary that does not fit the device", 0x7800000f},
+    {-43, 0, " INVALID_BUILD_OPTIONS ", "options that the compiler does not know", 0x78000004},
+    {-44, 8, " INVALID_PROGRAM ", "the program is none", 0x78000005},
+    {-45, 36, " INVALID_PROGRAM_EXECUTABLE ", "the program was not built for the device", 0x78000018},
+    {-46, 29, " INVALID_KERNEL_NAME ", "the program has no kernel of that name", 0x78000011},
+    {-47, 0, " INVALID_KERNEL_DEFINITION ", "a kernel that differs between devices", 0x78000011},
+    {-48, 28, " INVALID_KERNEL ", "the kernel is none", 0x78000005},
+    {-49, 30, " INVALID_ARG_INDEX INVALID_KERNEL_ARGUMENT_INDEX ", "the kernel has no argument of that index",
+     0x78000015},
+    {-50, 0, " INVALID_ARG_VALUE ", "the value of an argument is wrong", 0x78000004},
+    {-51, 31, " INVALID_ARG_SIZE INVALID_KERNEL_ARGUMENT_SIZE ",
+     "an argument has another size than the kernel expects", 0x78000016},
+    {-52, 27, " INVALID_KERNEL_ARGS ", "an argument of the kernel was not set", 0x78000004},
+    {-53, 26, " INVALID_WORK_DIMENSION ", "a number of dimensions that does not exist", 0x78000004},
+    {-54, 15, " INVALID_WORK_GROUP_SIZE ", "a work-group size that does not fit", 0x78000013},
+    {-55, 25, " INVALID_WORK_ITEM_SIZE ", "a work-group size that does not fit", 0x78000013},
+    {-56, 0, " INVALID_GLOBAL_OFFSET ", "a global offset that does not fit", 0x78000004},
+    {-57, 13, " INVALID_EVENT_WAIT_LIST ", "a list of events that is none", 0x78000004},
+    {-58, 12, " INVALID_EVENT ", "the event is none", 0x7800000b},
+    {-59, 1, " INVALID_OPERATION ", "the call is not possible here", 0x78000003},
+    {-61, 10, " INVALID_BUFFER_SIZE ", "a buffer of zero bytes, or above the largest allocation", 0x78000009},
+    {-63, 0, " INVALID_GLOBAL_WORK_SIZE ", "a global size that does not fit", 0x78000014},
+    {-997, 66, " PLUGIN_SPECIFIC_ERROR ADAPTER_SPECIFIC ",
+     "a failure that only the runtime's own words explain", 0x7ffffffe},
+    {-999, 0x7ffffffe, " UNKNOWN ", "the runtime does not say", 0x7ffffffe},
+    {-1001, 0, " PLATFORM_NOT_FOUND_KHR ", "OpenCL finds no driver", 0x78000001},
+    {0, 20, " DEVICE_LOST ", "the device hung or was reset", 0x70000001},
+    {0, 21, " DEVICE_REQUIRES_RESET ", "the device must be reset", 0x70000006},
+    {0, 37, " UNINITIALIZED ", "the driver is not initialized, or there is none", 0x78000001},
+    {0,
+     39,
+     " OUT_OF_DEVICE_MEMORY ",
+     "memory of the device could not be allocated",
+     0x70000003,
+     {"the memory of the device is full, or that of the host which the driver takes for it",
+      "a single allocation above the device's largest", "a submission that failed, by a hang too"}},
+    {0, 43, " UNSUPPORTED_VERSION ", "the driver does not know this version", 0x78000002},
+    {0, 44, " UNSUPPORTED_FEATURE ", "the device or the driver lacks this feature", 0x78000003},
+    {0, 45, " INVALID_ARGUMENT ", "an argument is wrong", 0x78000004},
+    {0, 46, " INVALID_NULL_HANDLE ", "a handle is null", 0x78000005},
+    {0, 48, " INVALID_NULL_POINTER ", "a pointer is null", 0x78000007},
+    {0, 49, " INVALID_SIZE ", "a size is wrong", 0x78000008},
+    {0, 50, " UNSUPPORTED_SIZE ", "a size that the device does not support", 0x78000009},
+    {0, 51, " UNSUPPORTED_ALIGNMENT ", "an alignment that is no power of two, or too large", 0x7800000a},
+    {0, 56, " INVALID_NATIVE_BINARY ", "the native binary does not fit the device", 0x7800000f},
+    {0, 59, " INVALID_GROUP_SIZE_DIMENSION ", "a work-group size that does not fit", 0x78000013},
+    {0, 61, " PROGRAM_UNLINKED ", "the program has unresolved imports", 0x78000018},
+    {0, 64, " INVALID_USM_SIZE ", "an allocation of zero bytes, or above the largest", 0x78000009},
+    {0, 65, " OBJECT_ALLOCATION_FAILURE ", "an object of the runtime could not be allocated", 0x70000002},
 };
 
 constexpr std::string_view kPrefix = "ZE_RESULT_";
@@ -209,10 +285,18 @@ const Known* find(std::string_view word) {
 }
 
 const Above* find_above(std::string_view word) {
-  if (word.empty() || word.find(' ') != word.npos) return nullptr;
-  const std::string wanted = " " + std::string(word) + " ";
-  for (const Above& above : kAbove)
-    if (above.names.find(wanted) != above.names.npos) return &above;
+  if (word.starts_with('-')) {
+    const auto number = detail::parse_digits(word.substr(1));
+    for (const Above& above : kAbove)
+      if (number && above.opencl != 0 && *number == static_cast<std::uint64_t>(-above.opencl)) return &above;
+    return nullptr;
+  }
+  for (const std::string_view prefix : {"CL_", "PI_ERROR_", "UR_RESULT_ERROR_"}) {
+    if (!word.starts_with(prefix) || word.find(' ') != word.npos) continue;
+    const std::string wanted = " " + std::string(word.substr(prefix.size())) + " ";
+    for (const Above& above : kAbove)
+      if (above.names.find(wanted) != above.names.npos) return &above;
+  }
   return nullptr;
 }
 
@@ -225,12 +309,30 @@ std::optional<CodeMeaning> explain_code(std::string_view word) {
   const Above* above = find_above(word);
   if (!above) return std::nullopt;
   const Known& below = *find(above->below);
-  CodeMeaning meaning{std::string(word), std::nullopt, std::string(above->meaning), list(below.causes),
-                      list(below.cures)};
+  CodeMeaning meaning{std::string(word), std::nullopt, std::string(above->meaning),
+                      list(above->causes[0].empty() ? below.causes : above->causes), list(below.cures)};
   meaning.causes.insert(meaning.causes.begin(), "most often " + std::string(kPrefix).append(below.name) +
                                                     " of Level Zero, by these:");
   meaning.cures.emplace_back("trace the program (onetrace -c PROGRAM) and give the trace to `kiln explain`");
   return meaning;
 }
 
+namespace detail {
+
+std::optional<std::uint32_t> level_zero_code(std::string_view word) {
+  if (const Known* known = find(word)) return known->value;
+  if (const Above* above = find_above(word)) return above->below;
+  return std::nullopt;
+}
+
+std::string_view ur_name(std::uint32_t number) {
+  for (const Above& above : kAbove)
+    if (number != 0 && above.ur == number) {
+      const std::string_view last = above.names.substr(0, above.names.size() - 1);
+      return last.substr(last.rfind(' ') + 1);
+    }
+  return {};
+}
+
+}  // namespace detail
 }  // namespace kiln

@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: MIT
 // From what a log said to one cause with its cure.
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
 #include "diagnose/log_state.hpp"
 
 namespace kiln {
 namespace {
 
+using detail::Cause;
 using detail::field_of;
 using detail::LoggedFailure;
 using detail::parse_number;
+using detail::text_of;
 
 constexpr const char* kTrace = "trace the program for more: onetrace -c PROGRAM (or unitrace, ze_tracer)";
 constexpr const char* kDebugKeys =
     "NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons";
 constexpr std::uint64_t kGranule = 1024;  // bytes, to which the driver rounds the `__local` arguments
 constexpr std::uint64_t kLocalAlignment = 16;
+
+/// The cause's own words, without rows.
+Diagnostic of(Cause cause, std::string_view message = {}) {
+  const detail::CauseText& text = text_of(cause);
+  Diagnostic diagnostic{
+      std::string(text.code), std::string(message.empty() ? text.message : message), {}, {}};
+  for (const std::string_view help : text.help)
+    if (!help.empty()) diagnostic.help.emplace_back(help);
+  return diagnostic;
+}
 
 DiagnosticRow words(std::string label, std::string text) { return {std::move(label), std::move(text)}; }
 DiagnosticRow bytes(std::string label, std::uint64_t value) { return {std::move(label), {}, value, "B"}; }
@@ -24,12 +41,28 @@ void add_failure(Diagnostic& diagnostic, const LoggedFailure& failure) {
   if (!failure.kernel.name.empty()) diagnostic.rows.push_back(words("kernel", failure.kernel.name));
 }
 
+/// What else it may be, and what would tell: before all other help.
+void leave_open(Diagnostic& diagnostic, Cause first, std::span<const Cause> others) {
+  if (others.empty()) return;
+  std::string list;
+  for (const Cause other : others) (list += list.empty() ? "" : "; ").append(text_of(other).name);
+  diagnostic.rows.push_back(words("undecided", "this log leaves it open; other causes: " + list));
+  std::vector<std::string> decide{"to decide: " + std::string(text_of(first).decide)};
+  for (const Cause other : others) decide.push_back("to decide: " + std::string(text_of(other).decide));
+  decide.erase(std::unique(decide.begin(), decide.end()), decide.end());
+  diagnostic.help.insert(diagnostic.help.end(), decide.begin(), decide.end());
+}
+
+void add_line(Diagnostic& diagnostic, const std::string& text, std::uint64_t line) {
+  diagnostic.rows.push_back(words("log", text));
+  diagnostic.rows.push_back(words("at", "line " + std::to_string(line) + " of the log"));
+}
+
 void add_meaning(Diagnostic& diagnostic, const std::string& code) {
-  const auto meaning = explain_code(code);
-  if (!meaning) return;
-  diagnostic.rows.push_back(words("meaning", meaning->meaning));
-  for (const std::string& cause : meaning->causes) diagnostic.rows.push_back(words("possible cause", cause));
-  diagnostic.help.insert(diagnostic.help.end(), meaning->cures.begin(), meaning->cures.end());
+  if (const auto meaning = explain_code(code)) {
+    std::string name = meaning->name == code ? "" : meaning->name + ", ";
+    diagnostic.rows.push_back(words("meaning", name + meaning->meaning));
+  }
 }
 
 std::uint64_t sum_of(const detail::LoggedKernel& kernel) {
@@ -80,10 +113,7 @@ Diagnostic slm_finding(const std::optional<LoggedFailure>& failure,
     if (sum)
       diagnostic.rows.push_back(bytes("asked for, rounded up to " + std::to_string(kGranule) + " B", sum));
     diagnostic.rows.push_back(words("available a work-group", "not in this log"));
-    diagnostic.help.emplace_back(
-        "give the kernel smaller `__local` arguments (SYCL: local_accessor) or arrays: `kiln devices` shows "
-        "what "
-        "a device has, 64 KiB on Gen12 and Arc A, 128 KiB on PVC, Arc B and Lunar Lake");
+    diagnostic.help.emplace_back(text_of(Cause::slm).help[0]);
     diagnostic.help.emplace_back(std::string(kDebugKeys) + ", the limit among them");
   }
   if (failure) add_range_hint(diagnostic, *failure);
@@ -94,17 +124,10 @@ Diagnostic slm_finding(const std::optional<LoggedFailure>& failure,
   return diagnostic;
 }
 
-Diagnostic unlinked_finding(const std::string& symbol, const std::string& kernel,
-                            const std::optional<LoggedFailure>& failure) {
-  Diagnostic diagnostic{"K0510", "a module uses a function that is defined nowhere", {}, {}};
+Diagnostic unlinked_finding(const std::string& symbol, const std::string& kernel) {
+  Diagnostic diagnostic = of(Cause::unresolved);
   if (!symbol.empty()) diagnostic.message = "`" + symbol + "` is used by a module and defined nowhere";
   if (!kernel.empty()) diagnostic.rows.push_back(words("used by", "kernel `" + kernel + "`"));
-  if (failure) add_failure(diagnostic, *failure);
-  diagnostic.help = {
-      "look for a misspelt function: one that is declared and not defined is left to the linker, and then "
-      "zeKernelCreate refuses every kernel of the module by INVALID_MODULE_UNLINKED",
-      "`kiln inspect FILE` names symbol and kernel; or link what defines it, beforehand or by "
-      "zeModuleDynamicLink"};
   return diagnostic;
 }
 
@@ -136,31 +159,40 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
   return diagnostic;
 }
 
+/// By the code alone, and the sort of call that gave it: likely, and not sure where several are.
+Diagnostic by_code(const std::string& name, detail::CallKind kind) {
+  const auto code = detail::level_zero_code(name);
+  // Level Zero's own UNKNOWN says nothing; that of the runtimes above is a failure of the device.
+  if (name.starts_with("ZE_") && code == 0x7ffffffeu && kind != detail::CallKind::build)
+    return of(Cause::none);
+  const auto causes = code ? detail::causes_of(*code, kind) : std::span<const Cause>();
+  if (causes.empty()) return of(Cause::none);
+  Diagnostic diagnostic = of(causes[0]);
+  if (causes.size() > 1) diagnostic.message = "most likely " + diagnostic.message;
+  leave_open(diagnostic, causes[0], causes.subspan(1));
+  return diagnostic;
+}
+
 Diagnostic call_finding(const LoggedFailure& failure) {
   const std::string& call = failure.call;
-  const auto gave = [&](std::string_view part) { return failure.result.find(part) != failure.result.npos; };
-  Diagnostic diagnostic{"K0508", "`" + call + "` failed", {}, {}};
+  Diagnostic diagnostic = by_code(failure.result, detail::kind_of_call(call));
+  std::vector<DiagnosticRow> rows;
+  rows.swap(diagnostic.rows);
   add_failure(diagnostic, failure);
-  if (call == "zeKernelCreate" && (gave("OUT_OF_DEVICE_MEMORY") || gave("INVALID_NATIVE_BINARY"))) {
-    diagnostic.code = "K0503";
-    diagnostic.message = "a kernel needs more private or scratch memory than there is";
-    diagnostic.help = {
-        "`kiln inspect FILE` shows private and scratch memory of its kernels, a hardware thread",
-        "smaller arrays in the kernel; a sub-group size of 16 instead of 32; "
-        "-ze-opt-large-register-file; the kernel in two parts"};
-  } else if (call == "zeModuleCreate") {
-    diagnostic.code = "K0504";
-    diagnostic.message = "a module could not be made";
-    add_meaning(diagnostic, failure.result);
-  } else if (call.starts_with("zeMemAlloc")) {
-    diagnostic.code = "K0507";
-    diagnostic.message = "an allocation failed";
-    if (const auto size = parse_number(field_of(failure.values, "size")))
-      diagnostic.rows.push_back(bytes("size", *size));
-    add_meaning(diagnostic, failure.result);
-  } else {
-    if (!failure.values.empty()) diagnostic.rows.push_back(words("arguments", failure.values));
-    add_meaning(diagnostic, failure.result);
+  if (const auto size = parse_number(field_of(failure.values, "size"));
+      size && call.starts_with("zeMemAlloc"))
+    diagnostic.rows.push_back(bytes("size", *size));
+  else if (!failure.values.empty() && call != "zeKernelCreate" && call != "zeModuleCreate")
+    diagnostic.rows.push_back(words("arguments", failure.values));
+  add_meaning(diagnostic, failure.result);
+  diagnostic.rows.insert(diagnostic.rows.end(), rows.begin(), rows.end());
+  if (diagnostic.code == text_of(Cause::none).code) {
+    diagnostic.message = "`" + call + "` failed";
+    if (const auto meaning = explain_code(failure.result)) {
+      for (const std::string& cause : meaning->causes)
+        diagnostic.rows.push_back(words("possible cause", cause));
+      diagnostic.help = meaning->cures;
+    }
   }
   return diagnostic;
 }
@@ -186,47 +218,93 @@ std::optional<Diagnostic> LogReader::finding() const {
 }
 
 std::optional<Diagnostic> LogReader::State::failure_finding() const {
-  const State& s = *this;
-  const auto failed_with = [&](std::string_view code) {
-    return s.failure && s.failure->result.find(code) != std::string::npos;
+  const auto failed_with = [&](std::string_view result) {
+    return failure && failure->result.find(result) != std::string::npos;
   };
   const bool asks_for_slm =
       failed_with("OUT_OF_DEVICE_MEMORY") &&
-      (s.failure->call == "zeKernelSuggestGroupSize" ||
-       (s.failure->call.starts_with("zeCommandListAppendLaunch") && !s.failure->kernel.local_bytes.empty()));
-  if (s.slm || asks_for_slm)
-    return slm_finding(failed_with("OUT_OF_DEVICE_MEMORY") ? s.failure : std::nullopt, s.slm);
-  if (!s.scratch.empty())
-    return Diagnostic{
-        "K0502",
-        "a kernel needs more scratch memory than a hardware thread can have",
-        {words("compiler", s.scratch)},
-        {"smaller arrays in the kernel, or the kernel in two parts",
-         "-ze-opt-large-register-file doubles the registers; a sub-group size of 16 instead of 32 "
-         "halves what they hold"}};
+      (failure->call == "zeKernelSuggestGroupSize" ||
+       (failure->call.starts_with("zeCommandListAppendLaunch") && !failure->kernel.local_bytes.empty()));
+  const std::uint8_t rank = sentence.rule ? sentence.rule->rank : 0;
+  if (slm || (asks_for_slm && rank < detail::kSentenceRank))
+    return slm_finding(failed_with("OUT_OF_DEVICE_MEMORY") ? failure : std::nullopt, slm);
+
   const bool unlinked = failed_with("INVALID_MODULE_UNLINKED");
-  if (!s.unresolved.empty() || unlinked)
-    return unlinked_finding(s.unresolved, s.unresolved_kernel, unlinked ? s.failure : std::nullopt);
-  if (!s.page_fault.empty())
-    return Diagnostic{"K0506",
-                      "a kernel read or wrote where it may not, and the GPU stopped",
-                      {words("log", s.page_fault)},
-                      {"check the pointers and indices of the kernels that ran last"}};
-  if (s.abort_line) return abort_finding(s.abort_text, s.abort_file, s.inside);
-  if (s.failure && !s.failure->probe) return call_finding(*s.failure);
-  if (!s.group_size.empty())
-    return Diagnostic{"K0508",
-                      "a work-group size does not fit the kernel",
-                      {words("log", s.group_size)},
-                      {"`kiln inspect FILE` shows the sizes that a kernel requires"}};
-  if (!s.word.empty()) {
-    Diagnostic diagnostic{"K0508", "the program names " + s.word, {words("log", s.word_line)}, {}};
-    add_meaning(diagnostic, s.word);
-    if (explain_code(s.word)->value) diagnostic.help.emplace_back(kTrace);  // the others have it
+  const bool names_symbol = !unresolved.empty() && rank < detail::kSentenceRank;
+  const bool has_failure = failure && !failure->probe;
+  const bool has_code = has_failure || code;
+  const auto of_code = code ? detail::level_zero_code(code->name) : std::nullopt;
+  const bool no_device = !has_failure && of_code == 0x78000001u;
+  // What says more than the code: a sentence of its own. The others may well be beside the failure.
+  const bool by_sentence = rank > (!has_code   ? 0
+                                   : no_device ? detail::kNoDeviceRank
+                                               : detail::kCodeRank) &&
+                           !names_symbol && !unlinked;
+  const detail::MemoryVerdict amounts =
+      rank < 83 ? detail::verdict(memory) : detail::MemoryVerdict{};  // the kernel's log says more
+
+  Diagnostic diagnostic;
+  if (names_symbol || unlinked) {
+    diagnostic = unlinked_finding(unresolved, unresolved_kernel);
+    if (unlinked) add_failure(diagnostic, *failure);
+  } else if (abort_line && rank < 83) {
+    return abort_finding(abort_text, abort_file, inside);
+  } else if (amounts.cause != Cause::none && (by_sentence || has_code)) {
+    diagnostic = of(amounts.cause, amounts.message);
+    if (amounts.or_else != Cause::none) leave_open(diagnostic, amounts.cause, {&amounts.or_else, 1});
+  } else if (by_sentence) {
+    diagnostic = of(sentence.rule->cause, sentence.rule->message);
+    if (sentence.rule->or_else != Cause::none) {
+      if (sentence.rule->message.empty()) diagnostic.message = "most likely " + diagnostic.message;
+      leave_open(diagnostic, sentence.rule->cause, {&sentence.rule->or_else, 1});
+    }
+  } else if (has_failure) {
+    return call_finding(*failure);
+  } else if (code) {
+    diagnostic = by_code(code->name, code->kind);
+  } else if (failure) {
+    return call_finding(*failure);
+  } else if (lists_devices && !lists_gpu) {
+    diagnostic = of(Cause::no_device, "SYCL finds no GPU");
+    diagnostic.rows.push_back(
+        words("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
     return diagnostic;
+  } else {
+    return std::nullopt;
   }
-  if (s.failure) return call_finding(*s.failure);
-  return std::nullopt;
+
+  std::vector<DiagnosticRow> rows;
+  rows.swap(diagnostic.rows);
+  if (!process.process.empty()) rows.insert(rows.begin(), words("process", process.process));
+  if (!process.engine.empty()) rows.insert(rows.begin(), words("engine", process.engine));
+  const auto amount = [&](const char* label, const std::optional<std::uint64_t>& value) {
+    if (value) diagnostic.rows.push_back(bytes(label, *value));
+  };
+  const bool about_memory =
+      std::ranges::any_of(std::array{Cause::memory_full, Cause::too_large, Cause::host_memory},
+                          [&](Cause cause) { return diagnostic.code == text_of(cause).code; });
+  if (about_memory && memory.asked) {
+    amount("asked for", memory.asked);
+    amount("largest allocation", memory.largest);
+    amount("memory of the device", memory.total);
+    amount("free by the program", memory.free);
+    amount("used by the program", memory.used);
+  }
+  if (sentence.rule && (by_sentence || amounts.cause != Cause::none))
+    add_line(diagnostic, sentence.text, sentence.line);
+  if (has_failure && !unlinked) {
+    add_failure(diagnostic, *failure);
+  } else if (code) {
+    if (!sentence.rule || sentence.line != code->line || !by_sentence) {
+      if (by_sentence || amounts.cause != Cause::none)
+        diagnostic.rows.push_back(words("code", code->name + ", line " + std::to_string(code->line)));
+      else
+        add_line(diagnostic, code->text, code->line);
+    }
+    add_meaning(diagnostic, code->name);
+  }
+  diagnostic.rows.insert(diagnostic.rows.end(), rows.begin(), rows.end());
+  return diagnostic;
 }
 
 }  // namespace kiln

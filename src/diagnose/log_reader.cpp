@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Remembers, line by line, what the calls of a log say about kernels and failures.
 #include <algorithm>
-#include <array>
 #include <utility>
+#include <vector>
 
 #include "diagnose/log_state.hpp"
 
 namespace kiln {
 namespace {
 
+using detail::CallKind;
 using detail::field_of;
 using detail::parse_number;
 using detail::TraceLine;
@@ -20,6 +21,7 @@ constexpr std::size_t kMostCalls = 2000;      // by name; Level Zero has some hu
 constexpr std::size_t kLongestValues = 4096;  // bytes of a call's arguments
 constexpr std::size_t kMostArguments = 64;    // `__local` ones of a kernel
 constexpr std::size_t kLongestHandle = 32;    // bytes; a hexadecimal number of 64 bits has 18
+constexpr std::uint64_t kNearBefore = 6, kNearBehind = 4;  // lines around a code that may name its call
 
 std::string kept(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -108,47 +110,154 @@ void LogReader::State::left(const TraceLine& line) {
   if (line.call == "zeKernelCreate") failure->kernel.name = quoted(values);
 }
 
-/// Sentences of Intel's driver, of its compiler, and of the runtimes above.
+namespace {
+
+/// All words that make a line worth a second look.
+class Words {
+ public:
+  static const Words& get() {
+    static const Words words;
+    return words;
+  }
+  [[nodiscard]] detail::WordFinder::Found find(std::string_view line) const { return finder_.find(line); }
+  [[nodiscard]] static std::size_t kinds_at() { return detail::log_rules().size(); }
+  [[nodiscard]] static std::size_t codes_at() { return kinds_at() + detail::kind_words().size(); }
+  [[nodiscard]] static std::size_t others_at() { return codes_at() + detail::code_words().size(); }
+
+ private:
+  Words() : finder_(all()) {}
+  static std::vector<std::string_view> all() {
+    std::vector<std::string_view> words;
+    for (const detail::Rule& rule : detail::log_rules()) words.push_back(rule.word);
+    for (const detail::KindWord& kind : detail::kind_words()) words.push_back(kind.word);
+    for (const std::string_view word : detail::code_words()) words.push_back(word);
+    // What State::text() reads by itself.
+    for (const std::string_view word :
+         {"size of slm (", "unresolved external symbol ", "unresolved imported symbol <",
+          "undefined reference to `", "abort was called at ",
+          "[opencl:", "[level_zero:", "[ext_oneapi_level_zero", "allocat", "malloc", "free device memory",
+          "relaxed_allocation", "i915", "xe ", "[drm]", "process:"})
+      words.push_back(word);
+    return words;
+  }
+
+  detail::WordFinder finder_;
+};
+
+std::string in_small_letters(std::string_view line) {
+  std::string small(line);
+  std::ranges::transform(small, small.begin(),
+                         [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  return small;
+}
+
+bool is_another_vendors(std::string_view small) {
+  for (const std::string_view word : {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl"})
+    if (small.find(word) != small.npos) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Sentences of the kernel, of Intel's driver, of its compiler, and of the runtimes and programs above.
 void LogReader::State::text(std::string_view line) {
-  const auto has = [&](std::string_view words) { return line.find(words) != line.npos; };
   if (abort_file.empty() && abort_line != 0 && lines == abort_line + 1) abort_file = kept(line);
-  if (has("Size of SLM (") && !slm) {
+  const auto found = Words::get().find(line);
+  if (found.none()) return;
+  const std::string small = in_small_letters(line);
+  if (is_another_vendors(small)) return;
+  const auto has = [&](std::string_view words) { return small.find(words) != small.npos; };
+  if (has("size of slm (") && !slm) {
     const auto asked = parse_number(between(line, "Size of SLM (", ")"));
     const auto available = parse_number(between(line, "larger than available (", ")"));
     if (asked && available) slm = {*asked, *available};
-  } else if (has("max permitted PTSS") && scratch.empty()) {
-    scratch = kept(line);
-  } else if (has("unresolved external symbol ") && unresolved.empty()) {
+  } else if (has("out of resource: shared memory") && !slm) {
+    const auto asked = parse_number(between(line, "Required: ", ","));
+    std::string_view limit = between(line, "Hardware limit: ", "\n");
+    limit = limit.substr(0, limit.find_first_not_of("0123456789"));
+    if (const auto available = parse_number(limit); asked && available) slm = {*asked, *available};
+  } else if (has("unresolved external symbol ") && has(" at offset ") && unresolved.empty()) {
     // "error : unresolved external symbol f at offset 8 in instructions segment #1 (aka kernel : k)"
     unresolved = kept(between(line, "unresolved external symbol ", " at offset "));
     unresolved_kernel = kept(between(line, "(aka kernel : ", ")"));
-  } else if (has("Unresolved Imported Symbol <") && unresolved.empty()) {
+  } else if (has("unresolved imported symbol <") && unresolved.empty()) {
     unresolved = kept(between(line, "Unresolved Imported Symbol <", ">"));
-  } else if (has("Abort was called at ") && abort_line == 0) {
+  } else if (has("error: undefined reference to `") && !has("ld:") && !has("ld.") && unresolved.empty()) {
+    unresolved = kept(between(line, "undefined reference to `", "'"));
+  } else if (has("abort was called at ") && abort_line == 0) {
     abort_line = lines;
     abort_text = kept(line);
     abort_file = kept(between(line, "line in file:", "\n"));
-  } else if (has("Segmentation fault from GPU at") && page_fault.empty()) {
-    page_fault = kept(line);
-  } else if ((has("exceeds maximum value (") || has("requiredWorkGroupSize =")) && group_size.empty()) {
-    group_size = kept(line);
-  } else if (word.empty()) {
-    word_in(line);
+  }
+  if (has("allocat") || has("malloc") || has("free device memory")) memory.read(line);
+  if (has("[opencl:") || has("[level_zero:") || has("[ext_oneapi_level_zero")) {
+    lists_devices = true;
+    if (list_line == 0) list_line = lines;
+    lists_gpu |= has("gpu");
+  }
+  if (has("i915") || has("xe ") || has("[drm]") || has("process:")) kernel_log(line);
+  sentences(small, found);
+  if (sentence.line == lines) sentence.text = kept(line);
+
+  CallKind here = CallKind::unknown;
+  for (std::size_t i = 0; i < detail::kind_words().size() && here == CallKind::unknown; ++i)
+    if (found[Words::kinds_at() + i]) here = detail::kind_words()[i].kind;
+  bool may_have_code = false;
+  for (std::size_t i = Words::codes_at(); i < Words::others_at(); ++i) may_have_code |= found[i];
+  if (may_have_code && !code) code_in(line, here);
+  // The line that names the call may come behind.
+  if (code && code->kind == CallKind::unknown && lines <= code->line + kNearBehind) code->kind = here;
+  if (here != CallKind::unknown) last_kind = here, last_kind_line = lines;
+}
+
+void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
+  const auto rules = detail::log_rules();
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const detail::Rule& rule = rules[i];
+    if (!found[i] || (sentence.rule && sentence.rule->rank >= rule.rank)) continue;
+    if (!rule.also.empty() && small.find(rule.also) == small.npos) continue;
+    if (!rule.without.empty() && small.find(rule.without) != small.npos) continue;
+    sentence = {&rule, lines, {}};
   }
 }
 
-/// The first name of a result code that means a failure, such as UR_RESULT_ERROR_OUT_OF_RESOURCES.
-void LogReader::State::word_in(std::string_view line) {
-  for (const std::string_view start : {"ZE_RESULT_ERROR_", "UR_RESULT_ERROR_", "PI_ERROR_", "CL_"}) {
-    const auto at = line.find(start);
-    if (at == line.npos) continue;
-    std::string_view name = line.substr(at);
-    name = name.substr(0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"));
-    if (!explain_code(name)) continue;
-    word = name;
-    word_line = kept(line);
-    return;
-  }
+void LogReader::State::code_in(std::string_view line, CallKind here) {
+  const auto name = detail::find_code(line);
+  if (!name) return;
+  if (here == CallKind::unknown && last_kind_line + kNearBefore >= lines) here = last_kind;
+  code = detail::LoggedCode{*name, lines, kept(line), here};
+}
+
+/// "…, in llama-server [1808332]", "llama-server[1808332] context reset", "class=ccs", "engine_class=ccs",
+/// "on rcs0".
+void LogReader::State::kernel_log(std::string_view line) {
+  if (process.process.empty())
+    for (const std::string_view words : {" in ", "[drm] ", "i915-"}) {
+      const auto at = line.rfind(words);
+      if (at == line.npos) continue;
+      std::string_view rest = line.substr(at + words.size());
+      if (words == "i915-")
+        rest = rest.substr(std::min(rest.size(), rest.find(':', 8) == rest.npos ? 0 : rest.find(':', 8) + 1));
+      const auto open = rest.find('[');
+      const auto close = rest.find(']', open);
+      if (open == rest.npos || close == rest.npos || open == 0 || open > 40) continue;
+      const std::string_view number = rest.substr(open + 1, close - open - 1);
+      if (number.empty() || number.find_first_not_of("0123456789") != number.npos) continue;
+      if (rest.substr(0, open).find(": ") != rest.npos) continue;  // "GT0: Engine memory CAT error [18]"
+      process.process = kept(rest.substr(0, close + 1));
+      break;
+    }
+  if (process.engine.empty())
+    for (const std::string_view words :
+         {"engine_class=", "class=", "hang on ", "heartbeat on ", "Resetting ", "EngineClass: "})
+      if (const std::string_view engine = between(line, words, "\n"); !engine.empty()) {
+        const auto end = engine.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789 ");
+        std::string_view name = engine.substr(0, end);
+        if (words != "EngineClass: ") name = name.substr(0, name.find(' '));
+        for (const std::string_view known : {"rcs", "ccs", "bcs", "vcs", "vecs"})
+          if (name.find(known) != name.npos) process.engine = kept(name);
+        if (!process.engine.empty()) break;
+      }
 }
 
 void LogReader::line(std::string_view line) {

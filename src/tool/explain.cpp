@@ -69,6 +69,13 @@ void print_list(const char* title, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) say("  %s: %s\n", title, text.c_str());
 }
 
+/// Logs that have the cause more often, where one has none.
+constexpr const char* kBetterLogs[] = {
+    "the kernel's log of that minute: `sudo dmesg -T | grep -E 'i915|xe|oom'`",
+    "the driver's reasons: NEOReadDebugKeys=1 PrintDebugMessages=1 PROGRAM 2>program.log",
+    "all calls: onetrace -c PROGRAM (or unitrace); SYCL_UR_TRACE=2 for SYCL, ONEDNN_VERBOSE=all for oneDNN",
+    "where no device is found: `kiln doctor`"};
+
 std::string hex(std::uint32_t value) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%08x", value);
@@ -152,6 +159,7 @@ int read_log(const std::string& path, bool as_json) {
   if (as_json) {
     Json json{{"lines", lines.count()},
               {"finding", finding ? Json::parse(kiln::to_json(*finding)).value() : Json()}};
+    if (!finding) json["help"] = std::vector<std::string>(std::begin(kBetterLogs), std::end(kBetterLogs));
     if (page) json["page"] = {{"code", page->code}, {"cause", page->cause}, {"cure", page->cure}};
     print(json);
   } else if (finding) {
@@ -160,6 +168,7 @@ int read_log(const std::string& path, bool as_json) {
     if (page && !page->cure.empty()) say("  help: %s\n", page->cure.c_str());
   } else {
     say("no failure found in %llu lines\n", static_cast<unsigned long long>(lines.count()));
+    for (const char* log : kBetterLogs) say("  help: %s\n", log);
   }
   return finding ? kOk : kWrongAnswer;
 }

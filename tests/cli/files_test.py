@@ -304,7 +304,8 @@ class Explain(unittest.TestCase):
 
     def test_a_log_without_failure_ends_with_1(self):
         done = subprocess.run([KILN, 'explain', '-'], input='fine\n', capture_output=True, text=True, timeout=120)
-        self.assertEqual((done.returncode, done.stdout), (1, 'no failure found in 1 lines\n'))
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.startswith('no failure found in 1 lines\n  help: '), done.stdout)
 
     def test_kilns_own_report_is_read_back_with_the_page_of_its_code(self):
         refused = kiln('run', 'matmul', '--device', 'cpu:pvc', '--slm', '262144')

@@ -138,7 +138,7 @@ TEST_CASE("the loader's validation layer names call and result in one line") {
   CHECK(finding->code == "K0501");
 }
 
-TEST_CASE("K0502 to K0508: one cause each") {
+TEST_CASE("causes from traces and the driver's own words") {
   check_log(
       "K0502",
       "error: total scratch space exceeds HW supported limit for kernel gemm: 524288 bytes (max permitted "
@@ -158,17 +158,26 @@ TEST_CASE("K0502 to K0508: one cause each") {
             "Segmentation fault from GPU at 0xff00fffffffe0000, ctx_id: 1 (CCS) type: 0 (NotPresent), level: "
             "1 (PDE), "
             "access: 1 (Write), banned: 1, aborting.\nAbort was called at 306 line in file:\ndrm_neo.cpp\n");
-  check_log("K0507",
+  check_log(
+      "K0507",
+      ">>>> [1] zeMemAllocDevice: hContext = 0x1 device_desc = 0x2 size = 1073741824 alignment = 64 hDevice "
+      "= "
+      "0x3 pptr = 0x4 (ptr = 0)\n"
+      "<<<< [2] zeMemAllocDevice [9 ns] ptr = 0 -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)\n");
+  check_log("K0512",
             ">>>> [1] zeMemAllocDevice: hContext = 0x1 device_desc = 0x2 size = 8589934592 alignment = 64 "
             "hDevice = "
             "0x3 pptr = 0x4 (ptr = 0)\n"
-            "<<<< [2] zeMemAllocDevice [9 ns] ptr = 0 -> ZE_RESULT_ERROR_UNSUPPORTED_SIZE(0x2013265929)\n");
-  check_log("K0508", "<<<< [2] zeFenceHostSynchronize [9 ns] -> ZE_RESULT_ERROR_DEVICE_LOST(0x1879048193)\n");
-  check_log("K0508",
+            "<<<< [2] zeMemAllocDevice [9 ns] ptr = 0 -> ZE_RESULT_ERROR_UNSUPPORTED_SIZE(0x2013265929)\n",
+            "trace");
+  check_log("K0508", "<<<< [2] zeFenceReset [9 ns] -> ZE_RESULT_ERROR_UNKNOWN(0x2147483646)\n");
+  check_log("K0511", "<<<< [2] zeFenceHostSynchronize [9 ns] -> ZE_RESULT_ERROR_DEVICE_LOST(0x1879048193)\n",
+            "trace");
+  check_log("K0507",
             "terminate called after throwing an instance of 'sycl::_V1::exception'\n"
             "  what():  level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n",
             "word");
-  check_log("K0508",
+  check_log("K0521",
             "Requested work-group size (2048) exceeds maximum value (1024) for the kernel \"wide\" \n",
             "group");
 }

@@ -11,9 +11,9 @@ namespace {
 constexpr const char* kExplainFooter = R"(
 Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a tracer's 0x1879048195, OpenCL's -5 or
 CL_OUT_OF_RESOURCES, SYCL's UR_RESULT_ERROR_… or PI_ERROR_…, and Kiln's K0101.
-Logs: onetrace, unitrace and ze_tracer with -c, the loader's validation layer, debug messages of Intel's driver
-(NEOReadDebugKeys=1 PrintDebugMessages=1), build logs, Kiln's own messages as text and JSON, and what the program wrote
-on stderr. Any size.
+Logs: what the program wrote on stderr, the kernel's (dmesg), build logs, onetrace, unitrace and ze_tracer with -c, the
+loader's validation layer, debug messages of Intel's driver (NEOReadDebugKeys=1 PrintDebugMessages=1), Kiln's own
+messages as text and JSON; all of them in one file too. Any size. docs/explain.md says more.
 
 Exit status: 0 explained, 1 no failure found in the log, 2 neither a code nor a file, or a file that cannot be read.)";
 

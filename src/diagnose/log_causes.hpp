@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What can be behind a failure: the causes, and the sentences that tell of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace kiln::detail {
+
+enum class Cause : std::uint8_t {
+  none,
+  slm,
+  scratch,
+  private_memory,
+  build,
+  driver_abort,
+  page_fault,
+  memory_full,
+  misuse,
+  unresolved,
+  hang,
+  too_large,
+  host_memory,
+  no_device,
+  permission,
+  library,
+  fp64,
+  sub_group,
+  argument_size,
+  compiler_crash,
+  group_size,
+  other_target,
+  small_bar,
+  peer,
+  spirv,
+  wedged,
+  kernel_driver,
+};
+
+struct CauseText {
+  Cause cause;
+  std::string_view code;     ///< "K0511"
+  std::string_view message;  ///< of the diagnostic
+  std::string_view name;     ///< where it is one of several that are possible
+  std::string_view help[4];  ///< empty ones behind
+  std::string_view decide;   ///< what tells whether it is this one
+};
+[[nodiscard]] const CauseText& text_of(Cause cause);
+
+/// A sentence that tells of a cause. All in small letters.
+struct Rule {
+  std::string_view word;     ///< in the line,
+  std::string_view also;     ///< and this,
+  std::string_view without;  ///< and not this; empty: nothing
+  Cause cause;
+  std::uint8_t rank;            ///< of several sentences the highest counts, of equal ones the first
+  Cause or_else = Cause::none;  ///< the sentence leaves this one open too
+  std::string_view message{};   ///< instead of the cause's own
+};
+[[nodiscard]] std::span<const Rule> log_rules();
+
+constexpr std::uint8_t kCodeRank = 55;      ///< of a result code; what ranks higher says more
+constexpr std::uint8_t kNoDeviceRank = 40;  ///< of one that says only that there is no device
+constexpr std::uint8_t kSentenceRank = 90;  ///< of one that names the cause itself
+
+}  // namespace kiln::detail

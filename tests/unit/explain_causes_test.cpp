@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Logs of other people's programs: which cause is found, whatever form it has, and what is no failure.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "diagnose/log_code.hpp"
+#include "diagnose/word_finder.hpp"
+#include "kiln/explain.hpp"
+#include "unit/golden.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+std::optional<Diagnostic> cause_of(std::string_view log) {
+  LogReader reader;
+  for (std::size_t start = 0; start < log.size();) {
+    const std::size_t end = std::min(log.find('\n', start), log.size());
+    reader.line(log.substr(start, end - start));
+    start = end + 1;
+  }
+  return reader.finding();
+}
+
+void check_cause(const char* code, std::string_view log, const std::string& variant = "") {
+  CAPTURE(log);
+  const auto finding = cause_of(log);
+  REQUIRE(finding);
+  check_diagnostic(code, *finding, variant);
+}
+
+std::string cause_code(std::string_view log) {
+  const auto finding = cause_of(log);
+  return finding ? finding->code : "";
+}
+
+const DiagnosticRow* row_of(const Diagnostic& diagnostic, std::string_view label) {
+  for (const DiagnosticRow& row : diagnostic.rows)
+    if (row.label == label) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("K0511 to K0527: one golden text each") {
+  check_cause("K0511",
+              "level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n"
+              "[10140.7] i915 0000:03:00.0: [drm] GPU HANG: ecode 12:10:85defffa, in repro [7742]\n"
+              "[10140.7] i915 0000:03:00.0: [drm] repro[7742] context reset due to GPU hang\n");
+  check_cause("K0512",
+              "RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried "
+              "to allocate "
+              "7.62 GiB (GPU  0; 15.11 GiB total capacity; 334.79 MiB already allocated)\n");
+  check_cause("K0513",
+              "projected to use 20798 MiB of device memory vs. 31827 MiB of free device memory\n"
+              "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1\n"
+              "can't allocate 21583089664 Bytes of memory on device\n");
+  check_cause("K0513",
+              "Memory cgroup out of memory: Killed process 1217 (llama-server) total-vm:83886080kB\n",
+              "cgroup");
+  check_cause("K0514", "[ERROR] zeInit failed with error 2013265921\n");
+  check_cause("K0515", "failed to open /dev/dri/renderD128: Permission denied\n");
+  check_cause("K0516",
+              "ImportError: libze_loader.so.1: cannot open shared object file: No such file or directory\n");
+  check_cause("K0517",
+              "error: Double type is not supported on this platform.\nin kernel: 'scale'\n"
+              "error: backend compiler failed build.\n -11 (CL_BUILD_PROGRAM_FAILURE)\n");
+  check_cause("K0518", "  what():  Sub-group size 8 is not supported on the device\n");
+  check_cause(
+      "K0519",
+      "error: Total size of kernel arguments exceeds limit! Total arguments size: 2072, limit: 2048\n");
+  check_cause("K0520",
+              "IGC: Internal Compiler Error: Segmentation violation\nBuild failed with error code: -11\n");
+  check_cause("K0521",
+              "Non-uniform work-groups are not supported by the target device -54 "
+              "(PI_ERROR_INVALID_WORK_GROUP_SIZE)\n");
+  check_cause("K0522", "  what():  No kernel named _ZTS6vector was found\n");
+  check_cause(
+      "K0523",
+      "WARNING: Resizable BAR not detected for device 0000:42:00.0\nzeInit: ZE_RESULT_ERROR_UNINITIALIZED\n");
+  check_cause(
+      "K0524",
+      "RuntimeError: oneCCL: ze_call.cpp:28 do_call: EXCEPTION: ze error at zeMemOpenIpcHandle, code: "
+      "ZE_RESULT_ERROR_INVALID_ARGUMENT\n");
+  check_cause("K0525", "InvalidModule: Invalid SPIR-V module: incorrect SPIR-V version number 1.4\n");
+  check_cause("K0526",
+              "xe 0000:03:00.0: [drm] *ERROR* Tile0: GT0: reset failed (-ETIMEDOUT)\n"
+              "xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.\n");
+  check_cause(
+      "K0527",
+      "xe 0000:00:02.0: [drm] *ERROR* GT0: Unsupported GuC v70.20.0! v70.29.2 or newer is required\n");
+}
+
+TEST_CASE("a code is found however it is written, and the same cause behind it") {
+  for (const char* line :
+       {"zeMemAllocDevice failed: 0x70000003", "zeMemAllocDevice returned 1879048195",
+        "zeMemAllocDevice error 70000003", "zeMemAllocDevice: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
+        "clCreateBuffer failed (-4)", "clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE",
+        "urUSMDeviceAlloc failed with error 39",
+        "malloc_device: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
+        "malloc_device: Native API failed. Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES)",
+        "hipMalloc: hipErrorOutOfMemory (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY )",
+        "<<<< [2] zeMemAllocDevice [9 ns] ptr = 0 -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)"}) {
+    CAPTURE(line);
+    const auto finding = cause_of(line);
+    REQUIRE(finding);
+    CHECK(finding->code == "K0507");
+    REQUIRE(row_of(*finding, "undecided"));
+    CHECK(row_of(*finding, "undecided")->text.find("shared local memory") == std::string::npos);
+  }
+  CHECK(detail::find_code("Level-Zero error:700000041879048196") == "1879048196");
+  CHECK(detail::find_code("GPUDeviceStub::init zeInit error: 78000001") == "2013265921");
+  CHECK(detail::find_code("err: clFinish -5.") == "-5");
+  CHECK(detail::find_code("UR error: urEnqueueKernelLaunch returned 20") == "UR_RESULT_ERROR_DEVICE_LOST");
+}
+
+TEST_CASE("every code of OpenCL and UR is one of Level Zero's underneath") {
+  for (std::uint32_t number = 1; number <= 70; ++number)
+    if (const std::string_view name = detail::ur_name(number); !name.empty()) {
+      CAPTURE(name);
+      CHECK(explain_code("UR_RESULT_ERROR_" + std::string(name)));
+    }
+  CHECK(explain_code("-14")->meaning ==
+        explain_code("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST")->meaning);
+  CHECK(explain_code("-1001"));
+  CHECK_FALSE(explain_code("-1000"));
+  CHECK_FALSE(explain_code("CL_DEVICE_NAME"));
+  // Memory that could not be had is not blamed on SLM.
+  for (const char* name : {"-4", "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"}) {
+    const auto meaning = explain_code(name);
+    for (const std::string& cause : meaning->causes) CHECK(cause.find("SLM") == std::string::npos);
+  }
+}
+
+TEST_CASE("the call decides which cause comes first, on its own line and on lines beside it") {
+  const std::string code = "level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n";
+  CHECK(cause_code("in sycl::malloc_device\n" + code) == "K0507");
+  CHECK(cause_code("clEnqueueNDRangeKernel\n" + code) == "K0501");
+  CHECK(cause_code("auto tile = local_accessor<float>(n, h);\n" + code) == "K0501");
+  CHECK(cause_code(code + "SYCL error: CHECK_TRY_ERROR((*stream).memcpy(dst, src, n).wait())\n") == "K0507");
+  CHECK(cause_code("torch.xpu.synchronize()\n" + code) == "K0511");
+  CHECK(cause_code("zeKernelCreate returned 0x70000003\n") == "K0503");
+  CHECK(cause_code("zeModuleCreate returned 0x70000003\n") == "K0501");
+  CHECK(cause_code("zeMemAllocHost returned 0x70000002\n") == "K0513");
+  CHECK(cause_code(
+            "Error during the build of OpenCL program. Build log:\nocl,errcode -6,CL_OUT_OF_HOST_MEMORY\n") ==
+        "K0516");
+}
+
+TEST_CASE("the amounts of an allocator tell a full device from a limit, a share and the host's memory") {
+  const auto of = [](const std::string& amounts) {
+    return cause_code("XPU out of memory. Tried to allocate " + amounts);
+  };
+  CHECK(of("32.00 GiB. GPU 0 has a total capacity of 11.59 GiB of which 9.01 GiB is free.") == "K0507");
+  CHECK(of("1.84 GiB. GPU 0 has a total capacity of 22.71 GiB of which 0.00 GiB is free.") == "K0507");
+  CHECK(of("4.66 GiB. GPU 0 has a total capacity of 5.65 GiB of which 5.65 GiB is free.") == "K0512");
+  CHECK(of("8.11 GiB. GPU 0 has a total capacity of 16.54 GiB of which 16.54 GiB is free. 8.27 GiB allowed; "
+           "Of the "
+           "allocated memory 0 bytes is allocated") == "K0507");
+  CHECK(of("512.00 MiB. GPU 0 has a total capacity of 30.90 GiB of which 11.71 GiB is free. Of the allocated "
+           "memory 19.00 "
+           "GiB is allocated") == "K0513");
+  CHECK(of("1.71 GiB (GPU 0; 15.56 GiB total capacity; 0 bytes already allocated; 0 bytes reserved)") ==
+        "K0512");
+  CHECK(of("1.71 GiB (GPU 0; 15.56 GiB total capacity; 14.50 GiB already allocated; 15 GiB reserved)") ==
+        "K0507");
+  CHECK(cause_code("can't allocate 20731101184 Bytes of memory on device\n") == "K0512");
+  CHECK(cause_code("can't allocate 595591168 Bytes of memory on device\n") == "K0507");
+  CHECK(cause_code("[GPU] Exceeded max size of memory object allocation: requested 1258291200 bytes, but max "
+                   "alloc size "
+                   "supported by device is 1073741824 bytes.") == "K0512");
+}
+
+TEST_CASE("many lines of one failure are one explanation, and the kernel's log says more than the code") {
+  const std::string runtime =
+      "RuntimeError: level_zero backend failed with error: 20 (UR_RESULT_ERROR_DEVICE_LOST)\n";
+  const std::string kernel =
+      "xe 0000:c3:00.0: [drm] Tile0: GT0: Engine memory CAT error [18]: class=ccs, logical_mask: 0x1, "
+      "guc_id=11\n"
+      "xe 0000:c3:00.0: [drm] Tile0: GT0: Timedout job: seqno=4, lrc_seqno=4, guc_id=11, flags=0x0 in python "
+      "[412]\n";
+  for (const std::string& log : {runtime + kernel, kernel + runtime}) {
+    const auto finding = cause_of(log);
+    REQUIRE(finding);
+    CHECK(finding->code == "K0506");
+    CHECK(row_of(*finding, "engine")->text == "ccs");
+    CHECK(row_of(*finding, "process")->text == "python [412]");
+    CHECK(row_of(*finding, "code")->text.starts_with("UR_RESULT_ERROR_DEVICE_LOST, line "));
+    CHECK_FALSE(row_of(*finding, "undecided"));
+  }
+  CHECK(row_of(*cause_of("Fence expiration time out i915-0000:06:00.0:openarc[88121]:1f42!"), "process")
+            ->text == "openarc[88121]");
+  // A sentence of the compiler is more than the code that follows it, and than the words around it.
+  CHECK(cause_code(
+            "The program was built for 1 devices\nBuild program log for 'Intel(R) Arc(TM)':\n"
+            "error: Double type is not supported on this platform.\nerror: backend compiler failed build.\n"
+            "-11 (CL_BUILD_PROGRAM_FAILURE)\n") == "K0517");
+}
+
+TEST_CASE("ordinary text is no failure") {
+  for (const char* log : {
+           "[1/9] Compiling C++ object error_code.o\n0 errors, 0 warnings\nexit status 0\nerrors: "
+           "0\nreturned 0\n",
+           "test.cpp:5: warning: enumeration value 'ZE_RESULT_ERROR_DEVICE_LOST' not handled in switch "
+           "[-Wswitch]\n",
+           "  case CL_OUT_OF_RESOURCES: return \"CL_OUT_OF_RESOURCES\";\n",
+           "#define UR_RESULT_ERROR_OUT_OF_RESOURCES 40\n",
+           "gcc -DCL_TARGET_OPENCL_VERSION=300 -DCL_USE_DEPRECATED_OPENCL_1_2_APIS -c a.c\n",
+           "openlibm.obj : error LNK2001: unresolved external symbol _sinf\n",
+           "/usr/bin/ld: main.o: in function `main': main.c:(.text+0x9): undefined reference to `missing'\n",
+           "ld.lld: error: undefined symbol: missing\n",
+           "subprocess.CalledProcessError: Command died with exit status -11\nExit Code: -6\nreturned -5\n",
+           "RuntimeError: CUDA out of memory. Tried to allocate 2.26 GiB (GPU 0; 6.00 GiB total capacity)\n",
+           "amdgpu 0000:3d:00.0: amdgpu: ring gfx timeout\n[drm:amdgpu_job_timedout [amdgpu]] *ERROR* "
+           "Timedout job\n",
+           "i915 0000:00:02.0: [drm] GuC firmware i915/adlp_guc_70.bin version 70.5.1\ni915 0000:00:02.0: "
+           "[drm] HuC "
+           "authenticated\nxe 0000:03:00.0: [drm] Attempting to resize bar from 256MiB -> 16384MiB\n"
+           "xe 0000:03:00.0: [drm] BAR2 resized to 16384M\nxe 0000:03:00.0: [drm] Xe device coredump has "
+           "been deleted.\n",
+           "misc dxg: dxgk: dxgkio_query_adapter_info: Ioctl failed: -22\n",
+           "[opencl:cpu][opencl:0] Intel(R) OpenCL\n[opencl:gpu][opencl:1] Intel(R) Arc(TM) Graphics\n",
+           "ZE_LOADER_DEBUG_TRACE:Load Library of libze_intel_vpu.so.1 failed with libze_intel_vpu.so.1: "
+           "cannot open "
+           "shared object file: No such file or directory\nZE_LOADER_DEBUG_TRACE:Loading Driver "
+           "libze_intel_gpu.so.1\n",
+           "get_memory_info: [warning] ext_intel_free_memory is not supported (export/set "
+           "ZES_ENABLE_SYSMAN=1 to support), "
+           "use total memory as free memory\n",
+           "Number of platforms                               2\n  Global memory size  16704737280 "
+           "(15.56GiB)\n",
+           "gcc: internal compiler error: Segmentation fault signal terminated program cc1plus\n",
+           "ZE_RESULT_SUCCESS(0x0)\nUR <--- Device->initialize()(UR_RESULT_SUCCESS)\nCL_SUCCESS\n",
+           "build 1879048000 of 2026, 0x7000 bytes, version 1.6.33578, job 70000003x, step 21474\n",
+           "loss 0.70000003, rate -5, error -0.5, ratio -11.3, failed tests: 0\n",
+       }) {
+    CAPTURE(log);
+    const auto finding = cause_of(log);
+    CHECK_MESSAGE(!finding, (finding ? to_text(*finding) : ""));
+  }
+}
+
+TEST_CASE("words are found together as each alone, whatever their prefixes and suffixes share") {
+  std::mt19937 random(7);
+  const auto text = [&](std::size_t most) {
+    std::string made(1 + random() % most, 'a');
+    for (char& c : made) c = static_cast<char>('a' + random() % 3);
+    return made;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> made;
+    for (int i = 0; i < 12; ++i) made.push_back(text(5));
+    const std::vector<std::string_view> words(made.begin(), made.end());
+    const detail::WordFinder finder(words);
+    std::string line = text(40);
+    const auto found = finder.find(line);
+    for (std::size_t i = 0; i < words.size(); ++i) CHECK(found[i] == (line.find(words[i]) != line.npos));
+    for (char& c : line) c = static_cast<char>(c - 'a' + 'A');
+    CHECK(finder.find(line) == found);
+  }
+}
