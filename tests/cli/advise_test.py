@@ -2,11 +2,11 @@
 # `kiln run … --advise`: alternatives that are run, refused with a reason, ranked, and true.
 import json
 import pathlib
-import shutil
 import tempfile
 import unittest
 
 from command import kiln
+from front_end import needs_opencl_c
 
 SOURCE = '''
 __attribute__((intel_reqd_sub_group_size(16)))
@@ -72,7 +72,7 @@ class Advise(unittest.TestCase):
         return {each['words']: each['refused'] for each in advice['tried'] if each['refused'] is not None}
 
 
-@unittest.skipUnless(shutil.which('ocloc'), 'ocloc is not installed')
+@needs_opencl_c
 class File(Advise):
     def test_the_best_is_what_it_says_and_costs_what_a_run_of_its_own_counts(self):
         advice, answer = self.advice(*STRIDED)

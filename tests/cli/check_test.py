@@ -4,11 +4,12 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import tempfile
 import unittest
+
+from front_end import needs_opencl_c
 
 KILN = os.environ['KILN']
 KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
@@ -54,13 +55,6 @@ def source(name, text):
         path = pathlib.Path(folder, name)
         path.write_text(text)
         yield path
-
-
-def ocloc_compiles():
-    if not shutil.which('ocloc'):
-        return False
-    with source('k.cl', 'kernel void k(global int* o) { o[0] = 1; }') as path:
-        return kiln(str(path), '--target', 'tgllp').returncode == 0
 
 
 class FakeOcloc(unittest.TestCase):
@@ -139,7 +133,7 @@ class FakeOcloc(unittest.TestCase):
             self.assertEqual([each.name for each in pathlib.Path(folder).iterdir()], ['pids'])
 
 
-@unittest.skipUnless(ocloc_compiles(), 'no ocloc that compiles OpenCL C')
+@needs_opencl_c
 class RealOcloc(unittest.TestCase):
     def test_source_that_fits_pvc_but_not_dg2_and_finds_its_header_and_options(self):
         with source('large.cl', '#include "items.h"\n' + LARGE_SLM) as path:

@@ -9,6 +9,7 @@ import unittest
 import xml.etree.ElementTree as xml_tree
 
 from command import KERNELS, kiln
+from front_end import needs_opencl_c
 
 SAXPY = str(KERNELS / 'saxpy.spv')
 ARGUMENTS = ('--arg', 'a=2', '--arg', 'x=iota:1000', '--arg', 'y=ones:1000', '--arg', 'n=1000')
@@ -109,7 +110,7 @@ class Spirv(Case):
         self.assertIn('K0102', done.stderr)
 
 
-@unittest.skipUnless(shutil.which('ocloc'), 'ocloc is not installed')
+@needs_opencl_c
 class OpenClC(Case):
     def test_a_source_is_compiled_and_its_types_are_known(self):
         answer = self.json_of(f'{self.source}:scale', '--arg', 'in=iota:100', '--arg', 'out=out:100', '--arg', 'by=-3')
@@ -220,7 +221,7 @@ class SeveralRuns(Case):
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn('K0436', done.stderr)
 
-    @unittest.skipUnless(shutil.which('ocloc'), 'ocloc is not installed')
+    @needs_opencl_c
     def test_other_options_differ(self):
         source = self.folder / 'by.cl'
         source.write_text('__kernel void k(__global int* a) { a[get_global_id(0)] = BY; }')

@@ -12,6 +12,7 @@ import unittest
 import xml.etree.ElementTree as xml_tree
 
 from command import KERNELS, kiln
+from front_end import needs_opencl_c
 
 SAXPY = str(KERNELS / 'saxpy.spv')
 ARGUMENTS = ('--arg', 'a=2', '--arg', 'x=iota:10', '--arg', 'y=ones:10', '--arg', 'n=10')
@@ -200,7 +201,7 @@ class Suite(Case):
         self.assertEqual(xml_tree.parse(xml).getroot()[0].get('name'), 'a\ufffd\ufffdb')
 
 
-@unittest.skipUnless(shutil.which('ocloc'), 'ocloc is not installed')
+@needs_opencl_c
 class Sources(Case):
     def kernel(self, name):
         """A file with this kernel alone: each is compiled for the device."""
