@@ -3,6 +3,7 @@
 #include "drivers/cpu/compiler/late_program.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <new>
@@ -37,11 +38,12 @@ class LateProgram : public Program {
     for (const DescribedKernel& kernel : all_) {
       kernels_.push_back(
           {kernel.facts, nullptr, kernel.group_size_hint, kernel.refused, kernel.grid_barrier});
-      if (kernel.refused.empty()) {
-        place_.push_back(kernels_.size() - 1);
-        with_code_.push_back(kernel);
-      }
+      number_.push_back(kernel.refused.empty() ? with_code_.size() : all_.size());
+      if (!kernel.refused.empty()) continue;
+      place_.push_back(kernels_.size() - 1);
+      with_code_.push_back(kernel);
     }
+    ready_ = std::vector<std::atomic<bool>>(place_.size());
     states_.resize(place_.size());
     loaded_.resize(place_.size());
   }
@@ -56,10 +58,10 @@ class LateProgram : public Program {
 
   BuildStatus make_ready(const CompiledKernel* kernel, std::string& log) const override {
     if (kernel == nullptr) return make_binary(log);
-    const auto place = static_cast<std::size_t>(kernel - kernels_.data());
-    const auto found = std::ranges::find(place_, place);
-    if (found == place_.end()) return BuildStatus::build_failure;
-    return compile_one(static_cast<std::size_t>(found - place_.begin()), log);
+    const std::size_t number = number_[static_cast<std::size_t>(kernel - kernels_.data())];
+    if (number >= place_.size()) return BuildStatus::build_failure;  // has no code
+    if (ready_[number].load(std::memory_order_acquire)) return BuildStatus::ok;
+    return compile_one(number, log);
   }
 
  private:
@@ -211,6 +213,7 @@ class LateProgram : public Program {
       kernels_[place_[kernel]].facts.private_size = (*described)[i].facts.private_size;
       kernels_[place_[kernel]].entry = &loaded_[kernel];
       states_[kernel] = State::ready;
+      ready_[kernel].store(true, std::memory_order_release);
     }
     piece.well = true;
   }
@@ -220,13 +223,15 @@ class LateProgram : public Program {
   std::vector<DescribedKernel> with_code_;
   const std::string flags_;
   const unsigned seconds_;
-  std::vector<std::size_t> place_;  // in kernels_, of those with code
+  std::vector<std::size_t> place_;   // in kernels_, of those with code
+  std::vector<std::size_t> number_;  // the other way; those without have one that is too large
 
   mutable std::mutex binary_mutex_;  // before mutex_
   mutable std::vector<std::byte> binary_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   mutable std::vector<State> states_;
+  mutable std::vector<std::atomic<bool>> ready_;  // the same without the lock, which many threads would share
   mutable std::vector<Part> parts_;
   mutable std::vector<LoadedKernel> loaded_;
   mutable std::vector<CompiledKernel> kernels_;  // entry and private memory are set when a kernel gets ready
