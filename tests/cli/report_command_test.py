@@ -107,6 +107,18 @@ class Report(unittest.TestCase):
             self.assertEqual(run(*arguments).returncode, 2, arguments)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_several_runs_have_pages_too(self):
+        page = self.folder / 'page.html'
+        for arguments in (['saxpy', '--size', '1000', '--sweep', 'group=32,64', '--repeat', '2'],
+                          ['saxpy', '--size', '1000', '--against', 'group=32', '--counters']):
+            done = run(*arguments, '--device', 'cpu', '--report', str(page))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(str(page), done.stdout)
+            self.assertIn('<h1>', page.read_text())
+            done = run(*arguments, '--device', 'cpu', '--json', '--report', str(self.folder / 'none' / 'page.html'))
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn('K0410', done.stderr)
+
     def test_source_lines_beside_the_kernel(self):
         source = b'first\nsecond\n  y[i] = "<b>" & \xff;\nfourth\n'
         (self.folder / 'saxpy.spv').write_bytes(with_lines((KERNELS / 'saxpy.spv').read_bytes(), 3, source))

@@ -159,6 +159,74 @@ TEST_CASE("text from outside stays text") {
   CHECK(times(article, "&lt;script&gt;") >= 2);  // the kernel's name, and the memory's
 }
 
+TEST_CASE("text from outside stays text on the pages of several runs") {
+  const std::string evil = "<script>alert(1)</script>\"'\x1b";
+  const auto check_safe = [](const std::string& html, std::size_t least) {
+    CHECK(html.find("<script") == html.npos);
+    CHECK(html.find('\x1b') == html.npos);
+    CHECK(times(html, "&lt;script&gt;") >= least);
+    CHECK(unbalanced(html).empty());
+  };
+  Json swept{
+      {"group", 16u}, {"groups", {1u, 1u, 1u}}, {"host_ms", 1.5}, {"device_ms", 0.5}, {"right", nullptr}};
+  swept["same"] = true;
+  swept["occupancy"] = {{"percent", 50u}, {"limit", evil}};
+  Json sweep{{"kernel", evil}, {"device", evil}, {"best", 16u}, {"occupancy_of", evil}, {"ok", nullptr}};
+  sweep["sweep"].push_back(swept);
+  sweep["sweep"].push_back({{"group", 32u}, {"refused", evil}});
+  check_safe(sweep_page(sweep, true), 6);
+
+  Json side{{"kernel", evil},   {"file", evil},   {"device", evil},
+            {"device_ms", 1.5}, {"host_ms", 2.5}, {"build_ms", 3.5}};
+  side["counters"]["totals"][evil + "_x"] = {{"accesses", 1u}, {"lines", 2u}};
+  Json against{{"this", side}, {"other", side}, {"ok", false}};
+  against["buffers"].push_back(
+      {{"name", evil}, {"numbers", 4u}, {"differ", 1u}, {"index", 2u}, {"largest", nullptr}});
+  against["buffers"][0]["here"] = evil;
+  against["buffers"][0]["there"] = evil;
+  check_safe(against_page(against, false), 12);
+
+  Json run = run_of({});
+  Json trial{{"words", "`" + evil + "` x"}, {"refused", evil}, {"how", Json::array()}};
+  run["advice"] = {{"best", 0u}, {"cut", true}, {"product", evil}, {"basis", evil}};
+  run["advice"]["tried"].push_back(trial);
+  run["advice"]["not_tried"].push_back({{"what", evil}, {"why", evil}});
+  check_safe(report_page(run, {}), 5);
+}
+
+TEST_CASE("a sweep names the best, and two runs say whether they agree") {
+  const auto swept = [](std::uint64_t group, double time) {
+    Json json{
+        {"group", group}, {"groups", {4u, 1u, 1u}}, {"host_ms", 9.5}, {"device_ms", time}, {"right", true}};
+    json["same"] = true;
+    return json;
+  };
+  Json sweep{{"kernel", "k"}, {"device", "d"}, {"best", 64u}, {"occupancy_of", nullptr}, {"ok", true}};
+  sweep["sweep"] = {swept(32, 4.5), swept(64, 1.5), swept(128, 3.0)};
+  const std::string page = sweep_page(sweep, true);
+  CHECK(page.find("<h1>Groups of <data value=\"64\">64</data> are the fastest on this device</h1>") !=
+        page.npos);
+  CHECK(page.find(number(3.0) + " ×") != page.npos);
+  CHECK(page.find("times are those of the CPU device") != page.npos);
+  CHECK(sweep_page(sweep, false).find("times are those of the CPU device") == std::string::npos);
+  sweep["sweep"][1]["right"] = false;
+  sweep["best"] = 128u;
+  CHECK(sweep_page(sweep, true).find("<h1>The answer is wrong") != std::string::npos);
+
+  const auto side = [](const char* kernel, double time) {
+    return Json{
+        {"kernel", kernel}, {"device", "d"}, {"device_ms", time}, {"host_ms", time}, {"build_ms", 1.5}};
+  };
+  Json against{{"this", side("a", 4.0)}, {"other", side("b", 2.0)}, {"buffers", Json::array()}, {"ok", true}};
+  CHECK(against_page(against, true)
+            .find("<h1>The answers agree; the second is <data value=\"2.0\">2</data> times as "
+                  "fast on this device</h1>") != std::string::npos);
+  against["ok"] = nullptr;
+  CHECK(against_page(against, true).find("<h1>The answers were not compared") != std::string::npos);
+  against["ok"] = false;
+  CHECK(against_page(against, true).find("<h1>The answers differ") != std::string::npos);
+}
+
 TEST_CASE("the page asks for nothing from elsewhere") {
   const std::string page = report_page(run_of({}), {});
   CHECK(page.find("default-src 'none'") != page.npos);

@@ -180,8 +180,8 @@ void define_run(CLI::App& app, Action& action) {
       ->excludes(repeat);
   CLI::Option* report =
       add_text(*command, "--report", options->report, kFile,
-               "Write the run as an HTML page to this file, with counters on the CPU device")
-          ->excludes(repeat)
+               "Write the run as an HTML page to this file, with counters on the CPU device; of --sweep and "
+               "--against what they compare")
           ->check(needs_a_value);
   CLI::Option* list = add_flag(*command, "--list", options->list, "Name the samples");
   add_flag(*command, "--all", options->all,
@@ -214,12 +214,10 @@ void define_run(CLI::App& app, Action& action) {
            "How far a number may be from what --expect says, absolutely and in relation to it");
   CLI::Option* sweep = add_text(*command, "--sweep", options->sweep, "group=LOW..HIGH",
                                 "Run the kernel in groups of these sizes, and name the best: group=16..1024")
-                           ->excludes(report)
                            ->check(needs_a_value);
   add_text(*command, "--against", options->against, "OTHER",
            "Run another too, and compare: FILE[:KERNEL], :KERNEL, device=DEVICE, options=OPTIONS or "
            "group=X; of a sample another sample, or group=X")
-      ->excludes(report)
       ->excludes(sweep)
       ->check(needs_a_value);
   CLI::Option* advise =
@@ -238,6 +236,10 @@ void define_run(CLI::App& app, Action& action) {
     if (options->kernel.empty() && !options->list && !options->all)
       throw Misuse(usage_error("`kiln run` needs a kernel file, the name of a sample, --all or --list",
                                {"`kiln run --list` names the samples"}));
+    if (!options->report.empty() && options->repeat > 1 && options->sweep.empty() && options->against.empty())
+      throw Misuse(
+          usage_error("--report counts one run, and --repeat makes several",
+                      {"leave out --repeat, or give --sweep or --against, which only compare times"}));
     if ((options->all || options->list) && options->has_kernel_options())
       throw Misuse(
           usage_error("--all and --list are of the samples, which take no arguments, groups or options",

@@ -30,12 +30,6 @@ std::string neighbours_cell(const Json& instruction) {
          " B";
 }
 
-/// "SLM reads" for "slm_reads".
-std::string shown_total(const std::string& name) {
-  const auto at = name.find('_');
-  return at == name.npos ? name : shown_memory(name.substr(0, at)) + " " + name.substr(at + 1);
-}
-
 /// What the instructions of one line sum up to.
 struct LineSum {
   std::uint64_t accesses = 0, most_lines = 0, conflict_turns = 0;
@@ -54,6 +48,11 @@ std::map<std::uint64_t, LineSum> sums_by_line(const Json& counters) {
 }
 
 }  // namespace
+
+std::string shown_total(const std::string& name) {
+  const auto at = name.find('_');
+  return at == name.npos ? name : shown_memory(name.substr(0, at)) + " " + name.substr(at + 1);
+}
 
 std::string source_section(const Json& counters, const ReportFacts& facts,
                            const std::vector<Finding>& found) {

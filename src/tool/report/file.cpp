@@ -75,7 +75,7 @@ ReportFacts report_facts(const OpenDevice& device, const CheckedKernel& kernel, 
 }
 
 Error unwritable_report(const std::string& path, std::string reason) {
-  return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
+  return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln",
                {"K0410",
                 "report `" + path + "` cannot be written",
                 {{"reason", std::move(reason)}},

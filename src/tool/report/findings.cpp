@@ -322,7 +322,10 @@ void add_tried(const Json& run, std::vector<Finding>& found) {
     finding.diagnostic.rows.push_back(
         {"hardware threads with work",
          given["occupancy"]["percent"].dump() + " % to " + best["occupancy"]["percent"].dump() + " %"});
-  for (const Json& how : best["how"]) finding.diagnostic.help.push_back(how.get<std::string>());
+  for (const Json& each : best["how"]) {
+    const std::string how = each.get<std::string>();
+    finding.diagnostic.help.push_back(how.starts_with("--") ? "`" + how + "`" : how);
+  }
   finding.diagnostic.help.push_back("measure it on a GPU: what is counted here is no time");
   found.push_back(std::move(finding));
 }

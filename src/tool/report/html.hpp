@@ -16,6 +16,12 @@ namespace kiln::tool {
 /// `escaped` as code, with a direction of its own: a name cannot reorder what stands around it. Pure.
 [[nodiscard]] std::string code(std::string_view text);
 
+/// Text of a diagnostic: what stands in backquotes is code. Pure.
+[[nodiscard]] std::string shown_text(const std::string& text);
+
+/// As a sentence begins. Pure.
+[[nodiscard]] std::string as_sentence(std::string text);
+
 /// 1234567 with narrow spaces for people and as `<data value="1234567">` for programs. Pure.
 [[nodiscard]] std::string number(std::uint64_t value);
 

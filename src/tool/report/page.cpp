@@ -4,7 +4,6 @@
 
 #include "tool/report/html.hpp"
 #include "tool/report/report.hpp"
-#include "tool/report/style.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -32,8 +31,7 @@ std::string answer_tag(const Json& run) {
 std::string glance(const Json& run, const ReportFacts& facts) {
   std::string html = "<dl class=\"glance\">";
   const auto tile = [&](const char* name, const std::string& value, const std::string& more) {
-    html +=
-        "<div><dt>" + std::string(name) + "</dt><dd>" + value + "<small>" + more + "</small></dd></div>\n";
+    html += glance_tile(name, value, more);
   };
   if (run["device_ms"].is_number())
     tile("Device time", number(run["device_ms"].get<double>()) + " ms",
@@ -57,26 +55,6 @@ std::string glance(const Json& run, const ReportFacts& facts) {
     tile("Occupancy", number(std::uint64_t{facts.core->occupancy.percent()}) + " %",
          std::string("limited by ") + to_string(facts.core->occupancy.limit));
   return html + "</dl>\n";
-}
-
-/// Text of a diagnostic; what stands in backquotes is code.
-std::string shown_text(const std::string& text) {
-  std::string html;
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-    end = std::min(text.find('`', at), text.size());
-    html += escaped(std::string_view(text).substr(at, end - at));
-    const std::size_t close = end < text.size() ? text.find('`', end + 1) : text.npos;
-    if (close == text.npos) return html + escaped(std::string_view(text).substr(end));
-    html += code(std::string_view(text).substr(end + 1, close - end - 1));
-    end = close;
-  }
-  return html;
-}
-
-/// As a sentence begins.
-std::string as_sentence(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
 }
 
 std::string headline(const Json& run, const std::vector<Finding>& found) {
@@ -167,56 +145,31 @@ std::string findings_section(const Json& run, const std::vector<Finding>& found,
       "</h2>\n";
   std::vector<const Picture*> shown;
   for (const Finding& finding : found) {
-    const Diagnostic& is = finding.diagnostic;
-    const bool error = is.severity == Severity::error;
-    html += "<article class=\"finding\"><div class=\"said\"><h3><b class=\"tag " +
-            std::string(error ? "bad" : "warn") + "\">" + escaped(is.code) + "</b> " +
-            shown_text(as_sentence(is.message)) + "</h3>\n";
-    for (const std::string& help : is.help) html += "<p class=\"help\">" + shown_text(help) + "</p>\n";
-    html += "<dl class=\"facts\">";
-    for (const DiagnosticRow& row : is.rows) {
-      const bool source = row.label.starts_with("line ");
-      html += std::string(source ? "<div class=\"whole\">" : "<div>") + "<dt>" + escaped(row.label) +
-              "</dt><dd>" +
-              (source             ? code(row.text)
-               : row.text.empty() ? number(row.value) + (row.unit.empty() ? "" : " " + escaped(row.unit))
-                                  : escaped(row.text)) +
-              "</dd></div>\n";
-    }
-    html += "</dl></div>\n";
     const Picture* picture = picture_of(finding, pictures);
-    if (picture && std::ranges::find(shown, picture) == shown.end()) {
-      html += figure(run["counters"], *picture);
-      shown.push_back(picture);
-    }
-    html += "</article>\n";
+    const bool is_new = picture && std::ranges::find(shown, picture) == shown.end();
+    html += finding_article(finding.diagnostic, is_new ? figure(run["counters"], *picture) : "");
+    if (is_new) shown.push_back(picture);
   }
   return html + "</section>\n";
 }
 
 std::string report_page(const Json& run, const ReportFacts& facts) {
-  const std::string kernel = escaped(run["kernel"].get<std::string>());
+  const std::string kernel = run["kernel"].get<std::string>();
   const std::vector<Finding> found = findings_of(run, facts);
   const std::vector<Picture> pictures =
       was_counted(run) ? pictures_of(run["counters"]) : std::vector<Picture>();
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-      kernel + " – Kiln</title>\n<style>" + kReportStyle + "</style>\n</head>\n<body>\n" + kReportPatterns +
-      "<header><p class=\"over\">Kiln " KILN_VERSION " · " + code(run["kernel"].get<std::string>()) + " on " +
-      escaped(run["device"].get<std::string>()) + " " + answer_tag(run) + "</p><h1>" + headline(run, found) +
-      "</h1>" + advice(run, facts, found) + "<p class=\"summary\">" + code(run["kernel"].get<std::string>()) +
-      ": " + escaped(facts.summary) + "</p></header>\n<main>\n" + glance(run, facts);
+  std::string html = glance(run, facts);
   html += findings_section(run, found, pictures);
+  html += advice_section(run);
   if (was_counted(run)) html += legend_section(run["counters"]);
   if (was_counted(run)) html += source_section(run["counters"], facts, found);
   if (was_counted(run)) html += access_section(run["counters"], found, pictures);
   html += predictions_section(run) + core_section(facts);
   if (was_counted(run)) html += counts_section(run["counters"]);
-  return html + run_section(run) + "</main>\n</body>\n</html>\n";
+  return whole_page(
+      {kernel, code(kernel) + " on " + escaped(run["device"].get<std::string>()) + " " + answer_tag(run),
+       headline(run, found), advice(run, facts, found), code(kernel) + ": " + escaped(facts.summary)},
+      html + run_section(run));
 }
 
 }  // namespace kiln::tool

@@ -65,6 +65,21 @@ void find_source(const std::filesystem::path& folder, const std::string& family,
 /// missing. Asks for nothing else, not even over a network. Pure.
 [[nodiscard]] std::string report_page(const Json& run, const ReportFacts& facts);
 
+/// What `kiln run … --sweep` and `--against` print as JSON, as pages. `is_cpu`: times are the CPU device's.
+/// Pure.
+[[nodiscard]] std::string sweep_page(const Json& sweep, bool is_cpu);
+[[nodiscard]] std::string against_page(const Json& comparison, bool is_cpu);
+
+/// What all pages have. All but the title is HTML.
+struct PageFrame {
+  std::string title, over, headline, lead, summary;
+};
+[[nodiscard]] std::string whole_page(const PageFrame& frame, const std::string& main);
+/// A diagnostic with its advice; `figure` beside it, or nothing. Pure.
+[[nodiscard]] std::string finding_article(const Diagnostic& diagnostic, const std::string& figure);
+/// One of those that a glance takes in. Pure.
+[[nodiscard]] std::string glance_tile(const char* name, const std::string& value, const std::string& more);
+
 /// Accesses of sub-groups that look the same, drawn once.
 struct Picture {
   std::string svg;
@@ -79,6 +94,8 @@ struct Picture {
 [[nodiscard]] std::string predictions_section(const Json& run);
 [[nodiscard]] std::string findings_section(const Json& run, const std::vector<Finding>& found,
                                            const std::vector<Picture>& pictures);
+/// What was tried by `--advise`; empty: nothing was.
+[[nodiscard]] std::string advice_section(const Json& run);
 /// Without those that `found` shows.
 [[nodiscard]] std::string access_section(const Json& counters, const std::vector<Finding>& found,
                                          const std::vector<Picture>& pictures);
@@ -103,6 +120,9 @@ struct Picture {
 
 /// "SLM" for "slm"; other names are words. Pure.
 [[nodiscard]] std::string shown_memory(const std::string& memory);
+
+/// "SLM reads" for "slm_reads". Pure.
+[[nodiscard]] std::string shown_total(const std::string& name);
 
 /// Where an instruction is: a line of the source, else a SPIR-V id. Pure.
 [[nodiscard]] std::string place_of(const Json& at);

@@ -81,6 +81,12 @@ tbody tr:last-child > * { border-bottom: 0; }
 #source td, #source th { padding-block: .1rem; border-bottom: 0; }
 #source pre { display: inline-block; }
 #source tbody th { color: var(--soft); text-align: right; }
+details { margin: .75rem 0; }
+summary { padding: .35rem 0; color: var(--hit); font-weight: 600; cursor: pointer; }
+.beside td:nth-child(2) pre { min-width: 12rem; max-width: 26rem; white-space: pre-wrap; }
+.beside td { border-bottom: 1px solid var(--line); }
+.beside td:last-child pre, .beside td:last-child { font-size: .82rem; }
+.kernel h2 small { display: block; font-size: .85rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(25rem, 100%), 1fr)); gap: 1.5rem 2rem; margin-top: 1rem; }
 figure { margin: 0; min-width: 0; break-inside: avoid; }
 figcaption .where { margin: .1rem 0 .4rem; }

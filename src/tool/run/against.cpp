@@ -11,6 +11,7 @@
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 #include "tool/kernel/npy.hpp"
+#include "tool/report/report.hpp"
 #include "tool/run/fault.hpp"
 #include "tool/run/file_command.hpp"
 
@@ -188,7 +189,7 @@ Result<int> run_against(const RunOptions& options, const FileRequest& request) {
   here["device_ms"] = outcome.executed ? Json(milliseconds(outcome.device)) : Json();
   // Where one of the two did not execute, there is nothing to compare.
   const bool compared = outcome.executed && (*there)["executed"].get<bool>();
-  if (options.json) {
+  const auto comparison = [&] {
     Json list = Json::array();
     for (const ComparedBuffer& each : buffers)
       list.push_back({{"name", each.name},
@@ -198,13 +199,21 @@ Result<int> run_against(const RunOptions& options, const FileRequest& request) {
                       {"largest", each.difference.largest <= 1e300 ? Json(each.difference.largest) : Json()},
                       {"here", each.difference.got},
                       {"there", each.difference.wanted}});
-    print({{"this", here},
-           {"other", *there},
-           {"buffers", std::move(list)},
-           {"ok", compared ? Json(agree) : Json()}});
+    return Json{{"this", here},
+                {"other", *there},
+                {"against", options.against},
+                {"buffers", std::move(list)},
+                {"ok", compared ? Json(agree) : Json()}};
+  };
+  if (!options.report.empty()) {
+    KILN_TRY(write_report(options.report, against_page(comparison(), device.kind == DeviceKind::cpu)));
+  }
+  if (options.json) {
+    print(comparison());
   } else {
     print_compared(here, *there, buffers, options.against);
     if (!compared) say("answers were not compared: a capture device gives none\n");
+    if (!options.report.empty()) say("  report       %s\n", options.report.c_str());
   }
   return agree ? kOk : kWrongAnswer;
 }

@@ -161,14 +161,20 @@ Result<int> compare_on(const OpenDevice& device, Side here, Side there, const Ru
   const bool executed = here.outcome.executed;
   const bool right = !here.outcome.mismatch && !there.outcome.mismatch;
   const bool agree = executed && same_answers(here.prepared, there.prepared);
+  const Json json{{"device", device.properties.name},
+                  {"this", side_json(here)},
+                  {"other", side_json(there)},
+                  {"against", options.against},
+                  {"same_answer", executed ? Json(agree) : Json()},
+                  {"ok", executed ? Json(right) : Json()}};
+  if (!options.report.empty()) {
+    KILN_TRY(write_report(options.report, against_page(json, device.kind == DeviceKind::cpu)));
+  }
   if (options.json)
-    print({{"device", device.properties.name},
-           {"this", side_json(here)},
-           {"other", side_json(there)},
-           {"same_answer", executed ? Json(agree) : Json()},
-           {"ok", executed ? Json(right) : Json()}});
+    print(json);
   else
     print_sides(device, here, there, agree);
+  if (!options.report.empty() && !options.json) say("  report       %s\n", options.report.c_str());
   if (!right)
     for (const Side* side : {&here, &there})
       if (side->outcome.mismatch)
@@ -218,7 +224,7 @@ Result<int> sweep_sample(const samples::Sample& sample, const RunOptions& option
     all.occupancy_basis = facts.core->basis;
   }
   if (first && all.none_ran()) return tl::unexpected(*std::move(first));
-  return report_sweep(all, options.json);
+  return report_sweep(all, options);
 }
 
 Result<int> compare_samples(const samples::Sample& sample, const RunOptions& options) {

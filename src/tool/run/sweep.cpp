@@ -108,7 +108,7 @@ Result<int> run_sweep(const RunOptions& options, const FileRequest& request) {
     all.occupancy_of = target->name;
     all.occupancy_basis = "the native code that ocloc makes for it";
   }
-  return report_sweep(all, options.json);
+  return report_sweep(all, options);
 }
 
 }  // namespace kiln::tool

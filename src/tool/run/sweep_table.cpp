@@ -8,6 +8,7 @@
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 #include "tool/kernel/specification.hpp"
+#include "tool/report/report.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -99,7 +100,24 @@ bool Sweep::none_ran() const {
   return std::ranges::all_of(sizes, [](const SweptSize& each) { return !each.refused.empty(); });
 }
 
-int report_sweep(const Sweep& sweep, bool json) {
+namespace {
+
+Json sweep_json(const Sweep& sweep, const SweptSize* best, bool right) {
+  const bool compared =
+      std::ranges::any_of(sweep.sizes, [](const SweptSize& each) { return each.right.has_value(); });
+  Json list = Json::array();
+  for (const SweptSize& each : sweep.sizes) list.push_back(swept_json(each));
+  Json all{{"kernel", sweep.kernel}, {"device", sweep.device.properties.name}, {"sweep", std::move(list)}};
+  all["best"] = best ? Json(best->size) : Json();
+  all["occupancy_of"] = sweep.occupancy_of.empty() ? Json() : Json(sweep.occupancy_of);
+  if (sweep.barriers_a_group) all["barriers_a_group"] = *sweep.barriers_a_group;
+  all["ok"] = compared ? Json(right) : Json();
+  return all;
+}
+
+}  // namespace
+
+Result<int> report_sweep(const Sweep& sweep, const RunOptions& options) {
   const SweptSize *best = nullptr, *slowest = nullptr;
   for (const SweptSize& each : sweep.sizes) {
     if (!each.refused.empty() || each.is_wrong() || !each.outcome.executed) continue;
@@ -107,17 +125,12 @@ int report_sweep(const Sweep& sweep, bool json) {
     if (!slowest || each.outcome.device > slowest->outcome.device) slowest = &each;
   }
   const bool right = std::ranges::none_of(sweep.sizes, &SweptSize::is_wrong);
-  const bool compared =
-      std::ranges::any_of(sweep.sizes, [](const SweptSize& each) { return each.right.has_value(); });
-  if (json) {
-    Json list = Json::array();
-    for (const SweptSize& each : sweep.sizes) list.push_back(swept_json(each));
-    Json all{{"kernel", sweep.kernel}, {"device", sweep.device.properties.name}, {"sweep", std::move(list)}};
-    all["best"] = best ? Json(best->size) : Json();
-    all["occupancy_of"] = sweep.occupancy_of.empty() ? Json() : Json(sweep.occupancy_of);
-    if (sweep.barriers_a_group) all["barriers_a_group"] = *sweep.barriers_a_group;
-    all["ok"] = compared ? Json(right) : Json();
-    print(all);
+  const Json json = sweep_json(sweep, best, right);
+  if (!options.report.empty()) {
+    KILN_TRY(write_report(options.report, sweep_page(json, sweep.device.kind == DeviceKind::cpu)));
+  }
+  if (options.json) {
+    print(json);
     return right ? kOk : kWrongAnswer;
   }
   say("%s on %s\n", sweep.kernel.c_str(), sweep.device.properties.name.c_str());
@@ -132,6 +145,7 @@ int report_sweep(const Sweep& sweep, bool json) {
     say("THREADS: part of a core's hardware threads with work on %s, by %s%s\n", sweep.occupancy_of.c_str(),
         sweep.occupancy_basis.c_str(),
         sweep.device.kind == DeviceKind::cpu ? "; times are of the CPU device, not of that product" : "");
+  if (!options.report.empty()) say("  report       %s\n", options.report.c_str());
   return right ? kOk : kWrongAnswer;
 }
 

@@ -38,7 +38,8 @@ struct Sweep {
 /// "group=16..1024" are the powers of two times the first; "group=16,48,100" those. K0430. Pure.
 [[nodiscard]] Result<std::vector<std::uint32_t>> parse_sweep(const std::string& text);
 
-/// Prints table or JSON. The exit status: kWrongAnswer where a size gave a wrong answer.
-[[nodiscard]] int report_sweep(const Sweep& sweep, bool json);
+/// Prints table or JSON, and writes the page where one was asked for. The exit status: kWrongAnswer where a
+/// size gave a wrong answer. Error: K0410.
+[[nodiscard]] Result<int> report_sweep(const Sweep& sweep, const RunOptions& options);
 
 }  // namespace kiln::tool
