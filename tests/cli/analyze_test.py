@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import struct
@@ -55,6 +56,44 @@ def kernels(*arguments):
     result, done = analyzed(*arguments)
     assert done.returncode == 0, done.stderr
     return {kernel['kernel']: kernel for kernel in result['kernels']}
+
+
+class Page(unittest.TestCase):
+    """`--report`; tests/cli/report_test.py looks at it in a browser."""
+    def page(self, *arguments, status=0):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / 'page.html'
+            result, done = analyzed(*arguments, '--report', file)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return result, file.read_text()
+
+    def test_numbers_are_those_of_the_json_and_every_instruction_is_there(self):
+        result, html = self.page(DATA / 'memory.pvc.bin')
+        for kernel in result['kernels']:
+            self.assertIn(f'<code>{kernel["kernel"]}</code> for pvc', html)
+            self.assertIn(f'<data value="{kernel["instructions"]}">', html)
+        code = ''.join(re.findall(r'<td><pre><code>(.*?)</code></pre></td></tr>', html, re.S))
+        shown = [line for line in code.splitlines() if line and not re.fullmatch(r'L\d+:', line)]
+        self.assertGreaterEqual(len(shown), sum(kernel['instructions'] for kernel in result['kernels']))
+        for part in ('http:', 'https:', 'src=', 'href=', '<script'):
+            self.assertNotIn(part, html)
+
+    @unittest.skipUnless(OCLOC, 'ocloc is not installed')
+    def test_source_beside_code_and_what_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / 'one.cl'
+            source.write_text(SHAPES.split('kernel void looped')[0].split('kernel void strided')[0])
+            _, html = self.page(source, '--target', 'pvc', '--options=-g')
+            self.assertIn('<pre><code>  b[i] = a[i] * 2.0f;</code></pre>', html)
+            result, html = self.page(source, '--target', 'pvc', '--options', '', '--options=-cl-opt-disable')
+            self.assertTrue(result['changes'])
+            self.assertIn('id="changes"', html)
+            for change in result['changes']:
+                self.assertIn(f'<data value="{change["now"]}">', html)
+
+    def test_what_cannot_be_written_is_told(self):
+        _, done = analyzed(DATA / 'memory.pvc.bin', '--report', '/nowhere/page.html')
+        self.assertEqual((done.returncode, 'K0410' in done.stderr), (5, True), done.stderr)
 
 
 def sections(file):
@@ -382,6 +421,14 @@ class Files(unittest.TestCase):
         native = str(DATA / 'memory.pvc.bin')
         done = kiln('analyze', native, '--kernel', 'nobody')
         self.assertEqual((done.returncode, 'error[K0442]' in done.stderr), (5, True), done.stderr)
+        # Products that were named and are not there are told, and the others are shown.
+        result, done = analyzed(native, '--target', 'pvc,dg2-g10,tgllp')
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual({each['target'] for each in result['kernels']}, {'pvc'})
+        self.assertEqual([each['code'] for each in result['errors']], ['K0442', 'K0442'])
+        for name, error in zip(('dg2-g10', 'tgllp'), result['errors'], strict=True):
+            self.assertTrue(error['message'].endswith(f' for {name}'), error)
+        self.assertEqual(analyzed(native, '--target', 'pvc')[1].returncode, 0)
         done = kiln('analyze', native, '--budget', '/nowhere')
         self.assertEqual((done.returncode, 'error[K0444]' in done.stderr), (5, True), done.stderr)
         self.assertEqual(kiln('analyze').returncode, 2)

@@ -20,6 +20,32 @@ CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser') or shuti
 SAMPLES = ('coalescing.indirect', 'bank_conflict.stride_16', 'access.index_function_5', 'matmul')
 # Little work: what is drawn is one access.
 SIZES = {'matmul': '50'}
+SOURCE = '''kernel void scale(global const float* in, global float* out, float by) {
+  size_t i = get_global_id(0);
+  for (int k = 0; k < 40; ++k) out[i] = out[i] + in[i * 4 & 1023] * by;  // a line that is long enough to be wider than a phone
+}
+kernel void other(global const float* in, global float* out, float by) { out[get_global_id(0)] = in[0] * by; }
+'''
+ARGUMENTS = ['--arg', 'in=iota:1024', '--arg', 'out=out:1024', '--arg', 'by=2']
+
+
+def other_pages(folder):
+    """The pages that are not of one run: name and command, without --report."""
+    pages = {'sweep': ['run', 'saxpy', '--size', '4096', '--sweep', 'group=16..1024', '--device', 'cpu:pvc'],
+             'against': ['run', 'bank_conflict.stride_16', '--size', '4096', '--against', 'bank_conflict.stride_1',
+                         '--counters', '--device', 'cpu'],
+             'advice': ['run', 'bank_conflict.stride_16', '--size', '4096', '--advise', '--device', 'cpu:pvc']}
+    if shutil.which('ocloc'):
+        source = folder / 'mine.cl'
+        source.write_text(SOURCE)
+        mine = f'{source}:scale'
+        pages |= {'file': ['run', mine, *ARGUMENTS, '--device', 'cpu'],
+                  'file-sweep': ['run', mine, *ARGUMENTS, '--sweep', 'group=16,32,64,2000', '--device', 'cpu'],
+                  'file-against': ['run', mine, *ARGUMENTS, '--against', ':other', '--device', 'cpu'],
+                  'file-advice': ['run', mine, *ARGUMENTS, '--advise', '--device', 'cpu:pvc'],
+                  'native': ['analyze', str(source), '--target', 'pvc', '--options=-g'],
+                  'native-two': ['analyze', str(source), '--target', 'pvc', '--options', '', '--options=-cl-opt-disable']}
+    return pages
 
 
 def chromium(folder, *arguments):
@@ -78,6 +104,12 @@ class Page(unittest.TestCase):
                                    str(cls.folder / f'{name}.html')], capture_output=True, text=True, timeout=120)
             assert done.returncode == 0, done.stderr
             (cls.folder / f'{name}.json').write_text(done.stdout)
+        cls.others = {}
+        for name, command in other_pages(cls.folder).items():
+            done = subprocess.run([KILN, *command, '--json', '--report', str(cls.folder / f'{name}.html')],
+                                  capture_output=True, text=True, timeout=240)
+            assert done.returncode in (0, 1) and (cls.folder / f'{name}.html').exists(), (name, done.stderr)
+            cls.others[name] = json.loads(done.stdout)
 
     @classmethod
     def tearDownClass(cls):
@@ -108,6 +140,62 @@ class Page(unittest.TestCase):
             self.assertEqual(inner, 400)
             self.assertLessEqual(scroll, 400, name)
             self.assertGreater(text, 8, name)
+
+    def test_no_other_page_is_wider_than_a_phone_and_nothing_is_cut_off(self):
+        # What is wider than the page scrolls by itself; nothing else reaches beyond its box.
+        script = """[innerWidth, document.documentElement.scrollWidth,
+            [...document.querySelectorAll("h1, h2, h3, p, dd, dt, .tag, summary, figcaption")].filter(each => {
+              const box = each.getBoundingClientRect(), scroll = each.closest(".scroll");
+              return !scroll && box.width > 0 && (box.left < 0 || box.right > innerWidth + 1);
+            }).map(each => each.textContent.slice(0, 40)),
+            [...document.querySelectorAll(".scroll")].filter(each => getComputedStyle(each).overflowX != "auto").length]"""
+        for name in self.others:
+            for width in (400, 1400):
+                inner, scroll, cut, fixed = self.measured(name, script, width)
+                self.assertEqual(inner, width)
+                self.assertLessEqual(scroll, width, name)
+                self.assertEqual((cut, fixed), ([], 0), name)
+
+    def test_the_other_pages_are_painted_in_light_and_dark(self):
+        for name in self.others:
+            grounds = []
+            for scheme in (0, 1):  # dark, light
+                png = self.folder / 'other.png'
+                png.unlink(missing_ok=True)
+                _, console = chromium(str(self.folder), f'--screenshot={png}', '--window-size=900,1200',
+                                      f'--blink-settings=preferredColorScheme={scheme}',
+                                      (self.folder / f'{name}.html').as_uri())
+                self.assertEqual(console, [], name)
+                rows = pixels(png)
+                self.assertGreater(len({colour for row in rows[::4] for colour in row}), 20, name)
+                grounds.append(sum(rows[2][2]))
+            self.assertLess(grounds[0], 150, name)
+            self.assertGreater(grounds[1], 650, name)
+
+    def test_the_other_pages_show_the_numbers_of_the_json(self):
+        def values(name, where):
+            return self.measured(name, f'[...document.querySelectorAll("{where} data")].map(each => each.value)', 900)
+
+        shown = values('sweep', '#sweep')
+        for each in self.others['sweep']['sweep']:
+            self.assertIn(str(each['group']), shown)
+            self.assertIn(json.dumps(each['device_ms']), shown)
+        shown = values('against', '#counted')
+        for side in ('this', 'other'):
+            for sums in self.others['against'][side]['counters']['totals'].values():
+                self.assertIn(str(sums['accesses'] if isinstance(sums, dict) else sums), shown)
+        for name in {'advice', 'file-advice'} & self.others.keys():
+            shown = values(name, '#advice')
+            for each in self.others[name]['advice']['tried']:
+                if each['refused'] is None:
+                    self.assertIn(str(each['cost']), shown)
+        if 'native' in self.others:
+            shown = values('native', '#kernels')
+            for kernel in self.others['native']['kernels']:
+                self.assertIn(str(kernel['instructions']), shown)
+            shown = values('native-two', '#changes')
+            for change in self.others['native-two']['changes']:
+                self.assertIn(str(change['now']), shown)
 
     def test_it_is_painted_in_light_and_dark_and_nobody_complains(self):
         for name in SAMPLES:

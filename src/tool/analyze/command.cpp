@@ -10,9 +10,11 @@
 
 #include "offline/targets.hpp"
 #include "support/whole_file.hpp"
+#include "tool/analyze/native_page.hpp"
 #include "tool/analyze/print.hpp"
 #include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
+#include "tool/report/report.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -59,13 +61,24 @@ Result<Json> read_budget(const std::string& path) {
   return *std::move(json);
 }
 
+/// OpenCL C among the files: native code has places in it. Names inside native code are not followed.
+std::map<std::string, std::string> sources_of(const std::vector<std::string>& files) {
+  std::map<std::string, std::string> sources;
+  for (const std::string& each : files)
+    if (const auto file = each.ends_with(".cl") ? read_kernel_file(each) : Result<KernelFile>(); file)
+      sources[each].assign(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
+  return sources;
+}
+
 }  // namespace
 
 int analyze(const AnalyzeOptions& options) {
   int code = kOk;
   Json errors = Json::array(), result = Json::object();
+  std::vector<Diagnostic> problems;
   const auto report = [&](const Error& error) {
     errors.push_back(to_json(error));
+    if (error.diagnostic()) problems.push_back(*error.diagnostic());
     std::fflush(stdout);
     complain("%s", error.text().c_str());
     if (code == kOk) code = exit_code(error);
@@ -98,12 +111,14 @@ int analyze(const AnalyzeOptions& options) {
   }
 
   const InterruptGuard guard;  // goes last: then every child is gone, and every folder
-  const AnalyzeRequest wanted{*targets, *request, options.kernel, options.disassemble,
+  const AnalyzeRequest wanted{*targets, *request, options.kernel,
+                              options.disassemble || !options.report.empty(),
                               std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000))};
   // A budget is of all kernels of all files.
   const bool compares = sides->size() == 2 && !options.disassemble && !budget && options.write_budget.empty();
   std::vector<AnalyzedKernel> all;
   std::size_t first = 0;  // kernels of the first side
+  std::optional<Comparison> comparison;
   for (const Side& side : *sides) {
     Analysis analysis = analyze_file(side.file, side.flags, wanted);
     for (const Error& error : analysis.errors) report(error);
@@ -120,13 +135,12 @@ int analyze(const AnalyzeOptions& options) {
   }
   if (compares && first != 0 && first != all.size()) {
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto comparison = compare({std::make_move_iterator(all.begin()), std::make_move_iterator(end)},
-                                    {std::make_move_iterator(end), std::make_move_iterator(all.end())});
-    if (!options.json) print_comparison(comparison);
+    comparison = compare({all.begin(), end}, {end, all.end()});
+    if (!options.json) print_comparison(*comparison);
     result["changes"] = Json::array();
-    for (const Change& each : comparison.changes) result["changes"].push_back(to_json(each));
-    result["unmatched"] = comparison.unmatched;
-    result["matched"] = comparison.matched;
+    for (const Change& each : comparison->changes) result["changes"].push_back(to_json(each));
+    result["unmatched"] = comparison->unmatched;
+    result["matched"] = comparison->matched;
   }
   if (budget) {
     const auto verdict = hold_against(*budget, all);
@@ -144,6 +158,13 @@ int analyze(const AnalyzeOptions& options) {
       if (const int error = file.finish(); error != 0)
         report(refused(unwritable_budget(options.write_budget, std::strerror(error))));
     }
+  }
+  if (!options.report.empty() && !all.empty()) {
+    const NativePage page{all, comparison ? &*comparison : nullptr, problems, sources_of(options.files)};
+    if (const auto written = write_report(options.report, native_page(page)); !written)
+      report(written.error());
+    else if (!options.json)
+      say("report: %s\n", options.report.c_str());
   }
   return finish();
 }

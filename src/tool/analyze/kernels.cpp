@@ -33,7 +33,13 @@ struct Found {
   AnalyzedKernel kernel;
   std::span<const std::byte> code, binary;
   std::string section;
+  const Part* part = nullptr;
 };
+
+/// Is there a kernel that the product takes?
+bool has_code_for(const std::vector<Found>& found, const Target& target) {
+  return std::ranges::any_of(found, [&](const Found& each) { return each.part->is_for(target); });
+}
 
 /// Why the code of a part cannot be taken kernel by kernel; empty: it can. What lies over each other, or is
 /// named again and again, would be decoded without end.
@@ -78,6 +84,7 @@ std::vector<Found> find_kernels(const PartSet& set, const AnalyzeRequest& reques
       each.code = code->second;
       each.binary = part.code;
       each.section = std::string(kPrefix) + facts.name;
+      each.part = &part;
       if (each.code.size() > kMostCode)
         errors.push_back(refused_code(what_of(each.kernel), "it has more than 8 MiB of it"));
       else
@@ -96,6 +103,9 @@ void add_lines(AnalyzedKernel& kernel, std::span<const xe::Instruction> instruct
   std::map<std::pair<std::uint32_t, std::uint32_t>, LineCost> costs;
   for (const xe::Instruction& each : instructions) {
     const xe::SourceLine* line = tables.find(section, each.offset);
+    if (!kernel.text.empty())
+      kernel.places.push_back(line ? InstructionLine{shown(tables.files[line->file]), line->line}
+                                   : InstructionLine{});
     if (!line) continue;
     LineCost& cost = costs[{line->file, line->line}];
     if (cost.instructions++ == 0) cost.file = shown(tables.files[line->file]);
@@ -162,10 +172,11 @@ std::uint32_t register_bytes(const Target& target) {
   return target_limits(target).generation >= Generation::xe_hpc ? 64 : 32;
 }
 
-Diagnostic nothing_native(const std::string& file, const std::string& kernel) {
+Diagnostic nothing_native(const std::string& file, const std::string& kernel, const Target* target) {
   return {"K0442",
           "`" + file + "` has no native code to analyze" +
-              (kernel.empty() ? "" : " of a kernel `" + kernel + "`"),
+              (kernel.empty() ? "" : " of a kernel `" + kernel + "`") +
+              (target ? " for " + std::string(target->name) : ""),
           {},
           {"give OpenCL C, SPIR-V or what `kiln bake` or ocloc wrote; `kiln inspect` shows what is in a file",
            "name the product with --target where the file does not say it"}};
@@ -186,10 +197,15 @@ Analysis analyze_file(const std::string& file, const std::string& flags, const A
   for (const Error& error : set.errors) analysis.errors.push_back(error);
   std::vector<Error> damaged;
   std::vector<Found> found = find_kernels(set, request, damaged);
+  const std::size_t damaged_parts = damaged.size();
   add_failures(set, request, !found.empty(), analysis);
   for (Error& error : damaged) analysis.errors.push_back(std::move(error));
   if (found.empty() && analysis.errors.empty())
     analysis.errors.push_back(refused(nothing_native(file, request.kernel)));
+  else if (set.failures.empty() && damaged_parts == 0)  // else the reason is told
+    for (const Target* target : request.targets)
+      if (!has_code_for(found, *target))
+        analysis.errors.push_back(refused(nothing_native(file, request.kernel, target)));
   std::map<const std::byte*, xe::LineTables> lines;  // by binary
   for (std::span<Found> left = found; !left.empty() && !InterruptGuard::interrupted();) {
     const std::span<Found> batch = take_batch(left);

@@ -22,11 +22,18 @@ struct LineCost {
   std::uint64_t instructions = 0, messages = 0;
 };
 
+/// Where an instruction is from; line 0: nobody knows.
+struct InstructionLine {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
 struct AnalyzedKernel {
   std::string file;
   const Target* target = nullptr;
   KernelFacts facts;
-  std::string text;  ///< of libiga64, where it was asked for
+  std::string text;                       ///< of libiga64, where it was asked for
+  std::vector<InstructionLine> places{};  ///< of its instructions, with the text
   xe::CodeAnalysis code{};
   std::vector<LineCost> lines{};     ///< by file and line; empty: built without -g
   std::uint64_t group = 0, slm = 0;  ///< work-items and bytes that occupancy is for
@@ -37,8 +44,10 @@ struct AnalyzedKernel {
 /// Bytes of a register. Pure.
 [[nodiscard]] std::uint32_t register_bytes(const Target& target);
 
-/// K0442. `kernel`: the one that was asked for, or empty. Pure.
-[[nodiscard]] Diagnostic nothing_native(const std::string& file, const std::string& kernel);
+/// K0442. `kernel`: the one that was asked for, or empty; `target`: the product that it is missing for, null:
+/// for any. Pure.
+[[nodiscard]] Diagnostic nothing_native(const std::string& file, const std::string& kernel,
+                                        const Target* target = nullptr);
 
 struct Analysis {
   std::vector<AnalyzedKernel> kernels;
