@@ -106,6 +106,12 @@ constexpr std::string_view kCodeWords[] = {
     "level-zero error",
     "failed",
     "failure",
+    "clcreate",
+    "clenqueue",
+    "clbuild",
+    "clfinish",
+    "clwait",
+    "clflush",
     "error",
 };
 
@@ -118,17 +124,19 @@ bool contains(std::string_view text, std::string_view word) { return text.find(w
 
 /// A code in a program's own source, or in a message of a compiler on it, has not happened.
 bool is_source(std::string_view line) {
-  for (const std::string_view sign :
-       {"case ", "#define ", "not handled in switch", "Wswitch", "return ZE_", "return CL_", "== ZE_",
-        "!= ZE_", "== CL_", "!= CL_", "== UR_", "!= UR_", "static_assert", "//"})
-    if (contains(line, sign) && !contains(line, "://")) return true;
-  return false;
+  if (contains(line, "not handled in switch") || contains(line, "static_assert")) return true;
+  line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t0123456789|")));
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"case ", "#define ", "//", "/*", "* ", "return ", "if (",
+                                              "} else if (", "enum "},
+      [&](std::string_view start) { return line.starts_with(start); });
 }
 
 /// What is asked about and then not used, and what only stands for success.
 bool is_harmless(std::string_view name) {
-  for (const std::string_view word : {"SUCCESS", "NOT_READY", "UNSUPPORTED_FEATURE", "UNSUPPORTED_VERSION",
-                                      "UNSUPPORTED_ENUMERATION", "PROFILING_INFO_NOT_AVAILABLE"})
+  for (const std::string_view word :
+       {"SUCCESS", "NOT_READY", "UNSUPPORTED_FEATURE", "UNSUPPORTED_VERSION", "UNSUPPORTED_ENUMERATION",
+        "INVALID_ENUMERATION", "PROFILING_INFO_NOT_AVAILABLE"})
     if (contains(name, word)) return true;
   return false;
 }
@@ -171,8 +179,9 @@ std::optional<std::string> numbered_code(std::string_view line) {
   };
   const bool opencl = names_one({"clEnqueue", "clCreate", "clBuild", "clFinish", "clFlush", "clWait", "clGet",
                                  "clSet", "OpenCL", "cl::", "ocl,errcode", "CLException"});
-  const bool ours = opencl || names_one({"Native API", "[GPU]", "build program", "build kernel", "PI_",
-                                         "program executable"});
+  const bool ours =
+      opencl || names_one({"Native API", "[GPU]", "build program", "build kernel", "PI_", "piEnqueue",
+                           "piext", "piProgram", "piQueue", "piKernel", "piMem", "program executable"});
   const bool unified = names_one(
       {"UR ", "UR_", "urEnqueue", "urUSM", "urProgram", "urQueue", "urKernel", "level_zero backend failed"});
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -255,7 +264,7 @@ CallKind kind_of_call(std::string_view call) {
 }
 
 std::optional<std::string> find_code(std::string_view line) {
-  if (is_source(line)) return std::nullopt;
+  if (is_source(line) || contains(line, "GetExtensionFunctionAddress")) return std::nullopt;
   if (auto name = named_code(line)) return name;
   return numbered_code(line);
 }

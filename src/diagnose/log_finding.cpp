@@ -19,7 +19,9 @@ using detail::text_of;
 constexpr const char* kTrace = "trace the program for more: onetrace -c PROGRAM (or unitrace, ze_tracer)";
 constexpr const char* kDebugKeys =
     "NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons";
-constexpr std::uint64_t kGranule = 1024;  // bytes, to which the driver rounds the `__local` arguments
+constexpr std::uint8_t kOnlyBuildRank = 58;  // of sentences that say no more than that a build failed
+constexpr std::uint8_t kOnlyWarnsRank = 10;  // of sentences that tell of no failure
+constexpr std::uint64_t kGranule = 1024;     // bytes, to which the driver rounds the `__local` arguments
 constexpr std::uint64_t kLocalAlignment = 16;
 
 /// The cause's own words, without rows.
@@ -50,6 +52,7 @@ void leave_open(Diagnostic& diagnostic, Cause first, std::span<const Cause> othe
   std::vector<std::string> decide{"to decide: " + std::string(text_of(first).decide)};
   for (const Cause other : others) decide.push_back("to decide: " + std::string(text_of(other).decide));
   decide.erase(std::unique(decide.begin(), decide.end()), decide.end());
+  decide.emplace_back("to decide: `kiln exec -- PROGRAM` names the call that is refused, and why");
   diagnostic.help.insert(diagnostic.help.end(), decide.begin(), decide.end());
 }
 
@@ -163,8 +166,8 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
 Diagnostic by_code(const std::string& name, detail::CallKind kind) {
   const auto code = detail::level_zero_code(name);
   // Level Zero's own UNKNOWN says nothing; that of the runtimes above is a failure of the device.
-  if (name.starts_with("ZE_") && code == 0x7ffffffeu && kind != detail::CallKind::build)
-    return of(Cause::none);
+  const bool above = name.starts_with("UR_") || name.starts_with("PI_") || name.starts_with('-');
+  if (!above && code == 0x7ffffffeu && kind != detail::CallKind::build) return of(Cause::none);
   const auto causes = code ? detail::causes_of(*code, kind) : std::span<const Cause>();
   if (causes.empty()) return of(Cause::none);
   Diagnostic diagnostic = of(causes[0]);
@@ -236,7 +239,11 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   const auto of_code = code ? detail::level_zero_code(code->name) : std::nullopt;
   const bool no_device = !has_failure && of_code == 0x78000001u;
   // What says more than the code: a sentence of its own. The others may well be beside the failure.
-  const bool by_sentence = rank > (!has_code   ? 0
+  // That a program was not built is less than a code that says another thing.
+  const bool only_build = sentence.rule && sentence.rule->cause == Cause::build && rank <= kOnlyBuildRank &&
+                          of_code && of_code != 0x70000004u && *of_code < 0x78000000u;
+  const bool by_sentence = !only_build &&
+                           rank > (!has_code   ? 0
                                    : no_device ? detail::kNoDeviceRank
                                                : detail::kCodeRank) &&
                            !names_symbol && !unlinked;
@@ -254,6 +261,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     if (amounts.or_else != Cause::none) leave_open(diagnostic, amounts.cause, {&amounts.or_else, 1});
   } else if (by_sentence) {
     diagnostic = of(sentence.rule->cause, sentence.rule->message);
+    if (rank <= kOnlyWarnsRank) diagnostic.severity = Severity::warning;
     if (sentence.rule->or_else != Cause::none) {
       if (sentence.rule->message.empty()) diagnostic.message = "most likely " + diagnostic.message;
       leave_open(diagnostic, sentence.rule->cause, {&sentence.rule->or_else, 1});

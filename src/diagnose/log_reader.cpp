@@ -204,7 +204,7 @@ void LogReader::State::text(std::string_view line) {
     if (found[Words::kinds_at() + i]) here = detail::kind_words()[i].kind;
   bool may_have_code = false;
   for (std::size_t i = Words::codes_at(); i < Words::others_at(); ++i) may_have_code |= found[i];
-  if (may_have_code && !code) code_in(line, here);
+  if (may_have_code) code_in(line, here);
   // The line that names the call may come behind.
   if (code && code->kind == CallKind::unknown && lines <= code->line + kNearBehind) code->kind = here;
   if (here != CallKind::unknown) last_kind = here, last_kind_line = lines;
@@ -222,8 +222,15 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
 }
 
 void LogReader::State::code_in(std::string_view line, CallKind here) {
+  // The first one counts, but for those that say only that a call was wrong: programs ask for what is not
+  // there.
+  const auto blames = [](const std::string& name) {
+    const auto causes = detail::causes_of(detail::level_zero_code(name).value_or(0), CallKind::unknown);
+    return !causes.empty() && causes[0] != detail::Cause::misuse;
+  };
+  if (code && blames(code->name)) return;
   const auto name = detail::find_code(line);
-  if (!name) return;
+  if (!name || (code && !blames(*name))) return;
   if (here == CallKind::unknown && last_kind_line + kNearBefore >= lines) here = last_kind;
   code = detail::LoggedCode{*name, lines, kept(line), here};
 }

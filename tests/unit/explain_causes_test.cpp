@@ -199,6 +199,23 @@ TEST_CASE("many lines of one failure are one explanation, and the kernel's log s
             "-11 (CL_BUILD_PROGRAM_FAILURE)\n") == "K0517");
 }
 
+TEST_CASE("what stands beside a failure is not taken for it") {
+  // Asked for and not there, and a misuse that a program goes on after.
+  CHECK(cause_code("clGetDeviceInfo: CL_INVALID_VALUE\nclFinish: CL_OUT_OF_RESOURCES\n") == "K0511");
+  CHECK(cause_code("zeDriverGetExtensionFunctionAddress: ZE_RESULT_ERROR_INVALID_ARGUMENT\nzeMemAllocDevice: "
+                   "ZE_RESULT_ERROR_UNSUPPORTED_SIZE\n") == "K0512");
+  CHECK(cause_code(
+            "warning: failed to mlock 512 B (RLIMIT_MEMLOCK)\nzeInit: ZE_RESULT_ERROR_UNINITIALIZED\n") ==
+        "K0514");
+  // Registers that spill are slow, and no failure.
+  const auto spills = cause_of("warning: kernel k compiled SIMD32 allocated 128 regs and spilled around 300\n");
+  REQUIRE(spills);
+  CHECK(spills->severity == Severity::warning);
+  // That a build failed is less than the code.
+  CHECK(cause_code("[GPU] ProgramBuilder build failed!\nclBuildProgram: CL_OUT_OF_RESOURCES\n") == "K0501");
+  CHECK(cause_code("SYCL error: CHECK_TRY_ERROR(op()): Exception caught in this line of code.\n") == "K0507");
+}
+
 TEST_CASE("ordinary text is no failure") {
   for (const char* log : {
            "[1/9] Compiling C++ object error_code.o\n0 errors, 0 warnings\nexit status 0\nerrors: "
