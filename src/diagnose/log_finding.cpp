@@ -43,6 +43,11 @@ void add_failure(Diagnostic& diagnostic, const LoggedFailure& failure) {
   if (!failure.kernel.name.empty()) diagnostic.rows.push_back(words("kernel", failure.kernel.name));
 }
 
+/// That no device was found is sure, and why is not.
+void not_sure(Diagnostic& diagnostic, Cause cause) {
+  if (cause != Cause::no_device) diagnostic.message = "most likely " + diagnostic.message;
+}
+
 /// What else it may be, and what would tell: before all other help.
 void leave_open(Diagnostic& diagnostic, Cause first, std::span<const Cause> others) {
   if (others.empty()) return;
@@ -171,7 +176,7 @@ Diagnostic by_code(const std::string& name, detail::CallKind kind) {
   const auto causes = code ? detail::causes_of(*code, kind) : std::span<const Cause>();
   if (causes.empty()) return of(Cause::none);
   Diagnostic diagnostic = of(causes[0]);
-  if (causes.size() > 1) diagnostic.message = "most likely " + diagnostic.message;
+  if (causes.size() > 1) not_sure(diagnostic, causes[0]);
   leave_open(diagnostic, causes[0], causes.subspan(1));
   return diagnostic;
 }
@@ -263,7 +268,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic = of(sentence.rule->cause, sentence.rule->message);
     if (rank <= kOnlyWarnsRank) diagnostic.severity = Severity::warning;
     if (sentence.rule->or_else != Cause::none) {
-      if (sentence.rule->message.empty()) diagnostic.message = "most likely " + diagnostic.message;
+      if (sentence.rule->message.empty()) not_sure(diagnostic, sentence.rule->cause);
       leave_open(diagnostic, sentence.rule->cause, {&sentence.rule->or_else, 1});
     }
   } else if (has_failure) {
