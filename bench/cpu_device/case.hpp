@@ -28,6 +28,8 @@ struct Case {
   std::vector<Bytes> buffers;  // as the first run finds them
   std::size_t answer;          // the buffer that holds it
   std::function<void(std::vector<Bytes>&)> plain;
+  bool own = false;     // the file is the benchmark's, not a sample's
+  float tolerance = 0;  // relative, of answers that are floats; 0: byte by byte
 };
 
 /// The cases by name, with sizes for a run of some milliseconds, or small ones for the time to a first

@@ -123,7 +123,95 @@ Case scan_case(std::uint32_t n) {
           {{buffer, 0}, {buffer, 1}, {local, kGroup * sizeof(std::uint32_t)}},
           {numbers(n / 2), Bytes(n * sizeof(std::uint32_t))},
           1,
-          [=](std::vector<Bytes>& b) { scan(as<std::uint32_t>(b[0]), as<std::uint32_t>(b[1]), n, kGroup); }};
+          [=](std::vector<Bytes>& b) { scan(as<std::uint32_t>(b[0]), as<std::uint32_t>(b[1]), n, kGroup); },
+          true};
+}
+
+// Transposition and stencil: one image in, one out.
+Case image_case(const char* kernel, std::uint32_t n, void (*plain)(const float*, float*, std::size_t)) {
+  const std::size_t area = std::size_t{n} * n;
+  return {std::string("more.") + kernel,
+          "more",
+          kernel,
+          {n / kEdge, n / kEdge},
+          {kEdge, kEdge},
+          {{buffer, 0}, {buffer, 1}, {value, n}},
+          {floats(area), Bytes(area * sizeof(float))},
+          1,
+          [=](std::vector<Bytes>& b) { plain(as<float>(b[0]), as<float>(b[1]), n); },
+          true};
+}
+
+// Rows of up to 31 elements in columns anywhere.
+Case sparse_case(std::uint32_t rows) {
+  std::minstd_rand random(rows);
+  std::vector<std::uint32_t> starts(rows + 1), columns;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (auto left = random() % 32; left > 0; --left)
+      columns.push_back(static_cast<std::uint32_t>(random() % rows));
+    starts[row + 1] = static_cast<std::uint32_t>(columns.size());
+  }
+  const auto bytes = [](const std::vector<std::uint32_t>& words) {
+    const auto* first = reinterpret_cast<const std::byte*>(words.data());
+    return Bytes(first, first + words.size() * sizeof(std::uint32_t));
+  };
+  return {"more.sparse",
+          "more",
+          "sparse",
+          {rows / kGroup, 1},
+          {kGroup, 1},
+          {{buffer, 0}, {buffer, 1}, {buffer, 2}, {buffer, 3}, {buffer, 4}},
+          {bytes(starts), bytes(columns), floats(columns.size()), floats(rows), Bytes(rows * sizeof(float))},
+          4,
+          [=](std::vector<Bytes>& b) {
+            sparse(as<std::uint32_t>(b[0]), as<std::uint32_t>(b[1]), as<float>(b[2]), as<float>(b[3]),
+                   as<float>(b[4]), rows);
+          },
+          true};
+}
+
+Case sort_case(std::uint32_t n) {
+  return {"more.bitonic",
+          "more",
+          "bitonic",
+          {n / kGroup, 1},
+          {kGroup, 1},
+          {{buffer, 0}, {buffer, 1}, {local, kGroup * sizeof(std::uint32_t)}},
+          {numbers(n / 2), Bytes(n * sizeof(std::uint32_t))},
+          1,
+          [=](std::vector<Bytes>& b) { sort(as<std::uint32_t>(b[0]), as<std::uint32_t>(b[1]), n, kGroup); },
+          true};
+}
+
+// Sums of roots, in whatever order and with whatever multiplications fused.
+Case bodies_case(std::uint32_t n) {
+  return {"more.bodies",
+          "more",
+          "bodies",
+          {n / kGroup, 1},
+          {kGroup, 1},
+          {{buffer, 0}, {buffer, 1}, {value, n}, {local, kGroup * 4 * sizeof(float)}},
+          {floats(std::size_t{4} * n), Bytes(std::size_t{4} * n * sizeof(float))},
+          1,
+          [=](std::vector<Bytes>& b) { bodies(as<float>(b[0]), as<float>(b[1]), n); },
+          true,
+          1e-3f};
+}
+
+Case sum_case(std::uint32_t n) {
+  constexpr std::uint32_t kEach = 16;
+  return {"sub_groups.sum",
+          "sub_groups",
+          "sum",
+          {n / (kGroup * kEach), 1},
+          {kGroup, 1},
+          {{buffer, 0}, {buffer, 1}, {value, kEach}},
+          {numbers(n / 2), Bytes(n / (kGroup * kEach) * sizeof(std::uint32_t))},
+          1,
+          [=](std::vector<Bytes>& b) {
+            sums(as<std::uint32_t>(b[0]), as<std::uint32_t>(b[1]), n, kGroup * kEach);
+          },
+          true};
 }
 
 }  // namespace
@@ -136,7 +224,13 @@ std::vector<std::string> case_names() {
           "histogram.slm_256",
           "histogram.slm_1024",
           "histogram.registers_256",
-          "scan"};
+          "scan",
+          "more.transpose",
+          "more.stencil",
+          "more.sparse",
+          "more.bitonic",
+          "more.bodies",
+          "sub_groups.sum"};
 }
 
 std::optional<Case> make_case(const std::string& name, bool small) {
@@ -149,6 +243,12 @@ std::optional<Case> make_case(const std::string& name, bool small) {
   if (name == "histogram.slm_1024") return histogram_case(n / 2, 1024);
   if (name == "histogram.registers_256") return registers_case(small ? n : n / 8);
   if (name == "scan") return scan_case(n);
+  if (name == "more.transpose") return image_case("transpose", small ? 128 : 1024, transpose);
+  if (name == "more.stencil") return image_case("stencil", small ? 128 : 1024, stencil);
+  if (name == "more.sparse") return sparse_case(n / 8);
+  if (name == "more.bitonic") return sort_case(n / 4);
+  if (name == "more.bodies") return bodies_case(small ? 256 : 2048);
+  if (name == "sub_groups.sum") return sum_case(n);
   return std::nullopt;
 }
 

@@ -14,8 +14,8 @@ class KilnRunner : public Runner {
     auto device = open_device({DeviceKind::cpu, {}});
     if (!device) return tl::unexpected(std::move(device).error());
     device_ = *std::move(device);
-    auto file = read_kernel_file(std::string(what.file == "scan" ? KILN_BENCH_OWN : KILN_BENCH_SPIRV) + "/" +
-                                 what.file + ".spv");
+    auto file = read_kernel_file(std::string(what.own ? KILN_BENCH_OWN : KILN_BENCH_SPIRV) + "/" + what.file +
+                                 ".spv");
     if (!file) return tl::unexpected(std::move(file).error());
     const auto settings = cache_options();
     if (!settings) return tl::unexpected(settings.error());

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "case.hpp"
 
@@ -58,8 +60,24 @@ Bytes plain_answer(const Case& what) {
   return buffers[what.answer];
 }
 
+// By the largest of all, as what nearly cancels has no more digits.
+bool close(const Bytes& answer, const Bytes& exact, float tolerance) {
+  if (tolerance == 0 || answer.size() != exact.size()) return answer == exact;
+  std::vector<float> a(answer.size() / sizeof(float)), b(a.size());
+  std::memcpy(a.data(), answer.data(), answer.size());
+  std::memcpy(b.data(), exact.data(), exact.size());
+  float largest = 0, error = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(b[i]));
+    if (!(std::abs(a[i] - b[i]) <= error)) error = std::abs(a[i] - b[i]);
+  }
+  return error <= tolerance * largest;
+}
+
 bool answers(Runner& runner, const Case& what) {
-  return runner.run() && runner.read(what.answer) == plain_answer(what);
+  if (!runner.run()) return false;
+  const auto answer = runner.read(what.answer);
+  return answer && close(*answer, plain_answer(what), what.tolerance);
 }
 
 // The first run of each, which must give the right answer, makes what it makes once and does not count.

@@ -41,11 +41,11 @@ class OpenClRunner : public Runner {
     context_ = clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
     if (error == CL_SUCCESS) queue_ = clCreateCommandQueueWithProperties(context_, device_, nullptr, &error);
     if (error != CL_SUCCESS) return "PoCL gives no queue";
-    const bool own = what.file == "scan";
+    const bool own = what.own;
     if (const std::string problem =
             build((own ? KILN_BENCH_OWN "/" : KILN_BENCH_SPIRV "/") + what.file + ".spv",
                   (own ? KILN_BENCH_OWN "/" : KILN_BENCH_KERNELS "/") + what.file + ".cl",
-                  what.kernel == "registers_256");
+                  what.kernel == "registers_256" || what.file == "sub_groups");
         !problem.empty())
       return problem;
     kernel_ = clCreateKernel(program_, what.kernel.c_str(), &error);
