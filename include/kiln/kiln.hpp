@@ -17,6 +17,8 @@
 #include "kiln/check.hpp"
 #include "kiln/occupancy.hpp"
 #include "kiln/target.hpp"
+// Where memory went
+#include "kiln/memory_account.hpp"
 // Diagnoses
 #include "kiln/explain.hpp"
 #include "kiln/refusal.hpp"

@@ -4,6 +4,7 @@
 
 #include "level_zero/call.hpp"
 #include "level_zero/observe.hpp"
+#include "memory/own.hpp"
 
 namespace kiln {
 
@@ -13,6 +14,7 @@ Buffer Buffer::adopt(Ref<ze_context_handle_t> context, void* data, std::size_t s
   buffer.data_ = data;
   buffer.size_ = size;
   buffer.kind_ = kind;
+  if (data) detail::own_memory_taken(kind, size);
   return buffer;
 }
 
@@ -33,6 +35,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 }
 
 void* Buffer::release() {
+  if (data_) detail::own_memory_given(kind_, size_);
   size_ = 0;
   return std::exchange(data_, nullptr);
 }
@@ -40,6 +43,7 @@ void* Buffer::release() {
 void Buffer::reset() {
   const std::size_t size = std::exchange(size_, 0);
   void* const data = std::exchange(data_, nullptr);
+  if (data) detail::own_memory_given(kind_, size);
   if (!data || detail::tearing_down) return;
   detail::tell_allocation({data, size, kind_, true, context_.raw()});
   KILN_DESTROY(zeMemFree, context_, data);

@@ -12,6 +12,7 @@ LAYERS = {
     'product': 'product',
     'binary': 'binary needs',
     'check': 'allocation check occupancy target',
+    'memory': 'memory_account',
     'diagnose': 'explain refusal',
     'identity': 'manifest',
     'level_zero': 'abi api command_list context device event feature handle memory module observe open sharing structures',

@@ -140,6 +140,7 @@ int command(int argc, char** argv) {
   app.footer(kFooter);
   define_devices(app, action);
   define_doctor(app, action);
+  define_memory(app, action);
   define_run(app, action);
   define_test(app, action);
   define_inspect(app, action);

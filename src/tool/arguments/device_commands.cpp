@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The options of the commands about devices and failures: devices, doctor, exec, explain and run.
+// The options of the commands about devices and failures: devices, doctor, memory, exec, explain and run.
+#include <algorithm>
 #include <memory>
 
+#include "support/nearest.hpp"
 #include "tool/arguments/options.hpp"
 #include "tool/common/session.hpp"
 
@@ -33,6 +35,14 @@ docs/exec.md says more.
 
 Exit status: that of the program, 128 and the signal where one ends it; 127 there is no such program, 126 it cannot be
 started, 125 `kiln exec` itself fails, 2 usage.)";
+
+constexpr const char* kMemoryFooter = R"(
+Read: /proc/PID/fdinfo of all processes, meminfo, control groups of both versions, limits of the process, and what sysfs
+and debugfs tell of the cards. No driver is opened: that itself would take memory of the card. With --size it says what
+would stand in the way of such an allocation; without, what would if a program wanted all that a card has free.
+docs/memory.md says all, and the sources of each cause.
+
+Exit status: 0 told, 2 usage, or no such process.)";
 
 constexpr const char* kRunFooter = R"(
 A kernel of your own is FILE or FILE:KERNEL: OpenCL C (.cl), SPIR-V, native code, or a bundle. Each of its arguments is
@@ -113,6 +123,46 @@ void define_doctor(CLI::App& app, Action& action) {
   add_whole(*command, "--timeout", options->seconds, {1, 3600},
             "Seconds that each driver may take to start, else 20");
   command->callback([&action, options] { action = [options] { return doctor(*options); }; });
+}
+
+void define_memory(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "memory", "Say who holds the memory of cards, what the host has left, and what stands in the way");
+  const auto options = std::make_shared<MemoryOptions>();
+  command->footer(kMemoryFooter);
+  add_whole(*command, "--pid", options->process, {1, UINT32_MAX}, "The process whose limits count");
+  command
+      ->add_option_function<std::string>(
+          "--watch",
+          [options](const std::string& text) {
+            auto value = parse_seconds("--watch", text, 0.1, 86400);
+            if (!value) throw Misuse(std::move(value).error());
+            options->watch = *value;
+          },
+          "Again and again, with so many seconds between (0.1 to 86400, else 2)")
+      ->expected(0, 1)
+      ->default_str("2")
+      ->type_name(kSeconds);
+  add_whole(*command, "--size", options->size, {1, UINT64_MAX}, "Bytes of an allocation to ask about");
+  command
+      ->add_option_function<std::string>(
+          "--kind",
+          [options](const std::string& text) {
+            const std::vector<std::string> kinds{"device", "host", "shared"};
+            const auto found = std::ranges::find(kinds, text);
+            if (found == kinds.end()) {
+              auto help = detail::did_you_mean(text, kinds);
+              help.emplace_back("give --kind device, host or shared");
+              throw Misuse(usage_error("--kind is none of these: `" + text + "`", std::move(help)));
+            }
+            options->kind = static_cast<MemoryKind>(found - kinds.begin());
+          },
+          "Its kind: device (the default), host or shared")
+      ->type_name("KIND");
+  add_text(*command, "--root", options->root, kFolder, "Where proc and sys are, else /")
+      ->check(needs_a_value);
+  add_json(*command, options->json);
+  command->callback([&action, options] { action = [options] { return memory(*options); }; });
 }
 
 void define_explain(CLI::App& app, Action& action) {

@@ -30,9 +30,10 @@ std::vector<ValueWords> value_words() {
   for (const Target& target : targets()) products.words.emplace_back(target.name);
   products.comma_list = true;
   for (const samples::Sample& sample : samples::all()) samples.words.emplace_back(sample.name);
-  ValueWords files{kFile, {}}, folders{kFolder, {}}, when{"WHEN", {"auto", "always", "never"}};
+  ValueWords files{kFile, {}}, folders{kFolder, {}}, when{"WHEN", {"auto", "always", "never"}},
+      kinds{"KIND", {"device", "host", "shared"}};
   files.files = folders.folders = true;
-  return {devices, products, samples, files, folders, when, {kShell, {"man", "bash", "zsh", "fish"}}};
+  return {devices, products, samples, files, folders, when, kinds, {kShell, {"man", "bash", "zsh", "fish"}}};
 }
 
 CLI::Option* add_text(CLI::App& command, const std::string& names, std::string& to, const char* kind,

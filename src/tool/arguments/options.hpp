@@ -97,6 +97,7 @@ struct Given {
 // Each registers a command; parsing it sets `action`.
 void define_devices(CLI::App& app, Action& action);
 void define_doctor(CLI::App& app, Action& action);
+void define_memory(CLI::App& app, Action& action);
 void define_inspect(CLI::App& app, Action& action);
 void define_check(CLI::App& app, Action& action);
 void define_analyze(CLI::App& app, Action& action);

@@ -45,6 +45,16 @@ struct DoctorOptions {
 };
 int doctor(const DoctorOptions& options);
 
+struct MemoryOptions {
+  std::uint32_t process = 0;          ///< 0: this one
+  std::optional<double> watch;        ///< seconds between two accounts; nothing: one alone
+  std::optional<std::uint64_t> size;  ///< bytes of an allocation that is asked about
+  MemoryKind kind = MemoryKind::device;
+  std::string root;  ///< where proc and sys are; empty: /
+  bool json = false;
+};
+int memory(const MemoryOptions& options);
+
 struct InspectOptions {
   std::vector<std::string> files;
   bool json = false;

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// Where memory went: the files of the kernel, and each rule with the numbers of a public thread.
+#include "kiln/memory.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kiln/context.hpp"
+#include "kiln/memory_account.hpp"
+#include "kiln/open.hpp"
+#include "memory/parse.hpp"
+#include "support/json.hpp"
+#include "support/stub_driver.hpp"
+#include "unit/golden.hpp"
+#include "unit/memory_fixture.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
+
+std::filesystem::path machine(const std::string& name) {
+  return std::filesystem::path(KILN_TEST_DATA) / "memory" / (name + ".txt");
+}
+
+MemoryAccount account_of(const std::string& name) {
+  const Machine files(machine(name));
+  MemoryAccountOptions options;
+  options.root = files.root();
+  return memory_account(options);
+}
+
+MemoryRequest asking(std::uint64_t size, MemoryKind kind = MemoryKind::device) {
+  MemoryRequest request;
+  request.size = size;
+  request.kind = kind;
+  return request;
+}
+
+const Diagnostic* find(const std::vector<Diagnostic>& causes, std::string_view code) {
+  const auto found = std::ranges::find(causes, code, &Diagnostic::code);
+  return found == causes.end() ? nullptr : &*found;
+}
+
+/// The cause of that code, which must be the first, with its golden text.
+void check_first(const char* code, const std::string& name, const MemoryRequest& request,
+                 const std::string& variant = "") {
+  CAPTURE(code);
+  CAPTURE(name);
+  const std::vector<Diagnostic> causes = memory_causes(account_of(name), request);
+  REQUIRE_FALSE(causes.empty());
+  check_diagnostic(code, causes.front(), variant);
+}
+
+}  // namespace
+
+TEST_CASE("fdinfo: the document of xe") {
+  // docs.kernel.org/gpu/xe/xe-drm-usage-stats.html
+  const auto client = detail::parse_fdinfo(
+      "pos:    0\nflags:  0100002\nmnt_id: 26\nino:    685\ndrm-driver:     xe\ndrm-client-id:  3\n"
+      "drm-pdev:       0000:03:00.0\ndrm-total-system:       0\ndrm-shared-system:      0\n"
+      "drm-resident-system:    0\ndrm-purgeable-system:   0\ndrm-total-gtt:  192 KiB\n"
+      "drm-resident-gtt:       192 KiB\ndrm-total-vram0:        23992 KiB\ndrm-shared-vram0:       16 MiB\n"
+      "drm-active-vram0:       0\ndrm-resident-vram0:     23992 KiB\ndrm-total-stolen:       0\n"
+      "drm-cycles-rcs: 28257900\ndrm-total-cycles-rcs:   7655183225\ndrm-engine-capacity-vcs:        2\n");
+  REQUIRE(client);
+  CHECK(client->driver == "xe");
+  CHECK(client->card == "0000:03:00.0");
+  CHECK(client->id == 3);
+  REQUIRE(client->regions.size() == 4);  // and none of cycles
+  CHECK(client->regions[2].name == "vram0");
+  CHECK(client->regions[2].total == 23992 * kKiB);
+  CHECK(client->regions[2].shared == 16 * kMiB);
+  CHECK(client->device_memory() == 23992 * kKiB);
+  CHECK(client->host_memory() == 192 * kKiB);
+}
+
+TEST_CASE("fdinfo: units, names of old, and what is none") {
+  const auto client = detail::parse_fdinfo(
+      "drm-driver: i915\ndrm-client-id: 18446744073709551615\ndrm-total-local0:12\ndrm-resident-local0:\t2 "
+      "MiB\n"
+      "drm-memory-system0: 3 KiB\ndrm-resident-stolen-system0: 4 KiB\ndrm-total-a: 1 GiB\ndrm-total-b: -1\n"
+      "drm-total-c: 18446744073709551615 KiB\ndrm-total-: 5\ndrm-total-d: 1 KiB x\n");
+  REQUIRE(client);
+  REQUIRE(client->regions.size() == 3);
+  CHECK(client->regions[0].total == 12);
+  CHECK(client->regions[0].resident == 2 * kMiB);
+  CHECK(client->host_memory() == 3 * kKiB);  // what is stolen is neither
+  for (const char* none : {"", "pos: 0\n", "drm-driver: xe\n", "drm-client-id: 1\n",
+                           "drm-driver: xe\ndrm-client-id: x\n", "drm-driver:\ndrm-client-id: 1\n"})
+    CHECK_FALSE(detail::parse_fdinfo(none));
+}
+
+TEST_CASE("control groups: both versions, paths in containers, and no limit") {
+  const auto place = [](const char* text) { return detail::parse_cgroup(text); };
+  CHECK(place("0::/user.slice/x\n")->version == 2);
+  CHECK(place("0::/a:b\n")->path == "/a:b");
+  CHECK(place("5:cpu,memory:/d\n0::/\n")->version == 1);
+  CHECK_FALSE(place("5:memory_not:/d\n"));
+  CHECK_FALSE(place("nonsense\n"));
+  const auto mount = detail::parse_mountinfo(
+      "31 23 0:27 /docker/abc /sys/fs/cg\\040roup rw,nosuid shared:9 master:2 - cgroup2 cgroup2 rw\n", 2);
+  REQUIRE(mount);
+  CHECK(mount->root == "/docker/abc");
+  CHECK(mount->point == "/sys/fs/cg roup");
+  CHECK_FALSE(detail::parse_mountinfo("31 23 0:27 / /x rw - cgroup cgroup rw,cpu\n", 1));
+  using Groups = std::vector<std::string>;
+  CHECK(detail::groups_up({"/", "/x"}, "/a/b") == Groups{"/a/b", "/a", ""});
+  CHECK(detail::groups_up({"/", "/x"}, "/") == Groups{""});
+  CHECK(detail::groups_up({"/docker/abc", "/x"}, "/docker/abc/in") == Groups{"/in", ""});
+  CHECK(detail::groups_up({"/docker/abc", "/x"}, "/docker/abcd") == Groups{""});
+  CHECK(detail::groups_up({"/", "/x"}, "/../../etc") == Groups{""});  // another namespace's
+  CHECK(detail::parse_amount("max\n") == std::nullopt);
+  CHECK(detail::parse_amount("9223372036854771712\n") == std::nullopt);
+  CHECK(detail::parse_amount("4096\n") == 4096);
+}
+
+TEST_CASE("clients are counted once, whoever shares them") {
+  const MemoryAccount account = account_of("once");
+  REQUIRE(account.clients.size() == 2);
+  CHECK(account.clients[0].program == "firefox");
+  CHECK(account.clients[0].process == 5000500);
+  CHECK(account.clients[0].device_memory() + account.clients[1].device_memory() == 3642 * kMiB);
+  REQUIRE(account.cards.size() == 1);
+  CHECK(account.cards[0].total == 16288 * kMiB);
+  CHECK(account.cards[0].window == 16 * kGiB);
+  CHECK(account.unread_processes == 0);
+}
+
+TEST_CASE("the files of a machine, each where it belongs") {
+  const MemoryAccount v2 = account_of("group_v2");
+  REQUIRE(v2.groups.size() == 3);
+  CHECK(v2.groups[0].path == "/system.slice/docker-abc.scope");
+  CHECK(v2.groups[0].limit == 9448927232);
+  CHECK(v2.groups[0].left() == 9448927232 - kGiB);  // half of the 2 GiB in use are pages of files
+  CHECK_FALSE(v2.groups[1].limit);
+  CHECK(v2.groups[2].path == "/");
+  CHECK(v2.host.total == 16357785 * kKiB);
+  CHECK(v2.cards[0].total == 0x300000000);
+
+  const MemoryAccount v1 = account_of("group_v1");
+  REQUIRE(v1.groups.size() == 3);
+  CHECK(v1.groups[0].version == 1);
+  CHECK(v1.groups[0].limit == 209715200);
+  CHECK_FALSE(v1.groups[0].swap_limit);
+  CHECK_FALSE(v1.groups[2].limit);
+
+  const MemoryAccount bound = account_of("device_bound");
+  REQUIRE(bound.groups.size() == 3);
+  REQUIRE(bound.groups[1].device_bounds.size() == 1);
+  CHECK(bound.groups[1].device_bounds[0].used == 12550144);
+  CHECK(bound.cards[0].total == 8514437120);
+
+  CHECK(account_of("locked").limits.locked == 8 * kMiB);
+  CHECK_FALSE(account_of("locked").limits.address_space);
+  CHECK(account_of("addresses").limits.addresses_used == 4 * kGiB);
+  CHECK(account_of("graphics_limit").host.graphics_limit == 16469033 * 4096ull);
+  CHECK(account_of("host_behind").cards[0].free == 33718870016);
+}
+
+TEST_CASE("nothing there is nothing known, and no cause") {
+  MemoryAccountOptions nowhere;
+  nowhere.root = "/nonexistent";
+  const MemoryAccount account = memory_account(nowhere);
+  CHECK(account.cards.empty());
+  CHECK(account.host.total == 0);
+  CHECK_FALSE(account.process_found);
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host, MemoryKind::shared}) {
+    CHECK(memory_causes(account, asking(kGiB << 10, kind)).empty());
+    CHECK(memory_rows(account, asking(kGiB, kind)).empty());
+  }
+}
+
+TEST_CASE("K0240: the host's promise behind device memory") {
+  check_first("K0240", "host_behind", asking(static_cast<std::uint64_t>(19.4 * kGiB)));
+  const MemoryAccount account = account_of("host_behind");
+  const auto fits = memory_causes(account, asking(static_cast<std::uint64_t>(19.3 * kGiB)));
+  CHECK_FALSE(find(fits, "K0240"));
+  MemoryAccount other = account;
+  other.host.overcommit = 1;
+  CHECK_FALSE(find(memory_causes(other, asking(30 * kGiB)), "K0240"));
+  other.host.overcommit = 2;
+  other.host.commit_limit = 12 * kGiB;
+  other.host.committed = 9 * kGiB;
+  const auto counted = memory_causes(other, asking(4 * kGiB));
+  REQUIRE(find(counted, "K0240"));
+  check_diagnostic("K0240", *find(counted, "K0240"), "counted");
+  other = account;
+  other.cards[0].driver = "i915";  // which has no host memory behind
+  CHECK_FALSE(find(memory_causes(other, asking(30 * kGiB)), "K0240"));
+}
+
+TEST_CASE("K0241: the host has no memory left") {
+  check_first("K0241", "host", asking(static_cast<std::uint64_t>(5.6 * kGiB), MemoryKind::host));
+  CHECK(memory_causes(account_of("host"), asking(4 * kGiB, MemoryKind::host)).empty());
+  CHECK(memory_causes(account_of("host"), asking(6 * kGiB)).empty());  // of the card, on i915
+}
+
+TEST_CASE("K0242: a control group") {
+  check_first("K0242", "group_v1", asking(256 * kMiB, MemoryKind::host), "v1");
+  CHECK(memory_causes(account_of("group_v1"), asking(128 * kMiB, MemoryKind::host)).empty());
+  check_first("K0242", "group_v2", asking(12 * kGiB));  // 12 GiB are free, the group has 7.8 left
+  CHECK_FALSE(find(memory_causes(account_of("group_v2"), asking(7 * kGiB)), "K0242"));
+  check_first("K0242", "device_bound", asking(2 * kGiB), "device");
+}
+
+TEST_CASE("K0243: cards that mirror each other in the host") {
+  check_first("K0243", "mirror", {});
+  CHECK(memory_causes(account_of("single_card"), {}).empty());
+}
+
+TEST_CASE("K0244, K0247: who holds the card") {
+  check_first("K0244", "others", asking(4 * kGiB));
+  CHECK_FALSE(find(memory_causes(account_of("others"), asking(kGiB)), "K0244"));
+  CHECK_FALSE(find(memory_causes(account_of("others"), asking(33 * kGiB)), "K0244"));  // would not fit alone
+  check_first("K0247", "own", asking(4 * kGiB));
+  CHECK_FALSE(find(memory_causes(account_of("own"), asking(3 * kGiB)), "K0247"));
+}
+
+TEST_CASE("K0245: the host reaches only part of the card") {
+  check_first("K0245", "window", {});
+  MemoryAccount account = account_of("window");
+  account.cards[0].driver = "i915";
+  const auto causes = memory_causes(account, {});
+  REQUIRE(find(causes, "K0245"));
+  check_diagnostic("K0245", *find(causes, "K0245"), "i915");
+  account.cards[0].window = 16 * kGiB;
+  CHECK_FALSE(find(memory_causes(account, {}), "K0245"));
+}
+
+TEST_CASE("K0246: what all cards may have of the host") {
+  check_first("K0246", "graphics_limit", asking(60 * kGiB, MemoryKind::host));
+  CHECK(memory_causes(account_of("graphics_limit"), asking(50 * kGiB, MemoryKind::host)).empty());
+}
+
+TEST_CASE("K0248, K0249: limits of the process") {
+  check_first("K0248", "locked", asking(16 * kMiB, MemoryKind::host));
+  CHECK(memory_causes(account_of("locked"), asking(4 * kMiB, MemoryKind::host)).empty());
+  check_first("K0249", "addresses", asking(4 * kGiB));
+  CHECK(memory_causes(account_of("addresses"), asking(3 * kGiB)).empty());
+}
+
+TEST_CASE("K0207: one allocation, whatever is free") {
+  MemoryRequest request = asking(5 * kGiB);
+  request.largest = 4294959104;
+  const auto causes = memory_causes(account_of("largest"), request);
+  REQUIRE(causes.size() == 1);
+  CHECK(causes[0].code == "K0207");
+  request.size = 4 * kGiB - 8 * kKiB;
+  CHECK(memory_causes(account_of("largest"), request).empty());
+}
+
+TEST_CASE("JSON has every number") {
+  const auto json = nlohmann::json::parse(to_json(account_of("others")));
+  CHECK(json["cards"][0]["total"] == 32 * kGiB);
+  CHECK(json["clients"].size() == 2);
+  CHECK(json["clients"][1]["program"] == "llama-server");
+  CHECK(json["clients"][1]["device_memory"] == 30 * kGiB);
+  CHECK(json["host"]["available"] == 9751756 * kKiB);
+  CHECK(json["limits"]["locked"].is_null());
+  CHECK(json["own"]["device"]["bytes"].is_number());
+}
+
+TEST_CASE("sizes") {
+  CHECK(memory_size_text(0) == "0 B");
+  CHECK(memory_size_text(1023) == "1023 B");
+  CHECK(memory_size_text(1024) == "1.0 KiB");
+  CHECK(memory_size_text(kGiB - 1) == "1.0 GiB");
+  CHECK(memory_size_text(12 * kGiB) == "12.0 GiB");
+  CHECK(memory_size_text(UINT64_MAX).ends_with(" TiB"));
+}
+
+TEST_CASE("Buffers are counted by kind, and only while they are owned") {
+  StubDriver stub;
+  MemoryAccountOptions nowhere;
+  nowhere.root = "/nonexistent";
+  const auto own = [&] { return memory_account(nowhere).own; };
+  const OwnMemory before = own();
+  auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(opened);
+  const ContextRef context = opened->context.get();
+  {
+    auto device = context.allocate_device(opened->device, 1000);
+    auto host = context.allocate_host(200);
+    auto shared = context.allocate_shared(opened->device, 30);
+    REQUIRE((device && host && shared));
+    Buffer moved = std::move(*device);
+    CHECK(own().device.bytes == before.device.bytes + 1000);
+    CHECK(own().device.allocations == before.device.allocations + 1);
+    CHECK(own().host.bytes == before.host.bytes + 200);
+    CHECK(own().shared.bytes == before.shared.bytes + 30);
+    void* const given = moved.release();
+    CHECK(own().device.bytes == before.device.bytes);
+    moved = Buffer::adopt(context, given, 1000, MemoryKind::device);
+    CHECK(own().device.bytes == before.device.bytes + 1000);
+  }
+  CHECK(own().device.bytes == before.device.bytes);
+  CHECK(own().host.allocations == before.host.allocations);
+  CHECK(own().shared.bytes == before.shared.bytes);
+}
