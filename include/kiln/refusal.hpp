@@ -5,9 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kiln/allocation.hpp"
 #include "kiln/check.hpp"
+#include "kiln/memory_account.hpp"
 
 namespace kiln {
 
@@ -21,6 +23,9 @@ struct Refusal {
   std::uint64_t memory = 0;                  ///< bytes that the device has; 0: not known
   std::optional<std::uint64_t> free_memory;  ///< bytes at the moment
   std::uint64_t threads = 0;  ///< hardware threads that the device shows, a lower bound; 0: not known
+  /// Where memory ran out: memory_rows() and memory_causes(). A cause that is an error is said first.
+  std::vector<DiagnosticRow> account{};
+  std::vector<Diagnostic> causes{};
 };
 
 /// K0220. Intel's immediate lists report a lost device as OUT_OF_DEVICE_MEMORY, so the status decides.

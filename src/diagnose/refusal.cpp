@@ -26,6 +26,19 @@ void add_memory(Diagnostic& diagnostic, const Refusal& refusal) {
     diagnostic.rows.push_back({"state of the device", "zeDeviceGetStatus says that it is well"});
 }
 
+/// The account, and its causes: one that is certain is said in the message, its cure before all others.
+void add_account(Diagnostic& diagnostic, const Refusal& refusal) {
+  diagnostic.rows.insert(diagnostic.rows.end(), refusal.account.begin(), refusal.account.end());
+  std::vector<std::string> cures;
+  for (const Diagnostic& cause : refusal.causes) {
+    const bool certain = cause.severity == Severity::error;
+    if (certain && cures.empty()) diagnostic.message += ": " + cause.message;
+    diagnostic.rows.push_back({(certain ? "cause, " : "may be in the way, ") + cause.code, cause.message});
+    if (certain || cures.empty()) cures.insert(cures.end(), cause.help.begin(), cause.help.end());
+  }
+  diagnostic.help.insert(diagnostic.help.begin(), cures.begin(), cures.end());
+}
+
 /// What the driver reserves for all hardware threads: at least the number that the device shows.
 void add_per_thread(Diagnostic& diagnostic, const Refusal& refusal, const char* name, std::uint64_t bytes) {
   if (bytes == 0) return;
@@ -87,6 +100,7 @@ Diagnostic explain_silent_build(const Refusal& refusal, const std::string& file,
       "look for a kernel whose `__local` arrays are larger than the device's SLM: `kiln inspect` shows them; "
       "drivers before 26.18 refuse such a module in silence",
       "see the driver's own messages: NEOReadDebugKeys=1 PrintDebugMessages=1"};
+  add_account(diagnostic, refusal);
   return diagnostic;
 }
 
@@ -128,6 +142,7 @@ std::optional<Diagnostic> explain_kernel(const Refusal& refusal, const KernelFac
       add_memory(diagnostic, refusal);
       diagnostic.help = {"smaller arrays a work-item, or a sub-group size of 16 instead of 32",
                          "or free memory of the device before the kernel is made"};
+      add_account(diagnostic, refusal);
       return diagnostic;
     }
     case ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION: {
@@ -170,6 +185,7 @@ std::optional<Diagnostic> explain_allocation(const Refusal& refusal, const Alloc
   }
   diagnostic.rows.push_back({"asked for", {}, request.size, "B"});
   add_memory(diagnostic, refusal);
+  add_account(diagnostic, refusal);
   return diagnostic;
 }
 
@@ -179,6 +195,7 @@ std::optional<Diagnostic> explain_event_pool(const Refusal& refusal, std::uint32
   Diagnostic diagnostic = start("K0217", "no memory for an event pool", refusal);
   diagnostic.rows.push_back({"events", {}, count});
   diagnostic.help = {"make smaller pools, and use events again: one takes up to some hundred bytes"};
+  add_account(diagnostic, refusal);
   return diagnostic;
 }
 
@@ -189,6 +206,7 @@ std::optional<Diagnostic> explain_queue(const Refusal& refusal) {
   add_memory(diagnostic, refusal);
   diagnostic.help = {"reset lists and use them again: each has command buffers and heaps of its own",
                      "or free buffers that are done with"};
+  add_account(diagnostic, refusal);
   return diagnostic;
 }
 
@@ -215,6 +233,7 @@ Diagnostic explain_launch(const Refusal& refusal, const KernelFacts& kernel, con
   diagnostic.help = {
       "free memory of the device: the launch needs scratch, heaps and its buffers there at once",
       "on an immediate list this code may also stand for another failure of the submission"};
+  add_account(diagnostic, refusal);
   return diagnostic;
 }
 
@@ -233,6 +252,7 @@ std::optional<Diagnostic> explain_submission(const Refusal& refusal) {
       "where the work copies from or to host memory: it must be mapped, and ulimit -l may bound it"};
   if (refusal.device_status != ZE_RESULT_SUCCESS)
     diagnostic.help.push_back("ask zeDeviceGetStatus: an immediate list reports a hang by this code too");
+  add_account(diagnostic, refusal);
   return diagnostic;
 }
 

@@ -32,7 +32,10 @@ Result<void> check_request(const AllocationRequest& request, DeviceRef device, c
 
 Error explain(Error error, DeviceRef device, const AllocationRequest& request) {
   // Made anew below from the code: here DEVICE_LOST first of all means a device of another context.
-  const Refusal refusal = detail::survey(error.code(), error.call(), device);
+  MemoryRequest asked;
+  asked.kind = request.kind;
+  asked.size = request.size;
+  const Refusal refusal = detail::survey(error.code(), error.call(), device, std::move(asked));
   return detail::explained(std::move(error), explain_allocation(refusal, request));
 }
 

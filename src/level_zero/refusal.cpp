@@ -2,6 +2,9 @@
 // Errors of calls that never reached a driver, and the facts gathered around one that failed.
 #include "kiln/refusal.hpp"
 
+#include <cstdio>
+
+#include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
 
@@ -43,18 +46,61 @@ Error refused(ze_result_t code, const char* call) {
   return Error(code, call, explain_lost_device(refusal));
 }
 
-Refusal survey(ze_result_t code, const char* call, DeviceRef device) {
+namespace {
+
+/// Its memory is the host's.
+bool is_integrated(DeviceRef device) {
+  auto properties = make<ze_device_properties_t>();
+  return device.api().zeDeviceGetProperties(device.raw(), &properties) == ZE_RESULT_SUCCESS &&
+         (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
+}
+
+constexpr const char* kNoCard = "none";  // of the system's
+
+/// Files of /proc and /sys: milliseconds, so only where a call has failed for want of memory.
+void add_account(Refusal& refusal, DeviceRef device, MemoryRequest asked) {
+  if (device) {
+    asked.card = card_of(device);
+    if (asked.card.empty()) asked.card = kNoCard;
+  }
+  // Of an integrated card that is the host's, as the account has it; the CPU device has a share of its own.
+  if (device && refusal.memory && (asked.card == kNoCard || !is_integrated(device))) {
+    asked.total = refusal.memory;
+    asked.free = refusal.free_memory;
+  }
+  const MemoryAccount account = memory_account();
+  refusal.account = memory_rows(account, asked);
+  refusal.causes = memory_causes(account, asked);
+}
+
+}  // namespace
+
+Refusal survey(ze_result_t code, const char* call, DeviceRef device, MemoryRequest asked) {
   Refusal refusal;
   refusal.code = code;
   refusal.call = call;
-  if (!device) return refusal;
-  refusal.device_status = device.status();
-  if (const auto properties = device.properties()) {
-    refusal.free_memory = properties->usable_memory;
-    refusal.threads = properties->threads();
+  if (device) {
+    refusal.device_status = device.status();
+    if (const auto properties = device.properties()) {
+      refusal.free_memory = properties->usable_memory;
+      refusal.threads = properties->threads();
+    }
+    refusal.memory = memory_of(device);
   }
-  refusal.memory = memory_of(device);
+  const bool no_memory =
+      code == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY || code == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  if (no_memory && !is_lost(refusal)) add_account(refusal, device, std::move(asked));
   return refusal;
+}
+
+std::string card_of(DeviceRef device) {
+  auto pci = make<ze_pci_ext_properties_t>();
+  const auto get_pci = device.api().zeDevicePciGetPropertiesExt;
+  if (!get_pci || get_pci(device.raw(), &pci) != ZE_RESULT_SUCCESS) return {};
+  const ze_pci_address_ext_t& at = pci.address;
+  char text[64];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", at.domain, at.bus, at.device, at.function);
+  return text;
 }
 
 std::uint64_t memory_of(DeviceRef device) {

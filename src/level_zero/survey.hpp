@@ -3,15 +3,20 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "kiln/device.hpp"
 #include "kiln/refusal.hpp"
 
 namespace kiln::detail {
 
-/// Status, memory and threads of the device; of an empty one nothing. The last-error description is left to
-/// who can compare it with that before the call.
-[[nodiscard]] Refusal survey(ze_result_t code, const char* call, DeviceRef device);
+/// Status, memory and threads of the device, of an empty one nothing; where memory ran out, also where it
+/// went, as far as `asked` says what it was for. The last-error description is left to who can compare it
+/// with that before the call.
+[[nodiscard]] Refusal survey(ze_result_t code, const char* call, DeviceRef device, MemoryRequest asked = {});
+
+/// The address of the device's card, as the kernel writes it; empty where the driver does not tell.
+[[nodiscard]] std::string card_of(DeviceRef device);
 
 /// Bytes of all memories of the device; 0 when it does not say.
 [[nodiscard]] std::uint64_t memory_of(DeviceRef device);

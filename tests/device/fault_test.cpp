@@ -4,6 +4,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -55,6 +56,12 @@ TEST_CASE_FIXTURE(Fixture, "memory=1M: what does not fit is told from what is us
   REQUIRE(most);
   const auto more = context().allocate_shared(device.device, 4096);
   explained("K0214", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, more);
+  // Where it went: to this process, whose Buffers are counted.
+  const Diagnostic& why = *more.error().diagnostic();
+  const auto row = std::ranges::find(why.rows, "Buffers of this process, device", &DiagnosticRow::label);
+  REQUIRE(row != why.rows.end());
+  CHECK(row->value == kMiB - 64);
+  CHECK(why.message.find(": this process itself holds 1.0 MiB") != why.message.npos);
   explained("K0215", ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, context().allocate_host(4096));
   explained("K0217", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, EventPoolRef::create(context(), 1 << 20));
 }

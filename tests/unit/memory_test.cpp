@@ -300,3 +300,16 @@ TEST_CASE("Buffers are counted by kind, and only while they are owned") {
   CHECK(own().host.allocations == before.host.allocations);
   CHECK(own().shared.bytes == before.shared.bytes);
 }
+
+TEST_CASE("a refusal says where memory went, and the certain cause first") {
+  StubDriver stub;
+  stub.free_memory = 2 * kGiB;
+  auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(opened);
+  const Machine files(machine("group_v1"));
+  REQUIRE(setenv("KILN_MEMORY_ROOT", files.root().c_str(), 1) == 0);
+  stub.fail(Call::zeMemAllocHost, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  const auto refused = opened->context.get().allocate_host(256 * kMiB);
+  setenv("KILN_MEMORY_ROOT", "/nonexistent", 1);
+  check_diagnostic("K0215", ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, refused, "group");
+}

@@ -25,8 +25,8 @@ DeviceRef device_ref(ze_device_handle_t device) {
   return api && device ? DeviceRef(device, *api) : DeviceRef();
 }
 
-Refusal survey(const Failed& failed, ze_device_handle_t device) {
-  return detail::survey(failed.code, failed.call, device_ref(device));
+Refusal survey(const Failed& failed, ze_device_handle_t device, MemoryRequest asked = {}) {
+  return detail::survey(failed.code, failed.call, device_ref(device), std::move(asked));
 }
 
 Diagnostic by_driver(Diagnostic diagnostic, const Failed& failed) {
@@ -277,7 +277,10 @@ Diagnostic explain_allocation(const Failed& failed, ze_device_handle_t device,
   const AllocationVerdict verdict = check_allocation(limits, request);
   if (verdict != AllocationVerdict::fits && code_of(verdict) == failed.code)
     return by_driver(explain_allocation(verdict, limits, request), failed);
-  return or_code(kiln::explain_allocation(survey(failed, device), request), failed);
+  MemoryRequest asked;
+  asked.kind = request.kind;
+  asked.size = request.size;
+  return or_code(kiln::explain_allocation(survey(failed, device, std::move(asked)), request), failed);
 }
 
 Diagnostic explain_event_pool(const Failed& failed, std::uint32_t count) {
