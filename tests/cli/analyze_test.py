@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 from command import DATA, KERNELS, KILN, kiln
+from front_end import needs_opencl_c
 
 sys.path.insert(0, os.environ['KILN_TESTS'] + '/native_code')
 OCLOC = shutil.which('ocloc')
@@ -78,7 +79,7 @@ class Page(unittest.TestCase):
         for part in ('http:', 'https:', 'src=', 'href=', '<script'):
             self.assertNotIn(part, html)
 
-    @unittest.skipUnless(OCLOC, 'ocloc is not installed')
+    @needs_opencl_c
     def test_source_beside_code_and_what_changed(self):
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / 'one.cl'

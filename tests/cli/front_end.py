@@ -18,4 +18,5 @@ def _ocloc_compiles():
         return done.returncode == 0 and len(os.listdir(folder)) > 1
 
 
-needs_opencl_c = unittest.skipUnless(_ocloc_compiles(), 'no ocloc that compiles OpenCL C')
+compiles_opencl_c = _ocloc_compiles()
+needs_opencl_c = unittest.skipUnless(compiles_opencl_c, 'no ocloc that compiles OpenCL C')

@@ -13,6 +13,8 @@ import tempfile
 import unittest
 import zlib
 
+from front_end import compiles_opencl_c
+
 # The test runner's own, with a driver made for another test that has the name of Intel's.
 os.environ.pop('LD_LIBRARY_PATH', None)
 KILN = os.environ['KILN']
@@ -35,7 +37,7 @@ def other_pages(folder):
              'against': ['run', 'bank_conflict.stride_16', '--size', '4096', '--against', 'bank_conflict.stride_1',
                          '--counters', '--device', 'cpu'],
              'advice': ['run', 'bank_conflict.stride_16', '--size', '4096', '--advise', '--device', 'cpu:pvc']}
-    if shutil.which('ocloc'):
+    if compiles_opencl_c:
         source = folder / 'mine.cl'
         source.write_text(SOURCE)
         mine = f'{source}:scale'

@@ -21,13 +21,6 @@ std::string answer_of(const Json& swept) {
                                    : "<b class=\"tag warn\">differs</b>";
 }
 
-std::string extent_cell(const Json& extent) {
-  std::string text = number(extent[0].get<std::uint64_t>());
-  for (std::size_t i = 1; i < extent.size(); ++i)
-    if (extent[1] != 1 || extent[2] != 1) text += " × " + number(extent[i].get<std::uint64_t>());
-  return text;
-}
-
 std::string time_cell(const Json& run, const char* field) {
   return run.contains(field) && run[field].is_number() ? number(run[field].get<double>()) + " ms" : "–";
 }
@@ -129,7 +122,7 @@ std::string sides_section(const Json& comparison) {
   };
   const auto extent = [&](const char* name, const char* field) {
     if (here.contains(field) && there.contains(field))
-      rows.push_back({name, extent_cell(here[field]), extent_cell(there[field])});
+      rows.push_back({name, shown_extent(here[field]), shown_extent(there[field])});
   };
   time("Device time", "device_ms");
   time("Host time", "host_ms");
@@ -185,7 +178,7 @@ std::string sweep_page(const Json& sweep, bool is_cpu) {
              time > 0 ? bar(percent(time, most)) : "",
              time_cell(each, "device_ms"),
              time_cell(each, "host_ms"),
-             extent_cell(each["groups"])};
+             shown_extent(each["groups"])};
     }
     if (threads) {
       const Json* is = each.find("occupancy");

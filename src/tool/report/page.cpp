@@ -10,13 +10,6 @@ namespace {
 
 bool was_counted(const Json& run) { return run.contains("counters"); }
 
-std::string extent_text(const Json& extent) {
-  std::string text = number(extent[0].get<std::uint64_t>());
-  for (std::size_t i = 1; i < extent.size(); ++i)
-    if (extent[1] != 1 || extent[2] != 1) text += " × " + number(extent[i].get<std::uint64_t>());
-  return text;
-}
-
 /// A kernel of the user's ran, and nobody said what it should give.
 bool is_open(const Json& run) { return run["ok"].is_null() && run.value("executed", false); }
 
@@ -86,7 +79,8 @@ std::string run_section(const Json& run) {
       fact(name, number(run[field].get<double>()) + " " + unit);
   };
   fact("Device", escaped(run["device"].get<std::string>()));
-  fact("Launch", extent_text(run["groups"]) + " groups of " + extent_text(run["group_size"]) + " work-items");
+  fact("Launch",
+       shown_extent(run["groups"]) + " groups of " + shown_extent(run["group_size"]) + " work-items");
   fact("Answer", is_open(run)          ? "not compared: nothing says what is expected"
                  : run["ok"].is_null() ? "not executed: a capture device gives no answers"
                  : run["ok"].get<bool>()
@@ -116,6 +110,13 @@ std::string run_section(const Json& run) {
 }
 
 }  // namespace
+
+std::string shown_extent(const Json& extent) {
+  std::string text = number(extent[0].get<std::uint64_t>());
+  for (std::size_t i = 1; i < extent.size(); ++i)
+    if (extent[1] != 1 || extent[2] != 1) text += " × " + number(extent[i].get<std::uint64_t>());
+  return text;
+}
 
 std::string predictions_section(const Json& run) {
   if (!run.contains("predicted")) return {};

@@ -121,6 +121,9 @@ struct Picture {
 /// "SLM" for "slm"; other names are words. Pure.
 [[nodiscard]] std::string shown_memory(const std::string& memory);
 
+/// "4 × 2", without dimensions of one behind the first. Pure.
+[[nodiscard]] std::string shown_extent(const Json& extent);
+
 /// "SLM reads" for "slm_reads". Pure.
 [[nodiscard]] std::string shown_total(const std::string& name);
 
