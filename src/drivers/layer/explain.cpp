@@ -110,11 +110,11 @@ ModuleFacts facts_given(KnownModule& module, const ze_module_desc_t* description
 
 LaunchArgument launch_argument(const ArgumentFacts& facts, const KnownArgument& known) {
   const bool local = facts.kind == ArgumentKind::local_pointer;
-  if (!known.set) return {facts.kind, local ? 0 : facts.size, nullptr};
+  if (!known.is_set()) return {facts.kind, local ? 0 : facts.size, nullptr};
   // One of which nobody says what it is.
   const bool seems_local = facts.kind == ArgumentKind::other && known.null;
   if (local || seems_local) return {ArgumentKind::local_pointer, known.size, nullptr};
-  return {facts.kind, facts.size, known.null ? nullptr : &known.value};
+  return {facts.kind, facts.size, nullptr};
 }
 
 Diagnostic explain_code_alone(const Failed& failed) {

@@ -14,7 +14,7 @@
 namespace kiln::layer {
 
 /// An argument as the library's check sees it: what the driver took when it was set is right, but of
-/// `__local` ones it takes any size. Refers to `known`. Pure.
+/// `__local` ones it takes any size. Pure.
 [[nodiscard]] LaunchArgument launch_argument(const ArgumentFacts& facts, const KnownArgument& known);
 
 /// A call that the driver refused.

@@ -69,18 +69,29 @@ ze_result_t refuse_null(const char* call, const char* what) {
   return refuse(detail::null_pointer(call, what));
 }
 
-std::unique_ptr<KernelGuard> guard_of(const KnownKernel& kernel) {
+void guard_kernel(KnownKernel& kernel) {
+  using Guard = KnownArgument::Guard;
+  kernel.guard = nullptr;
+  kernel.admitted = true;  // where nothing is known
   const auto compute = guarded_device(kernel.module->device).compute_properties();
   const KernelFacts* facts = kernel.module->facts().find(kernel.name);
-  if (!compute || !facts) return nullptr;
-  auto guard = std::make_unique<KernelGuard>();
+  if (!compute || !facts) return;
+  auto guard = std::make_shared<KernelGuard>();
   guard->facts = *facts;
   detail::add_properties(guard->facts, kernel.properties);
   guard->limits = detail::launch_limits(kernel.properties, *compute);
-  return guard;
+  for (std::uint32_t i = 0; i < kernel.count && i < guard->facts.arguments.size(); ++i) {
+    const ArgumentKind kind = guard->facts.arguments[i].kind;
+    kernel.arguments[i].guard = kind == ArgumentKind::value            ? Guard::value
+                                : kind == ArgumentKind::global_pointer ? Guard::nothing
+                                : kind == ArgumentKind::image || kind == ArgumentKind::sampler ? Guard::object
+                                                                                               : Guard::local;
+  }
+  kernel.guard = std::move(guard);
+  kernel.admitted = false;
 }
 
-ze_result_t guard_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::uint32_t index,
+ze_result_t judge_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::uint32_t index,
                            std::size_t size, const void* value) {
   if (!kernel) return refuse_empty(kSetArgument);
   if (!known || !known->guard || index >= known->guard->facts.arguments.size() || index >= known->count)
@@ -88,8 +99,7 @@ ze_result_t guard_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::u
   switch (known->guard->facts.arguments[index].kind) {
     case ArgumentKind::local_pointer:
     case ArgumentKind::other:
-      if (const KnownArgument& last = known->arguments[index]; !last.set || last.size != size)
-        known->guard->slm_known = false;
+      known->admitted = false;
       return ZE_RESULT_SUCCESS;
     case ArgumentKind::global_pointer:
       return ZE_RESULT_SUCCESS;
@@ -114,7 +124,7 @@ ze_result_t guard_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::u
                                      {}, arguments)));
 }
 
-ze_result_t guard_group_size(ze_kernel_handle_t kernel, const KnownKernel* known, const Extent& size) {
+ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known, const Extent& size) {
   constexpr const char* kCall = "zeKernelSetGroupSize";
   if (!kernel) return refuse_empty(kCall);
   if (!known || !known->guard || known->group_size == size) return ZE_RESULT_SUCCESS;
@@ -133,17 +143,14 @@ ze_result_t guard_group_size(ze_kernel_handle_t kernel, const KnownKernel* known
   return refuse_launch(verdict, kCall, *known, shape, arguments);
 }
 
-ze_result_t guard_launch(const char* call, ze_kernel_handle_t kernel, const void* groups) {
+ze_result_t judge_launch(const char* call, ze_kernel_handle_t kernel, const void* groups) {
   if (!kernel) return refuse_empty(call);
   if (!groups) return refuse_null(call, "number of groups");
   KnownKernel* const known_kernel = known.kernels.find(kernel);
   if (!known_kernel || !known_kernel->guard) return ZE_RESULT_SUCCESS;
-  KernelGuard& guard = *known_kernel->guard;
-  if (!guard.slm_known) {
-    guard.slm_fits = total_slm(guard.facts, arguments_of(*known_kernel)) <= guard.limits.slm_per_group;
-    guard.slm_known = true;
-  }
-  if (guard.slm_fits) return ZE_RESULT_SUCCESS;
+  const KernelGuard& guard = *known_kernel->guard;
+  known_kernel->admitted = total_slm(guard.facts, arguments_of(*known_kernel)) <= guard.limits.slm_per_group;
+  if (known_kernel->admitted) return ZE_RESULT_SUCCESS;
   return refuse_launch(LaunchVerdict::slm, call, *known_kernel, {{1, 1, 1}, known_kernel->group_size},
                        arguments_of(*known_kernel));
 }

@@ -45,18 +45,48 @@ template <class... Codes>
 struct KernelGuard {
   KernelFacts facts;
   LaunchLimits limits;
-  bool slm_known = false;  ///< since an argument changed last
-  bool slm_fits = true;
 };
-/// Null: nothing is known of the kernel.
-[[nodiscard]] std::unique_ptr<KernelGuard> guard_of(const KnownKernel& kernel);
+/// Has a kernel that was just made guarded, where its facts are known.
+void guard_kernel(KnownKernel& kernel);
 
-[[nodiscard]] ze_result_t guard_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::uint32_t index,
-                                         std::size_t size, const void* value);
-[[nodiscard]] ze_result_t guard_group_size(ze_kernel_handle_t kernel, const KnownKernel* known,
-                                           const Extent& size);
+// The short way of what is right stands here; what is not so clear takes the long one.
+[[nodiscard, gnu::cold]] ze_result_t judge_argument(ze_kernel_handle_t kernel, KnownKernel* known,
+                                                    std::uint32_t index, std::size_t size, const void* value);
+[[nodiscard, gnu::cold]] ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known,
+                                                      const Extent& size);
+[[nodiscard, gnu::cold]] ze_result_t judge_launch(const char* call, ze_kernel_handle_t kernel,
+                                                  const void* groups);
+
+[[nodiscard, gnu::always_inline]] inline ze_result_t guard_argument(ze_kernel_handle_t kernel,
+                                                                    KnownKernel* known, std::uint32_t index,
+                                                                    std::size_t size, const void* value) {
+  using Guard = KnownArgument::Guard;
+  if (known && index < known->count) [[likely]] {
+    const KnownArgument& last = known->arguments[index];
+    if (last.guard == Guard::nothing || (last.guard == Guard::local && last.size == size) ||
+        (last.guard == Guard::value && value)) [[likely]]
+      return ZE_RESULT_SUCCESS;
+  }
+  return judge_argument(kernel, known, index, size, value);
+}
+
+[[nodiscard, gnu::always_inline]] inline ze_result_t guard_group_size(ze_kernel_handle_t kernel,
+                                                                      const KnownKernel* known,
+                                                                      const Extent& size) {
+  if (known && known->group_size == size) [[likely]]
+    return ZE_RESULT_SUCCESS;
+  return judge_group_size(kernel, known, size);
+}
+
 /// SLM, and a place for the answer or the groups.
-[[nodiscard]] ze_result_t guard_launch(const char* call, ze_kernel_handle_t kernel, const void* groups);
+[[nodiscard, gnu::always_inline]] inline ze_result_t guard_launch(const char* call, ze_kernel_handle_t kernel,
+                                                                  const void* groups) {
+  if (kernel && groups) [[likely]]
+    if (const KnownKernel* known_kernel = known.kernels.find(kernel); known_kernel && known_kernel->admitted)
+        [[likely]]
+      return ZE_RESULT_SUCCESS;
+  return judge_launch(call, kernel, groups);
+}
 
 [[nodiscard]] ze_result_t guard_module(ze_context_handle_t context, ze_device_handle_t device,
                                        const ze_module_desc_t* description, const void* place);

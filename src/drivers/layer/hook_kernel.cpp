@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Kernels and their launches: what a launch takes is remembered, and a refused one explained.
-#include <cstring>
-
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
@@ -56,7 +54,7 @@ void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t ke
     made.count = made.properties.arguments;
     made.storage = std::make_unique<KnownArgument[]>(made.count);
     made.arguments = made.storage.get();
-    made.guard = guarding ? guard_of(made) : nullptr;
+    if (guarding) guard_kernel(made);
   });
 }
 
@@ -117,9 +115,7 @@ ze_result_t ZE_APICALL hook::zeKernelSetArgumentValue(ze_kernel_handle_t kernel,
   if (!known_kernel || index >= known_kernel->count) return code;
   KnownArgument& argument = known_kernel->arguments[index];
   argument.size = size;
-  argument.set = true;
   argument.null = !value;
-  if (value && size == sizeof argument.value) std::memcpy(&argument.value, value, sizeof argument.value);
   return code;
 }
 
@@ -215,7 +211,6 @@ void note_arguments(ze_kernel_handle_t kernel, const abi::GroupSize& size, void*
     if (!arguments[i]) continue;
     const bool local = facts->arguments[i].kind == ArgumentKind::local_pointer;
     KnownArgument& argument = known_kernel->arguments[i];
-    argument.set = true;
     argument.null = local;
     // Of a `__local` one stands there how many bytes.
     argument.size = local ? *static_cast<const std::size_t*>(arguments[i]) : facts->arguments[i].size;

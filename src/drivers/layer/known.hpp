@@ -43,10 +43,12 @@ class KnownModule {
 
 /// An argument as it was set last.
 struct KnownArgument {
-  std::uint64_t size = 0;   ///< bytes
-  std::uint64_t value = 0;  ///< of 8 bytes or less, its bytes
-  bool set = false;
-  bool null = false;  ///< there was no value, as for `__local` arguments
+  std::uint64_t size = UINT64_MAX;  ///< bytes; the largest: not set
+  bool null = false;                ///< there was no value, as for `__local` arguments
+  /// What --guard looks at before the driver does.
+  enum class Guard : std::uint8_t { nothing, value, local, object } guard = Guard::nothing;
+
+  [[nodiscard]] bool is_set() const { return size != UINT64_MAX; }
 };
 
 struct KernelGuard;
@@ -56,6 +58,8 @@ struct KnownKernel {
   KnownArgument* arguments = nullptr;  ///< `count` of them
   std::uint32_t count = 0;
   Extent group_size{0, 0, 0};  ///< zeros: not set
+  /// Of --guard: launches need not be looked at, as long as no `__local` argument changes.
+  bool admitted = true;
   // Not looked at on the way of a launch that the driver takes.
   std::unique_ptr<KnownArgument[]> storage;
   std::shared_ptr<KnownModule> module;
