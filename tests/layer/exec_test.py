@@ -91,6 +91,12 @@ class Cpu(unittest.TestCase):
         loud = exec_('--device', 'cpu', '--verbose', '--', RAW, KERNELS, 'nothing')
         self.assertEqual((loud.returncode, loud.stderr), (0, 'kiln exec: no call was refused\n'))
 
+    def test_a_lost_device_comes_with_the_launches_before(self):
+        lost = exec_('--device', 'cpu', '--', RAW, KERNELS, KILN_CPU_FAULT='lost=3')
+        told = lost.stderr[lost.stderr.index('error[K0220]'):]
+        self.assertRegex(told, r"= launched last: +`tiled`, 1 x 1 x 1 groups\n")
+        self.assertRegex(told, r"= before that: +`saxpy`, 4 x 1 x 1 groups\n")
+
     def test_a_call_of_which_nothing_more_is_known_has_the_meaning_of_its_code(self):
         layered = exec_('--device', 'cpu', '--', RAW, KERNELS, 'queue')
         told, _, summary = layered.stderr.rpartition('kiln exec: ')

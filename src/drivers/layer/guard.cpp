@@ -143,8 +143,8 @@ ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known
   return refuse_launch(verdict, kCall, *known, shape, arguments);
 }
 
-ze_result_t judge_launch(const char* call, ze_kernel_handle_t kernel, const void* groups) {
-  if (!kernel) return refuse_empty(call);
+ze_result_t judge_launch(const char* call, const void* list, ze_kernel_handle_t kernel, const void* groups) {
+  if (!kernel || !list) return refuse_empty(call);
   if (!groups) return refuse_null(call, "number of groups");
   KnownKernel* const known_kernel = known.kernels.find(kernel);
   if (!known_kernel || !known_kernel->guard) return ZE_RESULT_SUCCESS;

@@ -54,8 +54,8 @@ void guard_kernel(KnownKernel& kernel);
                                                     std::uint32_t index, std::size_t size, const void* value);
 [[nodiscard, gnu::cold]] ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known,
                                                       const Extent& size);
-[[nodiscard, gnu::cold]] ze_result_t judge_launch(const char* call, ze_kernel_handle_t kernel,
-                                                  const void* groups);
+[[nodiscard, gnu::cold]] ze_result_t judge_launch(const char* call, const void* list,
+                                                  ze_kernel_handle_t kernel, const void* groups);
 
 [[nodiscard, gnu::always_inline]] inline ze_result_t guard_argument(ze_kernel_handle_t kernel,
                                                                     KnownKernel* known, std::uint32_t index,
@@ -78,14 +78,14 @@ void guard_kernel(KnownKernel& kernel);
   return judge_group_size(kernel, known, size);
 }
 
-/// SLM, and a place for the answer or the groups.
-[[nodiscard, gnu::always_inline]] inline ze_result_t guard_launch(const char* call, ze_kernel_handle_t kernel,
+/// SLM, a list or another handle, and a place for the answer or the groups.
+[[nodiscard, gnu::always_inline]] inline ze_result_t guard_launch(const char* call, const void* list,
+                                                                  ze_kernel_handle_t kernel,
+                                                                  const KnownKernel* known_kernel,
                                                                   const void* groups) {
-  if (kernel && groups) [[likely]]
-    if (const KnownKernel* known_kernel = known.kernels.find(kernel); known_kernel && known_kernel->admitted)
-        [[likely]]
-      return ZE_RESULT_SUCCESS;
-  return judge_launch(call, kernel, groups);
+  if (known_kernel && known_kernel->admitted && list && groups) [[likely]]
+    return ZE_RESULT_SUCCESS;
+  return judge_launch(call, list, kernel, groups);
 }
 
 [[nodiscard]] ze_result_t guard_module(ze_context_handle_t context, ze_device_handle_t device,

@@ -4,6 +4,7 @@
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/recent.hpp"
 #include "drivers/layer/tell.hpp"
 
 namespace kiln::layer {
@@ -31,6 +32,12 @@ KILN_COLD refused_launch(const Failed failed, ze_kernel_handle_t kernel, const z
   return failed.code;
 }
 
+/// Of one that was noted before.
+KILN_COLD refused_append(const Failed failed, ze_kernel_handle_t kernel, const ze_group_count_t* groups) {
+  if (known.kernels.find(kernel) && groups) recent_launches.take_back();
+  return refused_launch(failed, kernel, groups);
+}
+
 KILN_COLD refused_kernel(const Failed failed, ze_module_handle_t module, const ze_kernel_desc_t* description,
                          const std::string& before) {
   tell([&] {
@@ -41,6 +48,11 @@ KILN_COLD refused_kernel(const Failed failed, ze_module_handle_t module, const z
   return failed.code;
 }
 
+/// For what is told should the device be lost. Before the driver hears of it, which may end the process.
+void note_launch(const KnownKernel* kernel, const ze_group_count_t* groups) {
+  if (kernel && groups) recent_launches.add(kernel->lasting_name, *groups);
+}
+
 void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t kernel) {
   const Api* api = real_api();
   const ModuleEntry* entry = known.modules.find(module);
@@ -49,6 +61,7 @@ void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t ke
   known.kernels.add(kernel, [&](KnownKernel& made) {
     made.module = entry->module;
     made.name = name;
+    made.lasting_name = lasting(made.name);
     made.properties = properties ? *properties : KernelProperties();
     made.group_size = {0, 0, 0};
     made.count = made.properties.arguments;
@@ -133,7 +146,8 @@ ze_result_t ZE_APICALL hook::zeKernelSetGroupSize(ze_kernel_handle_t kernel, std
 ze_result_t ZE_APICALL hook::zeKernelSuggestGroupSize(ze_kernel_handle_t kernel, std::uint32_t x,
                                                       std::uint32_t y, std::uint32_t z, std::uint32_t* size_x,
                                                       std::uint32_t* size_y, std::uint32_t* size_z) {
-  KILN_GUARD(guard_launch("zeKernelSuggestGroupSize", kernel, size_x && size_y ? size_z : nullptr));
+  KILN_GUARD(guard_launch("zeKernelSuggestGroupSize", kernel, kernel, known.kernels.find(kernel),
+                          size_x && size_y ? size_z : nullptr));
   const ze_result_t code = real.zeKernelSuggestGroupSize(kernel, x, y, z, size_x, size_y, size_z);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_group_size({code, "zeKernelSuggestGroupSize"}, kernel, {1, 1, 1});
@@ -142,7 +156,8 @@ ze_result_t ZE_APICALL hook::zeKernelSuggestGroupSize(ze_kernel_handle_t kernel,
 
 ze_result_t ZE_APICALL hook::zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t kernel,
                                                                      std::uint32_t* groups) {
-  KILN_GUARD(guard_launch("zeKernelSuggestMaxCooperativeGroupCount", kernel, groups));
+  KILN_GUARD(guard_launch("zeKernelSuggestMaxCooperativeGroupCount", kernel, kernel,
+                          known.kernels.find(kernel), groups));
   const ze_result_t code = real.zeKernelSuggestMaxCooperativeGroupCount(kernel, groups);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_launch({code, "zeKernelSuggestMaxCooperativeGroupCount"}, kernel, nullptr);
@@ -154,31 +169,33 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernel(ze_command_list_han
                                                              const ze_group_count_t* groups,
                                                              ze_event_handle_t signal, std::uint32_t waits,
                                                              ze_event_handle_t* events) {
-  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchKernel", list),
-                      guard_launch("zeCommandListAppendLaunchKernel", kernel, groups)));
+  const KnownKernel* const known_kernel = known.kernels.find(kernel);
+  KILN_GUARD(guard_launch("zeCommandListAppendLaunchKernel", list, kernel, known_kernel, groups));
+  note_launch(known_kernel, groups);
   const ze_result_t code = real.zeCommandListAppendLaunchKernel(list, kernel, groups, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_launch({code, "zeCommandListAppendLaunchKernel"}, kernel, groups);
+    return refused_append({code, "zeCommandListAppendLaunchKernel"}, kernel, groups);
   return code;
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchCooperativeKernel(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
-  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchCooperativeKernel", list),
-                      guard_launch("zeCommandListAppendLaunchCooperativeKernel", kernel, groups)));
+  const KnownKernel* const known_kernel = known.kernels.find(kernel);
+  KILN_GUARD(guard_launch("zeCommandListAppendLaunchCooperativeKernel", list, kernel, known_kernel, groups));
+  note_launch(known_kernel, groups);
   const ze_result_t code =
       real.zeCommandListAppendLaunchCooperativeKernel(list, kernel, groups, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_launch({code, "zeCommandListAppendLaunchCooperativeKernel"}, kernel, groups);
+    return refused_append({code, "zeCommandListAppendLaunchCooperativeKernel"}, kernel, groups);
   return code;
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
-  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchKernelIndirect", list),
-                      guard_launch("zeCommandListAppendLaunchKernelIndirect", kernel, groups)));
+  KILN_GUARD(guard_launch("zeCommandListAppendLaunchKernelIndirect", list, kernel, known.kernels.find(kernel),
+                          groups));
   const ze_result_t code =
       real.zeCommandListAppendLaunchKernelIndirect(list, kernel, groups, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
@@ -189,8 +206,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithParameters(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     const void* next, ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
-  KILN_GUARD(first_of(need_handles("zeCommandListAppendLaunchKernelWithParameters", list),
-                      guard_launch("zeCommandListAppendLaunchKernelWithParameters", kernel, groups)));
+  KILN_GUARD(guard_launch("zeCommandListAppendLaunchKernelWithParameters", list, kernel,
+                          known.kernels.find(kernel), groups));
   const ze_result_t code =
       real.zeCommandListAppendLaunchKernelWithParameters(list, kernel, groups, next, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]

@@ -58,6 +58,7 @@ struct KnownKernel {
   KnownArgument* arguments = nullptr;  ///< `count` of them
   std::uint32_t count = 0;
   Extent group_size{0, 0, 0};  ///< zeros: not set
+  const char* lasting_name = "";
   /// Of --guard: launches need not be looked at, as long as no `__local` argument changes.
   bool admitted = true;
   // Not looked at on the way of a launch that the driver takes.
