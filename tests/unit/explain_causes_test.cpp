@@ -208,7 +208,8 @@ TEST_CASE("what stands beside a failure is not taken for it") {
             "warning: failed to mlock 512 B (RLIMIT_MEMLOCK)\nzeInit: ZE_RESULT_ERROR_UNINITIALIZED\n") ==
         "K0514");
   // Registers that spill are slow, and no failure.
-  const auto spills = cause_of("warning: kernel k compiled SIMD32 allocated 128 regs and spilled around 300\n");
+  const auto spills =
+      cause_of("warning: kernel k compiled SIMD32 allocated 128 regs and spilled around 300\n");
   REQUIRE(spills);
   CHECK(spills->severity == Severity::warning);
   // That a build failed is less than the code.
