@@ -190,7 +190,6 @@ DANGERS = [
     (['file', GLOBALS], 'zeModuleCreate: 0x7800000f', 'K0113'),
     (['no-spirv'], 'zeModuleCreate: 0x70000004', 'K0203'),
     (['properties'], 'both the same: 1', None),
-    (['null-value'], 'zeKernelSetArgumentValue: 0x78000004', 'K0107'),
     (['queue'], 'zeCommandQueueCreate: 0x78000004', 'K0224'),
     (['fill'], 'zeCommandListAppendMemoryFill: 0x78000008', 'K0226'),
     (['alignment'], 'zeMemAllocShared: 0x7800000a', 'K0205'),

@@ -82,8 +82,8 @@ void guard_kernel(KnownKernel& kernel) {
   guard->limits = detail::launch_limits(kernel.properties, *compute);
   for (std::uint32_t i = 0; i < kernel.count && i < guard->facts.arguments.size(); ++i) {
     const ArgumentKind kind = guard->facts.arguments[i].kind;
-    kernel.arguments[i].guard = kind == ArgumentKind::value            ? Guard::value
-                                : kind == ArgumentKind::global_pointer ? Guard::nothing
+    kernel.arguments[i].guard = kind == ArgumentKind::value || kind == ArgumentKind::global_pointer
+                                    ? Guard::nothing
                                 : kind == ArgumentKind::image || kind == ArgumentKind::sampler ? Guard::object
                                                                                                : Guard::local;
   }
@@ -102,10 +102,8 @@ ze_result_t judge_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::u
       known->admitted = false;
       return ZE_RESULT_SUCCESS;
     case ArgumentKind::global_pointer:
-      return ZE_RESULT_SUCCESS;
     case ArgumentKind::value:
-      if (value) return ZE_RESULT_SUCCESS;
-      break;
+      return ZE_RESULT_SUCCESS;
     case ArgumentKind::image:
     case ArgumentKind::sampler: {
       const void* object = nullptr;
@@ -116,12 +114,7 @@ ze_result_t judge_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::u
                 explain_null_object(known->guard->facts, index, known->guard->facts.arguments[index].kind)));
     }
   }
-  auto arguments = arguments_of(*known);
-  arguments[index] = {ArgumentKind::local_pointer, size, nullptr};
-  // The code of driver 22.43, where the parameter is of a kind that it looks at.
-  return refuse(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kSetArgument,
-                      explain_launch(LaunchVerdict::argument_kind, known->guard->facts, known->guard->limits,
-                                     {}, arguments)));
+  return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known, const Extent& size) {

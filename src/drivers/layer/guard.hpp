@@ -63,8 +63,7 @@ void guard_kernel(KnownKernel& kernel);
   using Guard = KnownArgument::Guard;
   if (known && index < known->count) [[likely]] {
     const KnownArgument& last = known->arguments[index];
-    if (last.guard == Guard::nothing || (last.guard == Guard::local && last.size == size) ||
-        (last.guard == Guard::value && value)) [[likely]]
+    if (last.guard == Guard::nothing || (last.guard == Guard::local && last.size == size)) [[likely]]
       return ZE_RESULT_SUCCESS;
   }
   return judge_argument(kernel, known, index, size, value);

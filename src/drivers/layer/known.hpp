@@ -46,7 +46,7 @@ struct KnownArgument {
   std::uint64_t size = UINT64_MAX;  ///< bytes; the largest: not set
   bool null = false;                ///< there was no value, as for `__local` arguments
   /// What --guard looks at before the driver does.
-  enum class Guard : std::uint8_t { nothing, value, local, object } guard = Guard::nothing;
+  enum class Guard : std::uint8_t { nothing, local, object } guard = Guard::nothing;
 
   [[nodiscard]] bool is_set() const { return size != UINT64_MAX; }
 };
