@@ -351,7 +351,7 @@ KILN_DETAIL_STRUCT(kiln_meaning_info)
 KILN_CHECKED kiln_result kiln_explain_code(const char* word, kiln_meaning* meaning, kiln_error* error);
 KILN_CHECKED kiln_result kiln_meaning_get(kiln_meaning meaning, kiln_meaning_info* info, kiln_error* error);
 void kiln_meaning_destroy(kiln_meaning meaning);
-/// Why the program behind a log failed (K0501 to K0510): one finding, or none. `log` has `size` bytes.
+/// Why the program behind a log failed (K0501 to K0527): one finding, or none. `log` has `size` bytes.
 KILN_CHECKED kiln_result kiln_explain_log(const char* log, size_t size, kiln_findings* findings,
                                           kiln_error* error);
 
