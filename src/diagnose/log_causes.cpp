@@ -78,7 +78,7 @@ constexpr CauseText kCauses[] = {
      {"less at once: a smaller batch, context or model, fewer layers on the GPU, or a more compact number "
       "format",
       "end other programs that hold memory of the device"},
-     "free memory while the program runs: `xpu-smi stats -d 0`, or /proc/PID/fdinfo (drm-resident-…)"},
+     "`kiln memory` while the program runs"},
     {Cause::misuse,
      "K0508",
      "a call was given what it does not take",
@@ -131,8 +131,7 @@ constexpr CauseText kCauses[] = {
       "free memory of the host, a larger limit of the container or cgroup (memory.max), more swap, `ulimit "
       "-l "
       "unlimited`"},
-     "`free -h`, the limits of the cgroup, and `dmesg | grep -i oom` while it fails; again with "
-     "ZE_AFFINITY_MASK=0"},
+     "`kiln memory --pid PID` and `dmesg | grep -i oom` while it fails; again with ZE_AFFINITY_MASK=0"},
     {Cause::no_device,
      "K0514",
      "no device was found",

@@ -264,7 +264,9 @@ CallKind kind_of_call(std::string_view call) {
 }
 
 std::optional<std::string> find_code(std::string_view line) {
-  if (is_source(line) || contains(line, "GetExtensionFunctionAddress")) return std::nullopt;
+  // Programs go on without sysman, which tells them how much memory is free.
+  if (is_source(line) || contains(line, "GetExtensionFunctionAddress") || contains(line, "zesInit"))
+    return std::nullopt;
   if (auto name = named_code(line)) return name;
   return numbered_code(line);
 }

@@ -241,12 +241,12 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   const bool names_symbol = !unresolved.empty() && rank < detail::kSentenceRank;
   const bool has_failure = failure && !failure->probe;
   const bool has_code = has_failure || code;
-  const auto of_code = code ? detail::level_zero_code(code->name) : std::nullopt;
+  const std::uint32_t of_code = code ? detail::level_zero_code(code->name).value_or(0) : 0;
   const bool no_device = !has_failure && of_code == 0x78000001u;
   // What says more than the code: a sentence of its own. The others may well be beside the failure.
   // That a program was not built is less than a code that says another thing.
   const bool only_build = sentence.rule && sentence.rule->cause == Cause::build && rank <= kOnlyBuildRank &&
-                          of_code && of_code != 0x70000004u && *of_code < 0x78000000u;
+                          of_code != 0 && of_code != 0x70000004u && of_code < 0x78000000u;
   const bool by_sentence = !only_build &&
                            rank > (!has_code   ? 0
                                    : no_device ? detail::kNoDeviceRank

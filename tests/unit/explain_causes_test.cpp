@@ -93,6 +93,20 @@ TEST_CASE("K0511 to K0527: one golden text each") {
       "xe 0000:00:02.0: [drm] *ERROR* GT0: Unsupported GuC v70.20.0! v70.29.2 or newer is required\n");
 }
 
+TEST_CASE("a program that cannot ask for free memory has a device") {
+  const auto warned =
+      cause_of("Warning: zesInit failed [check] with code 2013265921. Sysman is unavailable.\n");
+  REQUIRE(warned);
+  CHECK(warned->code == "K0516");
+  CHECK(warned->message.find("sysman did not start") == 0);
+  CHECK(cause_code("Warning: zesInit failed with code 2013265921\n"
+                   "zeMemAllocDevice failed: 0x70000003\n") == "K0507");
+  CHECK(cause_code("RuntimeError: The device doesn't support querying the available free memory.\n") ==
+        "K0516");
+  CHECK(cause_code("E itex/core/bfc_allocator.cc:98] Allocator ran out of memory trying to allocate "
+                   "117964800 Bytes\n") == "K0507");
+}
+
 TEST_CASE("a code is found however it is written, and the same cause behind it") {
   for (const char* line :
        {"zeMemAllocDevice failed: 0x70000003", "zeMemAllocDevice returned 1879048195",
