@@ -15,6 +15,17 @@ namespace kiln::tool {
 [[nodiscard]] Result<Advice> advise_sample(const OpenDevice& device, const RunOptions& options,
                                            const samples::Sample& sample, const samples::Prepared& given);
 
+/// What both have in common: goes through the space of `trials`, and says what it stands on.
+template <class Trials>
+[[nodiscard]] Result<Advice> go_through(Trials& trials, const AdviseSpace& space, std::size_t tries,
+                                        std::vector<NotTried> not_tried) {
+  KILN_TRY(auto advice, search(space, tries, [&](const Alternative& what) { return trials.run(what); }));
+  advice.not_tried = std::move(not_tried);
+  advice.product = trials.product();
+  advice.basis = trials.basis();
+  return advice;
+}
+
 /// Native code of the alternatives, each compiled once by ocloc; nothing where there is no ocloc, or it does
 /// not know the product.
 class NativeCodes {

@@ -248,12 +248,7 @@ Result<Advice> advise_file(const OpenDevice& device, const RunOptions& options, 
   FileTrials trials(device, request, given);
   std::vector<NotTried> not_tried;
   const AdviseSpace space = trials.space(given, not_tried);
-  KILN_TRY(auto advice,
-           search(space, options.tries, [&](const Alternative& what) { return trials.run(what); }));
-  advice.not_tried = std::move(not_tried);
-  advice.product = trials.product();
-  advice.basis = trials.basis();
-  return advice;
+  return go_through(trials, space, options.tries, std::move(not_tried));
 }
 
 }  // namespace kiln::tool

@@ -153,12 +153,7 @@ Result<Advice> advise_sample(const OpenDevice& device, const RunOptions& options
   SampleTrials trials(device, options, sample);
   std::vector<NotTried> not_tried;
   KILN_TRY(const auto space, trials.space(given, not_tried));
-  KILN_TRY(auto advice,
-           search(space, options.tries, [&](const Alternative& what) { return trials.run(what); }));
-  advice.not_tried = std::move(not_tried);
-  advice.product = trials.product();
-  advice.basis = trials.basis();
-  return advice;
+  return go_through(trials, space, options.tries, std::move(not_tried));
 }
 
 }  // namespace kiln::tool
