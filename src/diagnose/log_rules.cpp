@@ -251,7 +251,7 @@ constexpr Rule kRules[] = {
      "the loader of Level Zero found no driver"},
     {"support querying the available free memory", "", "", Cause::library, 56, Cause::none,
      "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
-    {"zesinit failed", "", "", Cause::library, 20, Cause::none,
+    {"zesinit failed", "", "", Cause::library, 10, Cause::none,
      "sysman did not start, which tells how much memory is free: programs go on without it"},
     {"permission denied", "/dev/dri", "", Cause::permission, 76},
     {"permission denied", "renderd", "", Cause::permission, 76},

@@ -6,105 +6,69 @@
 
 #include "diagnose/log_code.hpp"
 #include "diagnose/word_finder.hpp"
-#include "kiln/explain.hpp"
 #include "unit/golden.hpp"
+#include "unit/read_log.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
 
-namespace {
-
-std::optional<Diagnostic> cause_of(std::string_view log) {
-  LogReader reader;
-  for (std::size_t start = 0; start < log.size();) {
-    const std::size_t end = std::min(log.find('\n', start), log.size());
-    reader.line(log.substr(start, end - start));
-    start = end + 1;
-  }
-  return reader.finding();
-}
-
-void check_cause(const char* code, std::string_view log, const std::string& variant = "") {
-  CAPTURE(log);
-  const auto finding = cause_of(log);
-  REQUIRE(finding);
-  check_diagnostic(code, *finding, variant);
-}
-
-std::string cause_code(std::string_view log) {
-  const auto finding = cause_of(log);
-  return finding ? finding->code : "";
-}
-
-const DiagnosticRow* row_of(const Diagnostic& diagnostic, std::string_view label) {
-  for (const DiagnosticRow& row : diagnostic.rows)
-    if (row.label == label) return &row;
-  return nullptr;
-}
-
-}  // namespace
-
 TEST_CASE("K0511 to K0527: one golden text each") {
-  check_cause("K0511",
-              "level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n"
-              "[10140.7] i915 0000:03:00.0: [drm] GPU HANG: ecode 12:10:85defffa, in repro [7742]\n"
-              "[10140.7] i915 0000:03:00.0: [drm] repro[7742] context reset due to GPU hang\n");
-  check_cause("K0512",
-              "RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried "
-              "to allocate "
-              "7.62 GiB (GPU  0; 15.11 GiB total capacity; 334.79 MiB already allocated)\n");
-  check_cause("K0513",
-              "projected to use 20798 MiB of device memory vs. 31827 MiB of free device memory\n"
-              "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1\n"
-              "can't allocate 21583089664 Bytes of memory on device\n");
-  check_cause("K0513",
-              "Memory cgroup out of memory: Killed process 1217 (llama-server) total-vm:83886080kB\n",
-              "cgroup");
-  check_cause("K0514", "[ERROR] zeInit failed with error 2013265921\n");
-  check_cause("K0515", "failed to open /dev/dri/renderD128: Permission denied\n");
-  check_cause("K0516",
-              "ImportError: libze_loader.so.1: cannot open shared object file: No such file or directory\n");
-  check_cause("K0517",
-              "error: Double type is not supported on this platform.\nin kernel: 'scale'\n"
-              "error: backend compiler failed build.\n -11 (CL_BUILD_PROGRAM_FAILURE)\n");
-  check_cause("K0518", "  what():  Sub-group size 8 is not supported on the device\n");
-  check_cause(
-      "K0519",
-      "error: Total size of kernel arguments exceeds limit! Total arguments size: 2072, limit: 2048\n");
-  check_cause("K0520",
-              "IGC: Internal Compiler Error: Segmentation violation\nBuild failed with error code: -11\n");
-  check_cause("K0521",
-              "Non-uniform work-groups are not supported by the target device -54 "
-              "(PI_ERROR_INVALID_WORK_GROUP_SIZE)\n");
-  check_cause("K0522", "  what():  No kernel named _ZTS6vector was found\n");
-  check_cause(
+  check_log("K0511",
+            "level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n"
+            "[10140.7] i915 0000:03:00.0: [drm] GPU HANG: ecode 12:10:85defffa, in repro [7742]\n"
+            "[10140.7] i915 0000:03:00.0: [drm] repro[7742] context reset due to GPU hang\n");
+  check_log("K0512",
+            "RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried "
+            "to allocate "
+            "7.62 GiB (GPU  0; 15.11 GiB total capacity; 334.79 MiB already allocated)\n");
+  check_log("K0513",
+            "projected to use 20798 MiB of device memory vs. 31827 MiB of free device memory\n"
+            "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1\n"
+            "can't allocate 21583089664 Bytes of memory on device\n");
+  check_log("K0513", "Memory cgroup out of memory: Killed process 1217 (llama-server) total-vm:83886080kB\n",
+            "cgroup");
+  check_log("K0514", "[ERROR] zeInit failed with error 2013265921\n");
+  check_log("K0515", "failed to open /dev/dri/renderD128: Permission denied\n");
+  check_log("K0516",
+            "ImportError: libze_loader.so.1: cannot open shared object file: No such file or directory\n");
+  check_log("K0517",
+            "error: Double type is not supported on this platform.\nin kernel: 'scale'\n"
+            "error: backend compiler failed build.\n -11 (CL_BUILD_PROGRAM_FAILURE)\n");
+  check_log("K0518", "  what():  Sub-group size 8 is not supported on the device\n");
+  check_log("K0519",
+            "error: Total size of kernel arguments exceeds limit! Total arguments size: 2072, limit: 2048\n");
+  check_log("K0520",
+            "IGC: Internal Compiler Error: Segmentation violation\nBuild failed with error code: -11\n");
+  check_log("K0521",
+            "Non-uniform work-groups are not supported by the target device -54 "
+            "(PI_ERROR_INVALID_WORK_GROUP_SIZE)\n");
+  check_log("K0522", "  what():  No kernel named _ZTS6vector was found\n");
+  check_log(
       "K0523",
       "WARNING: Resizable BAR not detected for device 0000:42:00.0\nzeInit: ZE_RESULT_ERROR_UNINITIALIZED\n");
-  check_cause(
-      "K0524",
-      "RuntimeError: oneCCL: ze_call.cpp:28 do_call: EXCEPTION: ze error at zeMemOpenIpcHandle, code: "
-      "ZE_RESULT_ERROR_INVALID_ARGUMENT\n");
-  check_cause("K0525", "InvalidModule: Invalid SPIR-V module: incorrect SPIR-V version number 1.4\n");
-  check_cause("K0526",
-              "xe 0000:03:00.0: [drm] *ERROR* Tile0: GT0: reset failed (-ETIMEDOUT)\n"
-              "xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.\n");
-  check_cause(
-      "K0527",
-      "xe 0000:00:02.0: [drm] *ERROR* GT0: Unsupported GuC v70.20.0! v70.29.2 or newer is required\n");
+  check_log("K0524",
+            "RuntimeError: oneCCL: ze_call.cpp:28 do_call: EXCEPTION: ze error at zeMemOpenIpcHandle, code: "
+            "ZE_RESULT_ERROR_INVALID_ARGUMENT\n");
+  check_log("K0525", "InvalidModule: Invalid SPIR-V module: incorrect SPIR-V version number 1.4\n");
+  check_log("K0526",
+            "xe 0000:03:00.0: [drm] *ERROR* Tile0: GT0: reset failed (-ETIMEDOUT)\n"
+            "xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.\n");
+  check_log("K0527",
+            "xe 0000:00:02.0: [drm] *ERROR* GT0: Unsupported GuC v70.20.0! v70.29.2 or newer is required\n");
 }
 
 TEST_CASE("a program that cannot ask for free memory has a device") {
   const auto warned =
-      cause_of("Warning: zesInit failed [check] with code 2013265921. Sysman is unavailable.\n");
+      read_log("Warning: zesInit failed [check] with code 2013265921. Sysman is unavailable.\n");
   REQUIRE(warned);
   CHECK(warned->code == "K0516");
+  CHECK(warned->severity == Severity::warning);
   CHECK(warned->message.find("sysman did not start") == 0);
-  CHECK(cause_code("Warning: zesInit failed with code 2013265921\n"
-                   "zeMemAllocDevice failed: 0x70000003\n") == "K0507");
-  CHECK(cause_code("RuntimeError: The device doesn't support querying the available free memory.\n") ==
-        "K0516");
-  CHECK(cause_code("E itex/core/bfc_allocator.cc:98] Allocator ran out of memory trying to allocate "
-                   "117964800 Bytes\n") == "K0507");
+  CHECK(code_in("Warning: zesInit failed with code 2013265921\n"
+                "zeMemAllocDevice failed: 0x70000003\n") == "K0507");
+  CHECK(code_in("RuntimeError: The device doesn't support querying the available free memory.\n") == "K0516");
+  CHECK(code_in("E itex/core/bfc_allocator.cc:98] Allocator ran out of memory trying to allocate "
+                "117964800 Bytes\n") == "K0507");
 }
 
 TEST_CASE("a code is found however it is written, and the same cause behind it") {
@@ -118,11 +82,11 @@ TEST_CASE("a code is found however it is written, and the same cause behind it")
         "hipMalloc: hipErrorOutOfMemory (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY )",
         "<<<< [2] zeMemAllocDevice [9 ns] ptr = 0 -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)"}) {
     CAPTURE(line);
-    const auto finding = cause_of(line);
+    const auto finding = read_log(line);
     REQUIRE(finding);
     CHECK(finding->code == "K0507");
-    REQUIRE(row_of(*finding, "undecided"));
-    CHECK(row_of(*finding, "undecided")->text.find("shared local memory") == std::string::npos);
+    REQUIRE(row(*finding, "undecided"));
+    CHECK(row(*finding, "undecided")->text.find("shared local memory") == std::string::npos);
   }
   CHECK(detail::find_code("Level-Zero error:700000041879048196") == "1879048196");
   CHECK(detail::find_code("GPUDeviceStub::init zeInit error: 78000001") == "2013265921");
@@ -150,22 +114,22 @@ TEST_CASE("every code of OpenCL and UR is one of Level Zero's underneath") {
 
 TEST_CASE("the call decides which cause comes first, on its own line and on lines beside it") {
   const std::string code = "level_zero backend failed with error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\n";
-  CHECK(cause_code("in sycl::malloc_device\n" + code) == "K0507");
-  CHECK(cause_code("clEnqueueNDRangeKernel\n" + code) == "K0501");
-  CHECK(cause_code("auto tile = local_accessor<float>(n, h);\n" + code) == "K0501");
-  CHECK(cause_code(code + "SYCL error: CHECK_TRY_ERROR((*stream).memcpy(dst, src, n).wait())\n") == "K0507");
-  CHECK(cause_code("torch.xpu.synchronize()\n" + code) == "K0511");
-  CHECK(cause_code("zeKernelCreate returned 0x70000003\n") == "K0503");
-  CHECK(cause_code("zeModuleCreate returned 0x70000003\n") == "K0501");
-  CHECK(cause_code("zeMemAllocHost returned 0x70000002\n") == "K0513");
-  CHECK(cause_code(
+  CHECK(code_in("in sycl::malloc_device\n" + code) == "K0507");
+  CHECK(code_in("clEnqueueNDRangeKernel\n" + code) == "K0501");
+  CHECK(code_in("auto tile = local_accessor<float>(n, h);\n" + code) == "K0501");
+  CHECK(code_in(code + "SYCL error: CHECK_TRY_ERROR((*stream).memcpy(dst, src, n).wait())\n") == "K0507");
+  CHECK(code_in("torch.xpu.synchronize()\n" + code) == "K0511");
+  CHECK(code_in("zeKernelCreate returned 0x70000003\n") == "K0503");
+  CHECK(code_in("zeModuleCreate returned 0x70000003\n") == "K0501");
+  CHECK(code_in("zeMemAllocHost returned 0x70000002\n") == "K0513");
+  CHECK(code_in(
             "Error during the build of OpenCL program. Build log:\nocl,errcode -6,CL_OUT_OF_HOST_MEMORY\n") ==
         "K0516");
 }
 
 TEST_CASE("the amounts of an allocator tell a full device from a limit, a share and the host's memory") {
   const auto of = [](const std::string& amounts) {
-    return cause_code("XPU out of memory. Tried to allocate " + amounts);
+    return code_in("XPU out of memory. Tried to allocate " + amounts);
   };
   CHECK(of("32.00 GiB. GPU 0 has a total capacity of 11.59 GiB of which 9.01 GiB is free.") == "K0507");
   CHECK(of("1.84 GiB. GPU 0 has a total capacity of 22.71 GiB of which 0.00 GiB is free.") == "K0507");
@@ -180,11 +144,11 @@ TEST_CASE("the amounts of an allocator tell a full device from a limit, a share 
         "K0512");
   CHECK(of("1.71 GiB (GPU 0; 15.56 GiB total capacity; 14.50 GiB already allocated; 15 GiB reserved)") ==
         "K0507");
-  CHECK(cause_code("can't allocate 20731101184 Bytes of memory on device\n") == "K0512");
-  CHECK(cause_code("can't allocate 595591168 Bytes of memory on device\n") == "K0507");
-  CHECK(cause_code("[GPU] Exceeded max size of memory object allocation: requested 1258291200 bytes, but max "
-                   "alloc size "
-                   "supported by device is 1073741824 bytes.") == "K0512");
+  CHECK(code_in("can't allocate 20731101184 Bytes of memory on device\n") == "K0512");
+  CHECK(code_in("can't allocate 595591168 Bytes of memory on device\n") == "K0507");
+  CHECK(code_in("[GPU] Exceeded max size of memory object allocation: requested 1258291200 bytes, but max "
+                "alloc size "
+                "supported by device is 1073741824 bytes.") == "K0512");
 }
 
 TEST_CASE("many lines of one failure are one explanation, and the kernel's log says more than the code") {
@@ -196,39 +160,38 @@ TEST_CASE("many lines of one failure are one explanation, and the kernel's log s
       "xe 0000:c3:00.0: [drm] Tile0: GT0: Timedout job: seqno=4, lrc_seqno=4, guc_id=11, flags=0x0 in python "
       "[412]\n";
   for (const std::string& log : {runtime + kernel, kernel + runtime}) {
-    const auto finding = cause_of(log);
+    const auto finding = read_log(log);
     REQUIRE(finding);
     CHECK(finding->code == "K0506");
-    CHECK(row_of(*finding, "engine")->text == "ccs");
-    CHECK(row_of(*finding, "process")->text == "python [412]");
-    CHECK(row_of(*finding, "code")->text.starts_with("UR_RESULT_ERROR_DEVICE_LOST, line "));
-    CHECK_FALSE(row_of(*finding, "undecided"));
+    CHECK(row(*finding, "engine")->text == "ccs");
+    CHECK(row(*finding, "process")->text == "python [412]");
+    CHECK(row(*finding, "code")->text.starts_with("UR_RESULT_ERROR_DEVICE_LOST, line "));
+    CHECK_FALSE(row(*finding, "undecided"));
   }
-  CHECK(row_of(*cause_of("Fence expiration time out i915-0000:06:00.0:openarc[88121]:1f42!"), "process")
-            ->text == "openarc[88121]");
+  CHECK(row(*read_log("Fence expiration time out i915-0000:06:00.0:openarc[88121]:1f42!"), "process")->text ==
+        "openarc[88121]");
   // A sentence of the compiler is more than the code that follows it, and than the words around it.
-  CHECK(cause_code(
-            "The program was built for 1 devices\nBuild program log for 'Intel(R) Arc(TM)':\n"
-            "error: Double type is not supported on this platform.\nerror: backend compiler failed build.\n"
-            "-11 (CL_BUILD_PROGRAM_FAILURE)\n") == "K0517");
+  CHECK(
+      code_in("The program was built for 1 devices\nBuild program log for 'Intel(R) Arc(TM)':\n"
+              "error: Double type is not supported on this platform.\nerror: backend compiler failed build.\n"
+              "-11 (CL_BUILD_PROGRAM_FAILURE)\n") == "K0517");
 }
 
 TEST_CASE("what stands beside a failure is not taken for it") {
   // Asked for and not there, and a misuse that a program goes on after.
-  CHECK(cause_code("clGetDeviceInfo: CL_INVALID_VALUE\nclFinish: CL_OUT_OF_RESOURCES\n") == "K0511");
-  CHECK(cause_code("zeDriverGetExtensionFunctionAddress: ZE_RESULT_ERROR_INVALID_ARGUMENT\nzeMemAllocDevice: "
-                   "ZE_RESULT_ERROR_UNSUPPORTED_SIZE\n") == "K0512");
-  CHECK(cause_code(
-            "warning: failed to mlock 512 B (RLIMIT_MEMLOCK)\nzeInit: ZE_RESULT_ERROR_UNINITIALIZED\n") ==
+  CHECK(code_in("clGetDeviceInfo: CL_INVALID_VALUE\nclFinish: CL_OUT_OF_RESOURCES\n") == "K0511");
+  CHECK(code_in("zeDriverGetExtensionFunctionAddress: ZE_RESULT_ERROR_INVALID_ARGUMENT\nzeMemAllocDevice: "
+                "ZE_RESULT_ERROR_UNSUPPORTED_SIZE\n") == "K0512");
+  CHECK(code_in("warning: failed to mlock 512 B (RLIMIT_MEMLOCK)\nzeInit: ZE_RESULT_ERROR_UNINITIALIZED\n") ==
         "K0514");
   // Registers that spill are slow, and no failure.
   const auto spills =
-      cause_of("warning: kernel k compiled SIMD32 allocated 128 regs and spilled around 300\n");
+      read_log("warning: kernel k compiled SIMD32 allocated 128 regs and spilled around 300\n");
   REQUIRE(spills);
   CHECK(spills->severity == Severity::warning);
   // That a build failed is less than the code.
-  CHECK(cause_code("[GPU] ProgramBuilder build failed!\nclBuildProgram: CL_OUT_OF_RESOURCES\n") == "K0501");
-  CHECK(cause_code("SYCL error: CHECK_TRY_ERROR(op()): Exception caught in this line of code.\n") == "K0507");
+  CHECK(code_in("[GPU] ProgramBuilder build failed!\nclBuildProgram: CL_OUT_OF_RESOURCES\n") == "K0501");
+  CHECK(code_in("SYCL error: CHECK_TRY_ERROR(op()): Exception caught in this line of code.\n") == "K0507");
 }
 
 TEST_CASE("ordinary text is no failure") {
@@ -269,7 +232,7 @@ TEST_CASE("ordinary text is no failure") {
            "loss 0.70000003, rate -5, error -0.5, ratio -11.3, failed tests: 0\n",
        }) {
     CAPTURE(log);
-    const auto finding = cause_of(log);
+    const auto finding = read_log(log);
     CHECK_MESSAGE(!finding, (finding ? to_text(*finding) : ""));
   }
 }

@@ -8,42 +8,16 @@
 #include <random>
 
 #include "unit/golden.hpp"
+#include "unit/read_log.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
 
 namespace {
 
-std::optional<Diagnostic> read_log(std::string_view log) {
-  LogReader reader;
-  for (std::size_t start = 0; start < log.size();) {
-    const std::size_t end = std::min(log.find('\n', start), log.size());
-    reader.line(log.substr(start, end - start));
-    start = end + 1;
-  }
-  return reader.finding();
-}
-
 std::string log_file(const char* name) {
   const Bytes file = read_file(std::filesystem::path(KILN_TEST_DATA) / "logs" / name);
   return {reinterpret_cast<const char*>(file.data()), file.size()};
-}
-
-void check_log(const char* code, std::string_view log, const std::string& variant = "") {
-  const auto finding = read_log(log);
-  REQUIRE(finding);
-  check_diagnostic(code, *finding, variant);
-}
-
-std::string code_in(std::string_view log) {
-  const auto finding = read_log(log);
-  return finding ? finding->code : "";
-}
-
-const DiagnosticRow* row(const Diagnostic& diagnostic, std::string_view label) {
-  for (const DiagnosticRow& row : diagnostic.rows)
-    if (row.label == label) return &row;
-  return nullptr;
 }
 
 }  // namespace
