@@ -17,9 +17,14 @@ KILN = os.environ['KILN']
 KERNELS = pathlib.Path(os.environ['KILN_KERNELS'])
 
 
+# Each family of samples is compiled once: most of the time would go there.
+CACHE = tempfile.TemporaryDirectory()
+unittest.addModuleCleanup(CACHE.cleanup)
+
+
 def run(*arguments, **environment):
-    return subprocess.run([KILN, 'run', *arguments], env={**os.environ, **environment}, capture_output=True, text=True,
-                          timeout=120)
+    return subprocess.run([KILN, 'run', *arguments], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, 'KILN_CACHE': 'on', 'KILN_CACHE_DIR': CACHE.name, **environment})
 
 
 def with_lines(spirv, line, source):
@@ -109,12 +114,14 @@ class Report(unittest.TestCase):
 
     def test_several_runs_have_pages_too(self):
         page = self.folder / 'page.html'
-        for arguments in (['saxpy', '--size', '1000', '--sweep', 'group=32,64', '--repeat', '2'],
-                          ['saxpy', '--size', '1000', '--against', 'group=32', '--counters']):
+        for arguments, sections in (
+                (['saxpy', '--size', '1000', '--sweep', 'group=32,64', '--repeat', '2'], ['sweep']),
+                (['saxpy', '--size', '1000', '--against', 'group=32', '--counters'], ['sides', 'counted'])):
             done = run(*arguments, '--device', 'cpu', '--report', str(page))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(str(page), done.stdout)
-            self.assertIn('<h1>', page.read_text())
+            self.assertEqual(re.findall(r'<section id="([^"]*)"', page.read_text()), sections)
+            page.unlink()  # that of the next is its own
             done = run(*arguments, '--device', 'cpu', '--json', '--report', str(self.folder / 'none' / 'page.html'))
             self.assertEqual(done.returncode, 5, done.stderr)
             self.assertIn('K0410', done.stderr)

@@ -4,21 +4,17 @@
 import json
 import os
 import pathlib
-import re
-import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
 
+from browser import CHROMIUM, Browser
 from front_end import compiles_opencl_c
 
 # The test runner's own, with a driver made for another test that has the name of Intel's.
 os.environ.pop('LD_LIBRARY_PATH', None)
 KILN = os.environ['KILN']
-CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
 SAMPLES = ('coalescing.indirect', 'bank_conflict.stride_16', 'access.index_function_5', 'matmul')
 # Little work: what is drawn is one access.
 SIZES = {'matmul': '50'}
@@ -50,89 +46,47 @@ def other_pages(folder):
     return pages
 
 
-def chromium(folder, *arguments):
-    """What a page writes on stdout and on the console. Nothing is reached: no name is found, not even by accident."""
-    done = subprocess.run(
-        [CHROMIUM, '--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run',
-         '--disable-background-networking', f'--user-data-dir={folder}/profile', '--enable-logging=stderr', '--v=0',
-         '--host-resolver-rules=MAP * ~NOTFOUND', *arguments],
-        capture_output=True, text=True, timeout=120, env={**os.environ, 'HOME': folder})
-    if done.returncode != 0:
-        raise AssertionError(done.stderr)
-    return done.stdout, [line for line in done.stderr.splitlines() if 'CONSOLE' in line]
-
-
-def pixels(png):
-    """Rows of (red, green, blue) of an 8-bit PNG without interlacing, which is what Chromium writes."""
-    data, at, packed = png.read_bytes(), 8, b''
-    while at < len(data):
-        length, kind = struct.unpack('>I4s', data[at:at + 8])
-        body = data[at + 8:at + 8 + length]
-        if kind == b'IHDR':
-            width, height, depth, colour = struct.unpack('>IIBB', body[:10])
-        elif kind == b'IDAT':
-            packed += body
-        at += 12 + length
-    assert depth == 8 and colour in (2, 6), (depth, colour)
-    size, raw = (3 if colour == 2 else 4), zlib.decompress(packed)
-    stride, before, rows = width * size, bytes(width * size), []
-    for y in range(height):
-        kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        for x in range(stride):
-            left = row[x - size] if x >= size else 0
-            up, corner = before[x], before[x - size] if x >= size else 0
-            if kind == 1:
-                row[x] = (row[x] + left) & 255
-            elif kind == 2:
-                row[x] = (row[x] + up) & 255
-            elif kind == 3:
-                row[x] = (row[x] + (left + up) // 2) & 255
-            elif kind == 4:
-                guess = left + up - corner
-                row[x] = (row[x] + min((left, up, corner), key=lambda value: abs(guess - value))) & 255
-        rows.append([tuple(row[x:x + 3]) for x in range(0, stride, size)])
-        before = bytes(row)
-    return rows
-
-
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.keep = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.keep.name)
+        keep = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(keep.cleanup)
+        cls.folder = pathlib.Path(keep.name)
+        cache = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cache.cleanup)
+        cached = {**os.environ, 'KILN_CACHE': 'on', 'KILN_CACHE_DIR': cache.name}
         for name in SAMPLES:
             size = ['--size', SIZES[name]] if name in SIZES else []
             done = subprocess.run([KILN, 'run', name, '--device', 'cpu', *size, '--json', '--report',
-                                   str(cls.folder / f'{name}.html')], capture_output=True, text=True, timeout=120)
+                                   str(cls.folder / f'{name}.html')], capture_output=True, text=True, timeout=120, env=cached)
             assert done.returncode == 0, done.stderr
             (cls.folder / f'{name}.json').write_text(done.stdout)
         cls.others = {}
         for name, command in other_pages(cls.folder).items():
             done = subprocess.run([KILN, *command, '--json', '--report', str(cls.folder / f'{name}.html')],
-                                  capture_output=True, text=True, timeout=240)
+                                  capture_output=True, text=True, timeout=240, env=cached)
             assert done.returncode in (0, 1) and (cls.folder / f'{name}.html').exists(), (name, done.stderr)
             cls.others[name] = json.loads(done.stdout)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.keep.cleanup()
+        cls.browser = Browser(cls.folder)
+        cls.addClassCleanup(cls.browser.close)
 
     def measured(self, name, script, width):
-        """What `script` computes in the page. It runs in a copy whose policy lets this one script run."""
-        html = (self.folder / f'{name}.html').read_text()
-        self.assertEqual(html.count("default-src 'none';"), 1)
-        copy = self.folder / 'measured.html'
-        copy.write_text(html.replace("default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';").replace(
-            '</body>', f'<script>document.documentElement.dataset.found = JSON.stringify({script})</script></body>'))
-        # Chromium's windows are at least 500 wide: a frame is as wide as is asked for.
-        frame = self.folder / 'frame.html'
-        frame.write_text(f'<iframe src="measured.html" style="width: {width}px; height: 4000px; border: 0"></iframe>'
-                         '<script>onload = () => document.body.dataset.found = '
-                         'document.querySelector("iframe").contentDocument.documentElement.dataset.found</script>')
-        out, _ = chromium(str(self.folder), '--allow-file-access-from-files', '--dump-dom', frame.as_uri())
-        found = re.search(r'<body data-found="([^"]*)"', out)
-        self.assertIsNotNone(found, out[-500:])
-        return json.loads(found.group(1).replace('&quot;', '"'))
+        """What `script` computes in the page, at that width."""
+        self.browser.open(self.folder / f'{name}.html', width, height=4000)
+        return self.browser.evaluate(script)
+
+    def painted(self, name, width):
+        """Its pictures in dark and in light, which nobody complains of."""
+        pictures = []
+        for scheme in ('dark', 'light'):
+            self.browser.open(self.folder / f'{name}.html', width, scheme=scheme)
+            self.assertEqual(self.browser.complaints, [], name)
+            pictures.append(self.browser.picture())
+            self.assertEqual(pictures[-1]['size'], [width, 1200])
+            self.assertGreater(pictures[-1]['colours'], 20, f'{name}: text is smooth, so it has many colours')
+        self.assertLess(pictures[0]['ground'], 150, name)
+        self.assertGreater(pictures[1]['ground'], 650, name)
+        return pictures
 
     def test_nothing_is_wider_than_a_phone(self):
         for name in SAMPLES:
@@ -160,19 +114,7 @@ class Page(unittest.TestCase):
 
     def test_the_other_pages_are_painted_in_light_and_dark(self):
         for name in self.others:
-            grounds = []
-            for scheme in (0, 1):  # dark, light
-                png = self.folder / 'other.png'
-                png.unlink(missing_ok=True)
-                _, console = chromium(str(self.folder), f'--screenshot={png}', '--window-size=900,1200',
-                                      f'--blink-settings=preferredColorScheme={scheme}',
-                                      (self.folder / f'{name}.html').as_uri())
-                self.assertEqual(console, [], name)
-                rows = pixels(png)
-                self.assertGreater(len({colour for row in rows[::4] for colour in row}), 20, name)
-                grounds.append(sum(rows[2][2]))
-            self.assertLess(grounds[0], 150, name)
-            self.assertGreater(grounds[1], 650, name)
+            self.painted(name, 900)
 
     def test_the_other_pages_show_the_numbers_of_the_json(self):
         def values(name, where):
@@ -201,40 +143,25 @@ class Page(unittest.TestCase):
 
     def test_it_is_painted_in_light_and_dark_and_nobody_complains(self):
         for name in SAMPLES:
-            grounds = []
-            for scheme in (0, 1):  # dark, light
-                png = self.folder / 'page.png'
-                png.unlink(missing_ok=True)
-                _, console = chromium(str(self.folder), f'--screenshot={png}', '--window-size=800,1200',
-                                      f'--blink-settings=preferredColorScheme={scheme}',
-                                      (self.folder / f'{name}.html').as_uri())
-                self.assertEqual(console, [])
-                rows = pixels(png)
-                self.assertEqual((len(rows[0]), len(rows)), (800, 1200))
-                colours = {colour for row in rows[::4] for colour in row}
-                self.assertGreater(len(colours), 20, 'text is smooth, so it has many colours')
-                grounds.append(sum(rows[2][2]))
+            for picture in self.painted(name, 800):
                 # The boxes of lanes are the only large areas that are clearly blue or orange.
-                boxes = sum(abs(colour[2] - colour[0]) > 100 for row in rows for colour in row)
-                self.assertGreater(boxes, 1500, f'{name}: lanes are not painted')
-            self.assertLess(grounds[0], 150)
-            self.assertGreater(grounds[1], 650)
+                self.assertGreater(picture['coloured'], 1500, f'{name}: lanes are not painted')
 
     def test_it_prints(self):
-        pdf = self.folder / 'page.pdf'
-        chromium(str(self.folder), f'--print-to-pdf={pdf}', (self.folder / 'bank_conflict.stride_16.html').as_uri())
-        self.assertTrue(pdf.read_bytes().startswith(b'%PDF-'))
+        self.browser.open(self.folder / 'bank_conflict.stride_16.html', 800)
+        self.assertTrue(self.browser.printed().startswith(b'%PDF-'))
 
     def test_it_asks_for_nothing_and_its_policy_would_not_let_it(self):
         for name in SAMPLES:
-            self.assertEqual(self.measured(name, 'performance.getEntriesByType("resource").map(each => each.name)', 900), [])
+            self.browser.open(self.folder / f'{name}.html', 900)
+            self.assertEqual(self.browser.requests, [])
         html = (self.folder / 'matmul.html').read_text()
         for asking in ('<img src="https://kiln.invalid/x.png">', '<script>1</script>', '<link rel=stylesheet href="x.css">'):
             copy = self.folder / 'asking.html'
             copy.write_text(html.replace('</main>', f'{asking}</main>'))
-            _, console = chromium(str(self.folder), '--dump-dom', copy.as_uri())
-            self.assertEqual(len(console), 1, asking)
-            self.assertIn('Content Security Policy', console[0])
+            self.browser.open(copy, 900)
+            self.assertEqual(len(self.browser.complaints), 1, asking)
+            self.assertIn('Content Security Policy', self.browser.complaints[0])
 
     def test_the_page_shows_the_numbers_of_the_json(self):
         for name in SAMPLES:
