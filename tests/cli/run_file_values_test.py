@@ -163,6 +163,8 @@ class Sweeps(Case):
         done = self.run_file(SAXPY, *ARGUMENTS, '--sweep', 'group=1,2', '--expect', 'y=0', '--json', device='capture:pvc')
         if done.returncode == 4:
             self.skipTest('no driver of Intel here')
+        if 'RTLD_DEEPBIND' in done.stderr:
+            self.skipTest('a sanitizer ends the process when a compiler of Intel is loaded')
         answer = json.loads(done.stdout)
         self.assertEqual((done.returncode, answer['ok'], [each['same'] for each in answer['sweep']]), (0, None, [None, None]))
 
