@@ -2,6 +2,7 @@
 // Kernels with barriers as loops over work-items give what they give with a fiber for each.
 #include <doctest/doctest.h>
 
+#include "assemble.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {
@@ -57,6 +58,68 @@ TEST_CASE("loops over work-items stay short") {
     REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
     CHECK(result.program->native_binary().size() < 3 * read_file(file).size());
   }
+}
+
+// What runs each item as often as there are rows, and what cuts ids to 32 bits, must come out right too.
+TEST_CASE("kernels that know one dimension run all items of three, and ids are cut as they wrap") {
+  const BuildResult result = build_from_spirv(assemble(R"(
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Linkage
+OpCapability Int64
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %count "count"
+OpEntryPoint Kernel %low "low" %id
+OpDecorate %id BuiltIn GlobalInvocationId
+OpDecorate %id Constant
+OpDecorate %id LinkageAttributes "__spirv_BuiltInGlobalInvocationId" Import
+%uint = OpTypeInt 32 0
+%ulong = OpTypeInt 64 0
+%v3 = OpTypeVector %ulong 3
+%to_v3 = OpTypePointer Input %v3
+%zero = OpConstant %uint 0
+%device = OpConstant %uint 1
+%group = OpConstant %uint 2
+%fence = OpConstant %uint 272
+%fifteen = OpConstant %uint 15
+%to_uint = OpTypePointer CrossWorkgroup %uint
+%void = OpTypeVoid
+%type = OpTypeFunction %void %to_uint
+%id = OpVariable %to_v3 Input
+%count = OpFunction %void None %type
+%out1 = OpFunctionParameter %to_uint
+%b1 = OpLabel
+%one = OpAtomicIIncrement %uint %out1 %device %zero
+OpControlBarrier %group %group %fence
+%two = OpAtomicIIncrement %uint %out1 %device %zero
+OpReturn
+OpFunctionEnd
+%low = OpFunction %void None %type
+%out2 = OpFunctionParameter %to_uint
+%b2 = OpLabel
+%ids = OpLoad %v3 %id
+%x = OpCompositeExtract %ulong %ids 0
+%half = OpUConvert %uint %x
+%place = OpBitwiseAnd %uint %half %fifteen
+%address = OpInBoundsPtrAccessChain %to_uint %out2 %place
+OpStore %address %half
+OpReturn
+OpFunctionEnd
+)"),
+                                              {});
+  REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
+  CHECK(!mentions(*result.program, "kiln.kernel_item."));
+  for (const Three size :
+       {Three{1, 1, 1}, Three{64, 1, 1}, Three{5, 3, 2}, Three{1, 1, 17}, Three{1, 6, 1}}) {
+    std::vector<std::uint32_t> counter(1);
+    REQUIRE(launch(*result.program, "count", {3, 2, 1}, size, counter));
+    CHECK(counter[0] == 3 * 2 * 2 * size[0] * size[1] * size[2]);
+  }
+  std::vector<std::uint32_t> out(16);
+  const ArgumentValue values[] = {argument(out)};
+  REQUIRE(execute({find(*result.program, "low"), values, {4, 1, 1}, {4, 1, 1}, {0xfffffff8, 0, 0}}) ==
+          ExecutionStatus::ok);
+  for (std::uint32_t i = 0; i < 16; ++i) CHECK(out[(0xfffffff8 + i) & 15] == 0xfffffff8 + i);
 }
 
 TEST_CASE("private memory that leaves the stack is still told") {

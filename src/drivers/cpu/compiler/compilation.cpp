@@ -124,9 +124,10 @@ void describe_binary(llvm::Module& module, std::span<const DescribedKernel> all,
   if (!flags.empty()) add_section(module, ".misc.buildOptions", flags_for_file(flags));
 }
 
-bool emit(llvm::Module& module, llvm::TargetMachine& machine, bool sealed, Compilation& compilation) {
+bool emit(llvm::Module& module, bool optimize, bool sealed, Compilation& compilation) {
   llvm::SmallVector<char, 0> object;
-  if (!emit_object(module, machine, object, compilation.log)) return false;
+  const auto machine = make_target_machine(MachineUse::code_generator, optimize, compilation.log);
+  if (machine == nullptr || !emit_object(module, *machine, object, compilation.log)) return false;
   const auto bytes = std::as_bytes(std::span(object.data(), object.size()));
   compilation.code =
       sealed ? seal({object.data(), object.size()}) : std::vector<std::byte>(bytes.begin(), bytes.end());
@@ -166,7 +167,8 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   std::vector<KernelFacts> kernels = with_code(frontend.kernels);
   if (!choose_sub_group_sizes(kernels, options, log)) return fail();
 
-  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
+  const std::unique_ptr<llvm::TargetMachine> machine =
+      make_target_machine(MachineUse::optimizer, parsed.optimize, log);
   if (machine == nullptr) return fail();
   if (!prepare_module(module, *machine, kernels, parsed.counters ? &places : nullptr, parsed.keep_functions,
                       parsed.library, log))
@@ -197,7 +199,7 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
   }
   describe_binary(module, frontend.kernels, options.flags);
   if (parsed.counters) add_section(module, kPlacesSection, write_places(places));
-  if (!emit(module, *machine, true, compilation) || diagnostics.find("error: ") != diagnostics.npos)
+  if (!emit(module, parsed.optimize, true, compilation) || diagnostics.find("error: ") != diagnostics.npos)
     return fail();
   log.append(diagnostics);
   if (!warnings.empty()) log.append("warning: " + warnings);
@@ -243,7 +245,8 @@ bool compile_wanted(std::span<const std::byte> intermediate, std::span<const Des
   use_opaque_pointers(context, true);
   std::string diagnostics;
   context.setDiagnosticHandlerCallBack(collect_diagnostic, &diagnostics);
-  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(parsed.optimize, log);
+  const std::unique_ptr<llvm::TargetMachine> machine =
+      make_target_machine(MachineUse::optimizer, parsed.optimize, log);
   if (machine == nullptr) return false;
   auto module =
       llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(intermediate), "intermediate"), context);
@@ -253,7 +256,7 @@ bool compile_wanted(std::span<const std::byte> intermediate, std::span<const Des
   }
   std::vector<KernelFacts> facts = with_code(kernels);
   const bool well = keep_entries(**module, wanted, log) && generate(**module, *machine, parsed, facts, log) &&
-                    emit(**module, *machine, false, compilation);
+                    emit(**module, parsed.optimize, false, compilation);
   log.append(diagnostics);
   std::vector<DescribedKernel> described;
   for (const std::size_t index : wanted) {
@@ -268,7 +271,8 @@ bool bind(std::span<const std::span<const std::byte>> objects, std::span<const D
           const std::string& flags, Compilation& compilation) {
   llvm::LLVMContext context;
   use_opaque_pointers(context, true);
-  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(true, compilation.log);
+  const std::unique_ptr<llvm::TargetMachine> machine =
+      make_target_machine(MachineUse::code_generator, true, compilation.log);
   if (machine == nullptr) return false;
   llvm::Module module("binary", context);
   set_target_triple(module, machine->getTargetTriple());
@@ -276,7 +280,7 @@ bool bind(std::span<const std::span<const std::byte>> objects, std::span<const D
   describe_binary(module, kernels, flags);
   for (std::size_t i = 0; i < objects.size(); ++i)
     add_section(module, part_section(i), std::string(as_text(objects[i])), kObjectAlignment);
-  return emit(module, *machine, true, compilation);
+  return emit(module, true, true, compilation);
 }
 
 /// The words of LLVM and of C++ for it.

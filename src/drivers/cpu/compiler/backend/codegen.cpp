@@ -70,7 +70,20 @@ const HostCpu& host_cpu() {
   return cpu;
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::string& log) {
+namespace {
+
+// Where gathers are slow LLVM's vectorizer finds addresses one by one, and with them each id that is compared
+// as well. So gathers count as fast there; what it makes of them is taken apart by a code generator whose
+// host has slow ones.
+std::string features_for(MachineUse use, const llvm::Triple& triple) {
+  std::string features = host_cpu().features;
+  if (use == MachineUse::optimizer && triple.isX86()) features.append(",+fast-gather");
+  return features;
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(MachineUse use, bool optimize, std::string& log) {
   static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   const llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string message;
@@ -93,7 +106,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::str
   // Position independent, so that calls to the host's functions go through the loader's stubs at any
   // distance.
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      machine_triple, host_cpu().name, host_cpu().features, options, llvm::Reloc::PIC_,
+      machine_triple, host_cpu().name, features_for(use, triple), options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, codegen_level(optimize), /*JIT=*/true));
 }
 
@@ -122,8 +135,10 @@ void apply_fast_math(llvm::Module& module, const ParsedOptions& options) {
 
 void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
   Pipelines pipelines(machine);
+  // Oz leaves loops with their test in front: with a second one before the loop, write_regions() would write
+  // each turn twice, as the first and as one of the others.
   llvm::FunctionPassManager passes = pipelines.builder.buildFunctionSimplificationPipeline(
-      llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None);
+      llvm::OptimizationLevel::Oz, llvm::ThinOrFullLTOPhase::None);
   passes.run(function, pipelines.functions);
 }
 

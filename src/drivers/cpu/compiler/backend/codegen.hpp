@@ -21,8 +21,11 @@ struct HostCpu {
 };
 const HostCpu& host_cpu();
 
+/// What a target machine is for.
+enum class MachineUse : std::uint8_t { optimizer, code_generator };
+
 /// Null, with the reason in `log`, when LLVM has no code generator for the host.
-std::unique_ptr<llvm::TargetMachine> make_target_machine(bool optimize, std::string& log);
+std::unique_ptr<llvm::TargetMachine> make_target_machine(MachineUse use, bool optimize, std::string& log);
 
 /// Marks the arithmetic of the kernels with what the options allow; what is added behind it is exact.
 void apply_fast_math(llvm::Module& module, const ParsedOptions& options);

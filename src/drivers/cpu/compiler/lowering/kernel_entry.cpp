@@ -110,7 +110,7 @@ Three local_part_of_global_id(llvm::IRBuilder<>& b, const ItemValues& v) {
 }
 
 Value* by_dimension(llvm::IRBuilder<>& b, const Three& values, Value* dimension, std::uint64_t otherwise) {
-  Value* out = b.getInt64(otherwise);
+  Value* out = llvm::ConstantInt::get(values[0]->getType(), otherwise);
   for (std::size_t i = 3; i-- > 0;)
     out = b.CreateSelect(b.CreateICmpEQ(dimension, llvm::ConstantInt::get(dimension->getType(), i)),
                          values[i], out);
@@ -188,6 +188,35 @@ Value* item_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item, Valu
   }
 }
 
+/// The same in 32 bits.
+Three narrowed(llvm::IRBuilder<>& b, const Three& values) {
+  Three out{};
+  for (std::size_t i = 0; i < 3; ++i) out[i] = b.CreateTrunc(values[i], b.getInt32Ty());
+  return out;
+}
+
+// An id that the kernel cuts to 32 bits is computed in 32: as the low half of one of 64, the vectorizer would
+// put it together from scalars in each turn.
+void replace_halves(llvm::CallInst* call, const ItemValues& values, WorkItem item, Value* dimension) {
+  if (item > WorkItem::local_linear_size || item == WorkItem::work_dimension) return;
+  llvm::SmallVector<llvm::TruncInst*, 2> halves;
+  for (llvm::User* user : call->users())
+    if (auto* half = llvm::dyn_cast<llvm::TruncInst>(user);
+        half != nullptr && half->getType()->isIntegerTy(32))
+      halves.push_back(half);
+  if (halves.empty()) return;
+  llvm::IRBuilder<> b(call);
+  ItemValues narrow = values;
+  for (Three* each : {&narrow.global_size, &narrow.local_size, &narrow.group_count, &narrow.global_offset,
+                      &narrow.group_id, &narrow.local_id})
+    *each = narrowed(b, *each);
+  Value* value = item_value(b, narrow, item, dimension);
+  for (llvm::TruncInst* half : halves) {
+    half->replaceAllUsesWith(value);
+    half->eraseFromParent();
+  }
+}
+
 void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValues& values,
                         KernelFacts& facts) {
   llvm::IRBuilder<> b(call);
@@ -246,6 +275,7 @@ void replace_work_items(llvm::Function& entry, const ItemValues& values, KernelF
     } else {
       llvm::IRBuilder<> b(call);
       Value* dimension = call->arg_size() > 0 ? call->getArgOperand(0) : b.getInt32(0);
+      replace_halves(call, values, item, dimension);
       if (Value* value = fitted(b, item_value(b, values, item, dimension), call->getType()))
         call->replaceAllUsesWith(value);
     }

@@ -76,20 +76,6 @@ void collect_users(const llvm::Value& value, llvm::DenseSet<const llvm::Function
   }
 }
 
-std::uint64_t inlined_size(const llvm::Function& function, const Callees& callees, const CallFacts& facts,
-                           llvm::DenseMap<const llvm::Function*, std::uint64_t>& known) {
-  const auto found = known.find(&function);
-  if (found != known.end()) return found->second;
-  std::uint64_t size = function.getInstructionCount();
-  const auto called = callees.find(&function);
-  if (called != callees.end())
-    for (const llvm::Function* callee : called->second)
-      if (!callee->isDeclaration() && facts.item_dependent.contains(callee))
-        size = std::min(kLargestKernel + 1, size + inlined_size(*callee, callees, facts, known));
-  known[&function] = size;
-  return size;
-}
-
 }  // namespace
 
 bool analyse_calls(llvm::Module& module, CallFacts& facts, std::string& log) {
@@ -107,19 +93,21 @@ bool analyse_calls(llvm::Module& module, CallFacts& facts, std::string& log) {
     const auto item = work_item_of(*function);
     if (item) facts.item_dependent.insert(function);
     if (item == WorkItem::collective) facts.with_collective.insert(function);
-    const auto found = callees.find(function);
-    if (found == callees.end()) continue;
-    for (const llvm::Function* callee : found->second) {
-      if (facts.item_dependent.contains(callee)) facts.item_dependent.insert(function);
-      if (facts.with_collective.contains(callee)) facts.with_collective.insert(function);
-    }
+    std::uint64_t size = function->getInstructionCount();
+    if (const auto found = callees.find(function); found != callees.end())
+      for (const llvm::Function* callee : found->second) {
+        if (facts.item_dependent.contains(callee)) facts.item_dependent.insert(function);
+        if (facts.with_collective.contains(callee)) facts.with_collective.insert(function);
+        if (!callee->isDeclaration() && facts.item_dependent.contains(callee))
+          size = std::min(kLargestKernel + 1, size + facts.inlined_sizes.lookup(callee));
+      }
+    facts.inlined_sizes[function] = size;
   }
   return true;
 }
 
 bool inline_body(llvm::Function& entry, llvm::Function& body, const CallFacts& facts, std::string& log) {
-  llvm::DenseMap<const llvm::Function*, std::uint64_t> known;
-  if (inlined_size(body, direct_callees(*entry.getParent()), facts, known) > kLargestKernel) {
+  if (facts.inlined_sizes.lookup(&body) > kLargestKernel) {
     log.append("error: kernel '")
         .append(body.getName().str())
         .append("' grows too large when its functions are inlined\n");

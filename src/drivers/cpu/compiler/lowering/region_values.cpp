@@ -48,6 +48,7 @@ RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, c
 
 void RegionValues::sort(const llvm::Instruction& value) {
   if (item_field(value) >= 0) {
+    knows_rows_ = knows_rows_ || item_field(value) > 1;
     (item_field(value) == 0 ? once_ : again_).insert(&value);
     return;
   }

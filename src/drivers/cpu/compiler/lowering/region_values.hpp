@@ -31,6 +31,8 @@ class RegionValues {
     return once_.contains(&value) || again_.contains(&value);
   }
   [[nodiscard]] const Set& uniform() const { return uniform_; }
+  /// Whether an item asks for its id in the second or third dimension.
+  [[nodiscard]] bool knows_rows() const { return knows_rows_; }
   [[nodiscard]] bool has_array(const llvm::Instruction& value) const { return arrays_.count(&value) != 0; }
   [[nodiscard]] Array array(const llvm::Instruction& value) const { return arrays_.find(&value)->second; }
   [[nodiscard]] Array places() const {
@@ -59,7 +61,7 @@ class RegionValues {
   llvm::DenseMap<const llvm::Instruction*, Array> arrays_;
   Array places_{};
   std::uint64_t bytes_ = 0, private_bytes_ = 0;
-  bool fit_ = true;
+  bool fit_ = true, knows_rows_ = false;
 };
 
 }  // namespace kiln::cpu

@@ -77,7 +77,8 @@ class Writer {
       invariant(size_[i]);
       promise_group_size(*llvm::cast<llvm::LoadInst>(size_[i]));
     }
-    Value* items = b_.CreateMul(b_.CreateMul(size_[0], size_[1]), size_[2]);
+    rows_ = b_.CreateMul(size_[1], size_[2]);
+    Value* items = b_.CreateMul(size_[0], rows_);
     even_items_ =
         b_.CreateAnd(b_.CreateAdd(items, b_.getInt64(kEvenItems - 1)), b_.getInt64(~(kEvenItems - 1)));
     for (const Instruction* value : values_.once()) make(*value, group_);
@@ -180,13 +181,10 @@ class Writer {
     // Before the first item's turn changes them.
     for (Instruction* value : known)
       if (uniform_.count(value) != 0) scope.map[value] = b_.CreateLoad(value->getType(), uniform_[value]);
-    std::array<Loop, 3> loops{};
-    for (std::size_t i = 3; i-- > 0;) {
-      loops[i] = Loop::open(b_, size_[i]);
-      scope.ids[i] = loops[i].index;
-    }
-    Value* row =
-        b_.CreateAdd(b_.CreateMul(loops[2].index, size_[1], "", true, true), loops[1].index, "", true, true);
+    const std::vector<Loop> loops = open_loops(scope);
+    Value* row = loops[1].index;
+    if (loops.size() > 2)
+      row = b_.CreateAdd(b_.CreateMul(loops[2].index, size_[1], "", true, true), row, "", true, true);
     scope.index = b_.CreateAdd(b_.CreateMul(row, size_[0], "", true, true), loops[0].index, "", true, true);
     scope.own = b_.GetInsertBlock();
     for (const Instruction* value : known)
@@ -197,9 +195,19 @@ class Writer {
     write_body(region, scope, latch);
     b_.SetInsertPoint(latch);
     promise_independence(*loops[0].close(b_), accesses_);
-    loops[1].close(b_);
-    loops[2].close(b_);
+    for (std::size_t i = 1; i < loops.size(); ++i) loops[i].close(b_);
     leave(region);
+  }
+
+  // Around the first dimension one loop for each other, or one for both where the kernel tells them not
+  // apart: each loop costs time to compile.
+  std::vector<Loop> open_loops(Scope& scope) {
+    std::vector<Loop> loops(values_.knows_rows() ? 3 : 2);
+    for (std::size_t i = loops.size(); i-- > 0;) {
+      loops[i] = Loop::open(b_, loops.size() == 2 && i == 1 ? rows_ : size_[i]);
+      scope.ids[i] = loops[i].index;
+    }
+    return loops;
   }
 
   // Values that are known before the region and that it finds anew, as in loops, go through a variable.
@@ -370,7 +378,7 @@ class Writer {
   llvm::MDNode* accesses_;
   llvm::DenseMap<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
   std::array<Value*, 3> size_{};
-  Value *even_items_ = nullptr, *memory_ = nullptr;
+  Value *rows_ = nullptr, *even_items_ = nullptr, *memory_ = nullptr;
   Scope group_;
   llvm::DenseMap<Block, Block> heads_;
   llvm::DenseMap<Block, llvm::MDNode*> rolled_;  // by cut
