@@ -142,6 +142,41 @@ TEST_CASE("a program-scope variable is found, written by the host and read by ke
   CHECK(*counter == 10);
 }
 
+// Modules whose kernels come late share what was compiled, and with it their constants.
+TEST_CASE("the constant of a module is known until the last module that gave its address is gone") {
+  Fixture f;
+  auto can = make<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
+  REQUIRE(api.DeviceGetModuleProperties(f.device, &can) == ZE_RESULT_SUCCESS);
+  if (!(can.flags & ZE_DEVICE_MODULE_FLAG_FP64)) return;  // the module has a kernel of doubles
+  const auto build_it = [&] {
+    Build built = build(f, read_file("../cpu_program/regions.ocloc.spv"), ZE_MODULE_FORMAT_IL_SPIRV);
+    REQUIRE(built.result == ZE_RESULT_SUCCESS);
+    return built.module;
+  };
+  const auto rounds_of = [&](ze_module_handle_t module) {
+    void* address = nullptr;
+    std::size_t size = 0;
+    REQUIRE(api.ModuleGetGlobalPointer(module, "kRounds", &size, &address) == ZE_RESULT_SUCCESS);
+    CHECK(size == 12);
+    return static_cast<std::uint32_t*>(address);
+  };
+  const auto type_of = [&](const void* address) {
+    auto properties = make<ze_memory_allocation_properties_t>(ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES);
+    CHECK(api.MemGetAllocProperties(f.context, address, &properties, nullptr) == ZE_RESULT_SUCCESS);
+    return properties.type;
+  };
+  const auto first = build_it(), second = build_it();
+  const std::uint32_t* rounds = rounds_of(first);
+  CHECK(rounds_of(first) == rounds);
+  CHECK(std::vector(rounds, rounds + 3) == std::vector<std::uint32_t>{4, 1, 3});
+  const std::uint32_t* same = rounds_of(second);
+  CHECK(std::vector(same, same + 3) == std::vector<std::uint32_t>{4, 1, 3});
+  CHECK(api.ModuleDestroy(first) == ZE_RESULT_SUCCESS);
+  CHECK(type_of(same) == ZE_MEMORY_TYPE_DEVICE);
+  CHECK(api.ModuleDestroy(second) == ZE_RESULT_SUCCESS);
+  CHECK(type_of(same) == ZE_MEMORY_TYPE_UNKNOWN);
+}
+
 TEST_CASE("a module that was built before is not compiled again, and its variables are its own") {
   Fixture f;
   const auto compilers = [] {  // what the child processes did that ended

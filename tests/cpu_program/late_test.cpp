@@ -14,6 +14,7 @@ namespace kiln::cpu::test {
 namespace {
 
 constexpr const char* kFifty = "../../bench/cache/fifty.spv";
+const std::vector<std::uint32_t> kRounds = {4, 1, 3};  // of regions.cl
 
 BuildResult build_late(const char* file, const char* flags = "") {
   BuildOptions options;
@@ -73,6 +74,7 @@ TEST_CASE("a kernel is compiled when it is asked for, and others with it only af
 TEST_CASE("a native binary has all kernels, whatever was asked for before") {
   const BuildResult late = build_late(kFifty);
   REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+  REQUIRE(ready(*late.program) == 0);
   const std::vector<float> before = answer(*late.program, "k12");
   CHECK(late.program->native_binary().empty());
   std::string log;
@@ -90,11 +92,12 @@ TEST_CASE("a native binary has all kernels, whatever was asked for before") {
 
 TEST_CASE("objects in a native binary stand where they can be read, whatever is before them") {
   for (const char* file :
-       {"execute.clang.spv", "regions.ocloc.spv", "group.clang.spv", "../device/limits.spv"}) {
+       {"execute.clang.spv", "regions.ocloc.spv", "memory.ocloc.spv", "../device/limits.spv"}) {
     // Flags stand in the binary as they are.
     for (const char* flags : {"", "-w", "-g ", "-cl-mad-enable"}) {
       const BuildResult late = build_late(file, flags);
       REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+      REQUIRE(ready(*late.program) == 0);
       std::string log;
       REQUIRE_MESSAGE(late.program->make_ready(nullptr, log) == BuildStatus::ok, log);
       const BuildResult again = build_from_native(late.program->native_binary());
@@ -108,6 +111,7 @@ TEST_CASE("objects in a native binary stand where they can be read, whatever is 
 TEST_CASE("threads that want kernels of one module at the same time all get them") {
   const BuildResult late = build_late("regions.ocloc.spv");
   REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+  REQUIRE(ready(*late.program) == 0);
   const auto kernels = late.program->kernels();
   std::atomic<std::size_t> well = 0;
   {
@@ -125,11 +129,13 @@ TEST_CASE("threads that want kernels of one module at the same time all get them
   CHECK(well == 4 * kernels.size());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need addresses of their own
 // In a child, whose own children inherit the limit.
 TEST_CASE("a late compilation that finds no memory says so, and goes well another time") {
   const ChildOutcome outcome = run_in_child([]() -> std::string {
     const BuildResult late = build_late(kFifty);
     if (late.status != BuildStatus::ok) return "not built: " + late.log;
+    if (ready(*late.program) != 0) return "is ready at once";
     const CompiledKernel* kernel = find(*late.program, "k20");
     rlimit limit{};
     getrlimit(RLIMIT_AS, &limit);
@@ -147,6 +153,7 @@ TEST_CASE("a late compilation that finds no memory says so, and goes well anothe
   CHECK(outcome.kind == ChildOutcome::Kind::finished);
   CHECK(outcome.text == "well");
 }
+#endif
 
 TEST_CASE("what kernels share, and what counts, is compiled at once") {
   for (const char* flags : {"-kiln-counters", "-cl-opt-disable", "-ze-take-global-address"}) {
@@ -183,6 +190,75 @@ OpFunctionEnd
   REQUIRE_MESSAGE(variable.status == BuildStatus::ok, variable.log);
   CHECK(ready(*variable.program) == 2);
   CHECK(variable.program->global_variable("count").address != nullptr);
+}
+
+TEST_CASE("a program has its exported constants, whenever its kernels are compiled") {
+  const auto rounds = [](const Program& program) {
+    const Program::Symbol symbol = program.global_variable("kRounds");
+    std::vector<std::uint32_t> values(symbol.size / sizeof(std::uint32_t));
+    if (symbol.address != nullptr) std::memcpy(values.data(), symbol.address, symbol.size);
+    return values;
+  };
+  for (const char* file : {"regions.ocloc.spv", "regions.clang.spv"}) {
+    const BuildResult late = build_late(file), whole = build_from_spirv(read_file(file), {});
+    REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+    REQUIRE_MESSAGE(whole.status == BuildStatus::ok, whole.log);
+    REQUIRE(ready(*late.program) == 0);
+    CHECK(rounds(*whole.program) == kRounds);
+    CHECK(rounds(*late.program) == kRounds);
+    CHECK(late.program->global_variable("nothing").address == nullptr);
+    CHECK(ready(*late.program) == 0);
+    std::string log;
+    REQUIRE_MESSAGE(late.program->make_ready(nullptr, log) == BuildStatus::ok, log);
+    CHECK(rounds(*late.program) == kRounds);
+    const BuildResult again = build_from_native(late.program->native_binary());
+    REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
+    CHECK(rounds(*again.program) == kRounds);
+  }
+}
+
+// Functions are inlined, so that what one kernel calls counts together, however little each has.
+TEST_CASE("too much private memory is told with the module, and not when a kernel is asked for") {
+  std::string text = R"(
+OpCapability Kernel
+OpCapability Addresses
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %one "one"
+OpEntryPoint Kernel %two "two"
+%uint = OpTypeInt 32 0
+%zero = OpConstant %uint 0
+%mask = OpConstant %uint 131071
+%length = OpConstant %uint 131072
+%array = OpTypeArray %uint %length
+%to_array = OpTypePointer Function %array
+%to_own = OpTypePointer Function %uint
+%to_uint = OpTypePointer CrossWorkgroup %uint
+%void = OpTypeVoid
+%kernel = OpTypeFunction %void %to_uint
+%function = OpTypeFunction %uint %uint
+)";
+  constexpr int kFunctions = 40;  // of half a MiB each
+  for (int i = 0; i < kFunctions; ++i) {
+    const std::string n = std::to_string(i);
+    text += "%f" + n + " = OpFunction %uint None %function\n%x" + n + " = OpFunctionParameter %uint\n%b" + n +
+            " = OpLabel\n%v" + n + " = OpVariable %to_array Function\n%i" + n + " = OpBitwiseAnd %uint %x" +
+            n + " %mask\n%p" + n + " = OpInBoundsPtrAccessChain %to_own %v" + n + " %zero %i" + n +
+            "\nOpStore %p" + n + " %i" + n + "\n%k" + n + " = OpShiftRightLogical %uint %i" + n + " %i" + n +
+            "\n%q" + n + " = OpInBoundsPtrAccessChain %to_own %v" + n + " %zero %k" + n + "\n%r" + n +
+            " = OpLoad %uint %q" + n + "\nOpReturnValue %r" + n + "\nOpFunctionEnd\n";
+  }
+  for (const std::string name : {"one", "two"}) {
+    text += "%" + name + " = OpFunction %void None %kernel\n%to_" + name +
+            " = OpFunctionParameter %to_uint\n%b_" + name + " = OpLabel\n%" + name + "0 = OpLoad %uint %to_" +
+            name + "\n";
+    for (int i = 0; i < kFunctions; ++i)
+      text += "%" + name + std::to_string(i + 1) + " = OpFunctionCall %uint %f" + std::to_string(i) + " %" +
+              name + std::to_string(i) + "\n";
+    text += "OpStore %to_" + name + " %" + name + std::to_string(kFunctions) + "\nOpReturn\nOpFunctionEnd\n";
+  }
+  const BuildResult late = build_late_text(text);
+  CHECK(late.status == BuildStatus::build_failure);
+  CHECK_MESSAGE(late.log.find("has too much private memory") != late.log.npos, late.log);
 }
 
 }  // namespace kiln::cpu::test

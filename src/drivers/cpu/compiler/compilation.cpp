@@ -83,6 +83,11 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+std::vector<std::byte> as_vector(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 void append(std::string& text, std::string_view part) {
   const std::uint64_t size = part.size();
   text.append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
@@ -140,12 +145,37 @@ bool may_come_late(const llvm::Module& module, const ParsedOptions& parsed, std:
   if (kernels < 2 || !parsed.optimize || parsed.counters || parsed.library || parsed.keep_functions)
     return false;
   for (const llvm::GlobalVariable& variable : module.globals())
-    if (variable.isDeclaration() || !variable.isConstant() || !variable.hasLocalLinkage()) return false;
+    if (variable.isDeclaration() || !variable.isConstant()) return false;
   for (const llvm::Function& function : module)
     if (function.hasAddressTaken() || function.getName() == "kiln_callable" ||
-        private_bytes(function) > kLatePrivate)
+        private_bytes(function, Calls::inlined) > kLatePrivate)
       return false;
   return true;
+}
+
+bool exports_constants(const llvm::Module& module) {
+  return llvm::any_of(module.globals(),
+                      [](const llvm::GlobalVariable& variable) { return !variable.hasLocalLinkage(); });
+}
+
+bool compile_wanted(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
+                    std::span<const std::size_t> wanted, const std::string& flags, Compilation& compilation);
+
+/// For kernels that come late. Constants that the host may ask for are ready at once, so that asking for one
+/// cannot fail later.
+bool leave_for_later(llvm::Module& module, std::span<const DescribedKernel> kernels, const std::string& flags,
+                     Compilation& compilation) {
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::raw_svector_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(module, stream);
+  compilation.code = as_vector({bitcode.data(), bitcode.size()});
+  compilation.facts = write_facts(kernels);
+  if (!exports_constants(module)) return true;
+  Compilation constants;
+  const bool well = compile_wanted(compilation.code, {}, {}, flags, constants);
+  compilation.log.append(constants.log);
+  compilation.constants = std::move(constants.code);
+  return well;
 }
 
 bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, Compilation& compilation) {
@@ -188,15 +218,7 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
     kernel.grid_barrier = grid_barriers[next++];
     kernel.calls_pointers = module.getFunction("kiln_callable") != nullptr;
   }
-  if (late) {
-    llvm::SmallVector<char, 0> bitcode;
-    llvm::raw_svector_ostream stream(bitcode);
-    llvm::WriteBitcodeToFile(module, stream);
-    const auto bytes = std::as_bytes(std::span(bitcode.data(), bitcode.size()));
-    compilation.code.assign(bytes.begin(), bytes.end());
-    compilation.facts = write_facts(frontend.kernels);
-    return true;
-  }
+  if (late) return leave_for_later(module, frontend.kernels, options.flags, compilation) || fail();
   describe_binary(module, frontend.kernels, options.flags);
   if (parsed.counters) add_section(module, kPlacesSection, write_places(places));
   if (!emit(module, parsed.optimize, true, compilation) || diagnostics.find("error: ") != diagnostics.npos)
@@ -207,7 +229,7 @@ bool compile(std::span<const SpirvModule> modules, const BuildOptions& options, 
 }
 
 /// Reads the entries of the `wanted` kernels and what they call, of a module that is read as it is needed;
-/// the rest goes.
+/// the rest goes. Only without kernels are constants kept for others than them.
 bool keep_entries(llvm::Module& module, std::span<const std::size_t> wanted, std::string& log) {
   llvm::SmallVector<llvm::Function*, 16> open;
   for (const std::size_t index : wanted) {
@@ -233,6 +255,9 @@ bool keep_entries(llvm::Module& module, std::span<const std::size_t> wanted, std
     if (function.isMaterializable()) unwanted.push_back(&function);
   for (llvm::Function* function : unwanted) function->deleteBody();  // which may call another of them
   for (llvm::Function* function : unwanted) function->eraseFromParent();
+  if (!wanted.empty())
+    for (llvm::GlobalVariable& variable : module.globals())
+      variable.setLinkage(llvm::GlobalValue::InternalLinkage);
   return well(module.materializeAll());
 }
 
@@ -291,7 +316,8 @@ bool lacks_memory(const std::string& end) {
 /// The translator and LLVM assert, exit and abort on some modules that no validation finds: a child may die
 /// of them. `more` says what may be known of why, in another one.
 Compilation out_of_process(const std::function<bool(Compilation&)>& work, unsigned seconds,
-                           const std::function<std::string()>& more) {
+                           const std::function<std::string()>& more,
+                           WithoutChild without_child = WithoutChild::compile_here) {
   Compilation compilation;
   const ChildOutcome outcome = run_in_child(
       [&] {
@@ -325,6 +351,12 @@ Compilation out_of_process(const std::function<bool(Compilation&)>& work, unsign
     case ChildOutcome::Kind::not_started:
       break;
   }
+  if (without_child == WithoutChild::leave) {
+    compilation.begun = false;
+    compilation.failure = BuildStatus::out_of_memory;
+    compilation.log = "error: no process could be started for the compiler, " + outcome.text + "\n";
+    return compilation;
+  }
   const std::lock_guard lock(fork_mutex());
   compilation.well = work(compilation);
   return compilation;
@@ -336,6 +368,7 @@ std::string Compilation::to_text() const {
   std::string text(1, well ? 'y' : 'n');
   append(text, log);
   append(text, facts);
+  append(text, as_text(constants));
   return text.append(as_text(code));
 }
 
@@ -346,15 +379,16 @@ Compilation Compilation::from_text(const std::string& text) {
   if (!rest.empty()) rest.remove_prefix(1);
   const auto log = take(rest);
   const auto facts = log ? take(rest) : std::nullopt;
-  if (!facts) {
+  const auto constants = facts ? take(rest) : std::nullopt;
+  if (!constants) {
     compilation.log = "error: the compiler's process gave no usable answer\n";
     return compilation;
   }
   compilation.well = text[0] == 'y';
   compilation.log = *log;
   compilation.facts = *facts;
-  const auto code = std::as_bytes(std::span(rest));
-  compilation.code.assign(code.begin(), code.end());
+  compilation.constants = as_vector(*constants);
+  compilation.code = as_vector(rest);
   return compilation;
 }
 
@@ -372,10 +406,11 @@ Compilation compile_module(std::span<const SpirvModule> modules, const BuildOpti
 }
 
 Compilation compile_kernels(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
-                            std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds) {
+                            std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds,
+                            WithoutChild without_child) {
   return out_of_process(
       [&](Compilation& out) { return compile_wanted(intermediate, kernels, wanted, flags, out); }, seconds,
-      {});
+      {}, without_child);
 }
 
 Compilation bind_objects(std::span<const std::span<const std::byte>> objects,

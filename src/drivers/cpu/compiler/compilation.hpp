@@ -19,7 +19,9 @@ struct Compilation {
   BuildStatus failure = BuildStatus::build_failure;  ///< when it did not go well
   std::string log;
   std::string facts;  ///< write_facts() of all kernels that `code` holds; a native binary has its own
-  std::vector<std::byte> code;  ///< with facts: intermediate code or an object; without: a native binary
+  std::vector<std::byte> code;       ///< with facts: intermediate code or an object; without: a native binary
+  std::vector<std::byte> constants;  ///< with intermediate code: an object with those that it exports, if any
+  bool begun = true;                 ///< false: no child process could be started for it
 
   /// For the way from a child process.
   [[nodiscard]] std::string to_text() const;
@@ -33,10 +35,14 @@ unsigned allowed_seconds(std::span<const SpirvModule> modules);
 /// takes: validated, translated and fitted to the host.
 Compilation compile_module(std::span<const SpirvModule> modules, const BuildOptions& options);
 
+/// What to do where no child process can be started.
+enum class WithoutChild : std::uint8_t { compile_here, leave };
+
 /// An object with the entries of the `wanted` of `kernels`, which are all that have code, in their order.
 /// Facts are those of the wanted ones.
 Compilation compile_kernels(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
-                            std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds);
+                            std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds,
+                            WithoutChild without_child = WithoutChild::compile_here);
 
 /// A native binary of such objects; `kernels` are all, those without code too.
 Compilation bind_objects(std::span<const std::span<const std::byte>> objects,

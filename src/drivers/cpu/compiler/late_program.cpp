@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "drivers/cpu/compiler/backend/object_loader.hpp"
 #include "drivers/cpu/compiler/child_process.hpp"
 #include "drivers/cpu/compiler/loaded_program.hpp"
+#include "drivers/cpu/compiler/lowering/prepare.hpp"
 #include "drivers/cpu/runtime/loaded_kernel.hpp"
 
 namespace kiln::cpu {
@@ -26,31 +28,41 @@ namespace {
 /// them compiled on several cores.
 constexpr std::size_t kMostAhead = 16;
 constexpr std::size_t kMostChildren = 16;
+constexpr const char* kNoMemory = "error: no memory for the code of kernels\n";
+
+struct Part {
+  std::vector<std::byte> code;
+  std::unique_ptr<LoadedObject> object;
+
+  /// False: it cannot be linked. May throw bad_alloc.
+  bool load(std::string& log) {
+    const std::lock_guard lock(fork_mutex());
+    object = load_object(code, log);
+    return object != nullptr;
+  }
+};
 
 class LateProgram : public Program {
  public:
-  LateProgram(std::vector<std::byte> intermediate, std::vector<DescribedKernel> described, std::string flags,
-              unsigned seconds)
-      : intermediate_(std::move(intermediate)),
-        all_(std::move(described)),
-        flags_(std::move(flags)),
-        seconds_(seconds) {
+  LateProgram(std::vector<DescribedKernel> described, Part constants, LateCompiler compiler)
+      : all_(std::move(described)), constants_(std::move(constants)), compiler_(std::move(compiler)) {
     for (const DescribedKernel& kernel : all_) {
       kernels_.push_back(
           {kernel.facts, nullptr, kernel.group_size_hint, kernel.refused, kernel.grid_barrier});
-      number_.push_back(kernel.refused.empty() ? with_code_.size() : all_.size());
-      if (!kernel.refused.empty()) continue;
-      place_.push_back(kernels_.size() - 1);
-      with_code_.push_back(kernel);
+      number_.push_back(kernel.refused.empty() ? place_.size() : all_.size());
+      if (kernel.refused.empty()) place_.push_back(kernels_.size() - 1);
     }
     ready_ = std::vector<std::atomic<bool>>(place_.size());
     states_.resize(place_.size());
+    alone_.resize(place_.size());
     loaded_.resize(place_.size());
   }
 
   [[nodiscard]] std::span<const CompiledKernel> kernels() const override { return kernels_; }
   [[nodiscard]] std::span<const std::byte> native_binary() const override { return binary_; }
-  [[nodiscard]] Symbol global_variable(std::string_view) const override { return {}; }
+  [[nodiscard]] Symbol global_variable(std::string_view name) const override {
+    return constants_.object ? constants_.object->find(variable_symbol(name)) : Symbol();
+  }
   [[nodiscard]] void* function(std::string_view) const override { return nullptr; }
   [[nodiscard]] Callable callable(std::string_view) const override { return {}; }
   [[nodiscard]] std::vector<Import> imports() const override { return {}; }
@@ -72,12 +84,8 @@ class LateProgram : public Program {
     Compilation compilation;
     bool well = false;  // compiled and linked
 
+    [[nodiscard]] bool begun() const { return compilation.begun; }
     [[nodiscard]] BuildStatus status() const { return well ? BuildStatus::ok : compilation.failure; }
-  };
-
-  struct Part {
-    std::vector<std::byte> code;
-    std::unique_ptr<LoadedObject> object;
   };
 
   // What one thread compiles: nobody else does, and whatever becomes of it, nobody waits for it in vain.
@@ -102,18 +110,27 @@ class LateProgram : public Program {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return states_[kernel] != State::in_work; });
     if (states_[kernel] == State::ready) return BuildStatus::ok;
+    if (const auto hopeless = hopeless_.find(kernel); hopeless != hopeless_.end()) {
+      log.append(hopeless->second);
+      return BuildStatus::build_failure;
+    }
     const auto ready = static_cast<std::size_t>(std::ranges::count(states_, State::ready));
     std::vector<std::size_t> wanted = {kernel};
     for (std::size_t i = 1; i < states_.size() && wanted.size() < std::min(ready, kMostAhead); ++i)
-      if (const std::size_t next = (kernel + i) % states_.size(); states_[next] == State::open)
+      if (const std::size_t next = (kernel + i) % states_.size(); !alone_[kernel] && may_be_batched(next))
         wanted.push_back(next);
     const Batch batch(*this, std::move(wanted));
     lock.unlock();
     std::vector<Piece> pieces = compile(batch.kernels);
     // The fault may be that of a kernel nobody has asked for.
-    if (pieces[0].status() != BuildStatus::ok && pieces[0].kernels.size() > 1) pieces = compile({kernel});
+    if (!pieces[0].well && (pieces[0].kernels.size() > 1 || !pieces[0].begun())) pieces = compile({kernel});
     if (pieces[0].status() != BuildStatus::ok) log.append(pieces[0].compilation.log);
     return pieces[0].status();
+  }
+
+  /// Under the lock.
+  [[nodiscard]] bool may_be_batched(std::size_t kernel) const {
+    return states_[kernel] == State::open && !alone_[kernel];
   }
 
   BuildStatus make_binary(std::string& log) const {
@@ -123,41 +140,54 @@ class LateProgram : public Program {
     std::vector<DescribedKernel> described = all_;
     for (std::size_t i = 0; i < place_.size(); ++i) described[place_[i]].facts = kernels_[place_[i]].facts;
     std::vector<std::span<const std::byte>> objects;
+    if (!constants_.code.empty()) objects.emplace_back(constants_.code);
     for (const Part& part : parts_) objects.emplace_back(part.code);
-    Compilation bound = bind_objects(objects, described, flags_);
+    Compilation bound = compiler_.bind(objects, described);
     if (!bound.well) log.append(bound.log);
     binary_ = std::move(bound.code);
     return bound.well ? BuildStatus::ok : bound.failure;
   }
 
+  // All that may be batched at once; then what is left one by one, so that a failure is that of a kernel.
   BuildStatus compile_all(std::string& log) const {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      std::vector<std::size_t> open;
-      for (std::size_t i = 0; i < states_.size(); ++i)
-        if (states_[i] == State::open) open.push_back(i);
-      if (open.empty()) {
-        changed_.wait(lock, [&] { return std::ranges::find(states_, State::in_work) == states_.end(); });
-        if (std::ranges::count(states_, State::ready) == std::ssize(states_)) return BuildStatus::ok;
-        continue;  // another thread failed: its kernel is tried here
-      }
-      const Batch batch(*this, std::move(open));
-      lock.unlock();
-      for (const Piece& piece : compile(batch.kernels))
-        if (piece.status() != BuildStatus::ok) {
-          log.append(piece.compilation.log);
-          return piece.status();
-        }
+    while (compile_batch()) {  // each time something gets ready, or is found to need a compilation of its own
     }
+    for (std::size_t kernel = 0; kernel < place_.size(); ++kernel) {
+      std::string reason;
+      if (const BuildStatus status = compile_one(kernel, reason); status != BuildStatus::ok) {
+        log.append("kernel '" + kernels_[place_[kernel]].facts.name + "': " + reason);
+        return status;
+      }
+    }
+    return BuildStatus::ok;
   }
 
-  // The first piece has the first of `kernels`. What went well is ready afterwards.
+  /// False: there is nothing to do, or there are no child processes.
+  [[nodiscard]] bool compile_batch() const {
+    std::unique_lock lock(mutex_);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < states_.size(); ++i)
+      if (may_be_batched(i)) open.push_back(i);
+    if (open.size() < 2) return false;
+    const Batch batch(*this, std::move(open));
+    lock.unlock();
+    return std::ranges::any_of(compile(batch.kernels), &Piece::begun);
+  }
+
+  // The first piece has the first of `kernels`. What went well is ready afterwards; what failed is tried
+  // alone from then on. Kernels beyond one are left where there are no child processes.
   std::vector<Piece> compile(const std::vector<std::size_t>& kernels) const {
     const std::size_t count = std::min({kernels.size(), std::size_t{worker_count()}, kMostChildren});
+    const WithoutChild without_child = kernels.size() == 1 ? WithoutChild::compile_here : WithoutChild::leave;
     std::vector<Piece> pieces(count);
     for (std::size_t i = 0; i < kernels.size(); ++i) pieces[i % count].kernels.push_back(kernels[i]);
-    const auto compile_piece = [this](Piece& piece) {
-      piece.compilation = compile_kernels(intermediate_, with_code_, piece.kernels, flags_, seconds_);
+    const auto compile_piece = [&](Piece& piece) {
+      try {
+        piece.compilation = compiler_.compile(piece.kernels, without_child);
+      } catch (const std::bad_alloc&) {  // of this process
+        piece.compilation.failure = BuildStatus::out_of_memory;
+        piece.compilation.log = kNoMemory;
+      }
     };
     {
       std::vector<std::jthread> helpers;
@@ -165,13 +195,7 @@ class LateProgram : public Program {
       std::size_t started = 1;
       try {
         for (; started < count; ++started)
-          helpers.emplace_back([&, i = started] {
-            try {
-              compile_piece(pieces[i]);
-            } catch (const std::bad_alloc&) {
-              pieces[i].compilation.failure = BuildStatus::out_of_memory;  // of this process
-            }
-          });
+          helpers.emplace_back([&, i = started] { compile_piece(pieces[i]); });
       } catch (const std::system_error&) {  // as many threads as there may be
       }
       compile_piece(pieces[0]);
@@ -182,10 +206,21 @@ class LateProgram : public Program {
         take(piece);
       } catch (const std::bad_alloc&) {
         piece.compilation.failure = BuildStatus::out_of_memory;
-        piece.compilation.log.append("error: no memory for the code of kernels\n");
+        piece.compilation.log = kNoMemory;
       }
+      if (!piece.well && piece.begun()) remember(piece);
     }
     return pieces;
+  }
+
+  // A neighbour that takes its compiler's longest time would cost each question that. What failed alone, and
+  // not by what may be different another time, is told again without trying.
+  void remember(const Piece& piece) const {
+    const std::lock_guard lock(mutex_);
+    for (const std::size_t kernel : piece.kernels) alone_[kernel] = true;
+    const Compilation& failed = piece.compilation;
+    if (piece.kernels.size() == 1 && !failed.well && failed.failure == BuildStatus::build_failure)
+      hopeless_.emplace(piece.kernels[0], failed.log);
   }
 
   void take(Piece& piece) const {
@@ -197,11 +232,7 @@ class LateProgram : public Program {
       return;
     }
     Part part{std::move(done.code), nullptr};
-    {
-      const std::lock_guard lock(fork_mutex());
-      part.object = load_object(part.code, done.log);
-    }
-    if (!part.object) return;
+    if (!part.load(done.log)) return;
     std::vector<LoadedKernel> loaded(piece.kernels.size());
     for (std::size_t i = 0; i < loaded.size(); ++i)
       if (!find_kernel(*part.object, (*described)[i], piece.kernels[i], loaded[i], done.log)) return;
@@ -218,11 +249,9 @@ class LateProgram : public Program {
     piece.well = true;
   }
 
-  const std::vector<std::byte> intermediate_;
   const std::vector<DescribedKernel> all_;
-  std::vector<DescribedKernel> with_code_;
-  const std::string flags_;
-  const unsigned seconds_;
+  const Part constants_;  // those that the host may ask for, when there are any
+  const LateCompiler compiler_;
   std::vector<std::size_t> place_;   // in kernels_, of those with code
   std::vector<std::size_t> number_;  // the other way; those without have one that is too large
 
@@ -231,6 +260,9 @@ class LateProgram : public Program {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   mutable std::vector<State> states_;
+  mutable std::vector<bool> alone_;  // a compilation with it failed
+  mutable std::map<std::size_t, std::string>
+      hopeless_;                                  // those that did when they were alone, and their logs
   mutable std::vector<std::atomic<bool>> ready_;  // the same without the lock, which many threads would share
   mutable std::vector<Part> parts_;
   mutable std::vector<LoadedKernel> loaded_;
@@ -239,7 +271,7 @@ class LateProgram : public Program {
 
 }  // namespace
 
-BuildResult make_late_program(Compilation compilation, const std::string& flags, unsigned seconds) {
+BuildResult make_late_program(Compilation compilation, LateCompiler compiler) {
   BuildResult result;
   result.log = std::move(compilation.log);
   auto described = read_facts(compilation.facts);
@@ -247,10 +279,39 @@ BuildResult make_late_program(Compilation compilation, const std::string& flags,
     result.log.append("error: the compiler's process gave no usable answer\n");
     return result;
   }
+  Part constants{std::move(compilation.constants), nullptr};
+  try {
+    if (!constants.code.empty() && !constants.load(result.log)) return result;
+  } catch (const std::bad_alloc&) {
+    result.status = BuildStatus::out_of_memory;
+    return result;
+  }
   result.program =
-      std::make_shared<LateProgram>(std::move(compilation.code), *std::move(described), flags, seconds);
+      std::make_shared<LateProgram>(*std::move(described), std::move(constants), std::move(compiler));
   result.status = BuildStatus::ok;
   return result;
+}
+
+BuildResult make_late_program(Compilation compilation, const std::string& flags, unsigned seconds) {
+  struct Input {
+    std::vector<std::byte> intermediate;
+    std::vector<DescribedKernel> with_code;
+    std::string flags;
+  };
+  auto described = read_facts(compilation.facts).value_or(std::vector<DescribedKernel>());
+  std::erase_if(described, [](const DescribedKernel& kernel) { return !kernel.refused.empty(); });
+  const auto input =
+      std::make_shared<const Input>(Input{std::move(compilation.code), std::move(described), flags});
+  return make_late_program(
+      std::move(compilation),
+      {[input, seconds](std::span<const std::size_t> wanted, WithoutChild without_child) {
+         return compile_kernels(input->intermediate, input->with_code, wanted, input->flags, seconds,
+                                without_child);
+       },
+       [input](std::span<const std::span<const std::byte>> objects,
+               std::span<const DescribedKernel> kernels) {
+         return bind_objects(objects, kernels, input->flags);
+       }});
 }
 
 }  // namespace kiln::cpu

@@ -76,7 +76,10 @@ class LoadedProgram : public Program {
   [[nodiscard]] std::span<const std::byte> native_binary() const override { return binary_; }
   BuildStatus make_ready(const CompiledKernel*, std::string&) const override { return BuildStatus::ok; }
   [[nodiscard]] Symbol global_variable(std::string_view name) const override {
-    return parts_[0]->find(std::string(kVariablePrefix).append(name));
+    Symbol found;
+    for (auto part = parts_.begin(); part != parts_.end() && found.address == nullptr; ++part)
+      found = (*part)->find(variable_symbol(name));
+    return found;
   }
   [[nodiscard]] void* function(std::string_view name) const override { return callable(name).address; }
   [[nodiscard]] Callable callable(std::string_view name) const override {

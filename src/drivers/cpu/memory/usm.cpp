@@ -63,8 +63,9 @@ void* Usm::allocate(const AllocationRequest& request) {
 void Usm::lend(void* base, std::size_t size, ze_memory_type_t type, Device* device) {
   const std::lock_guard lock(mutex_);
   const auto key = reinterpret_cast<std::uintptr_t>(base);
-  live_by_base_.try_emplace(key,
-                            Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr, {}});
+  const auto [place, is_new] = live_by_base_.try_emplace(
+      key, Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr, {}});
+  if (!is_new && place->second.owner == Owner::lender) ++place->second.holders;
 }
 
 void Usm::forget(void* base) { (void)remove(base, Owner::lender); }
@@ -141,6 +142,7 @@ std::optional<Usm::Entry> Usm::remove(void* base, Owner owner) {
   const std::lock_guard lock(mutex_);
   const auto found = live_by_base_.find(reinterpret_cast<std::uintptr_t>(base));
   if (found == live_by_base_.end() || found->second.owner != owner) return std::nullopt;
+  if (--found->second.holders != 0) return std::nullopt;
   Entry entry = std::move(found->second);
   live_by_base_.erase(found);
   generation_.fetch_add(1, std::memory_order_release);

@@ -63,7 +63,7 @@ class Usm {
   /// Null when the host has no more, or when all live allocations together would exceed `request.total`.
   [[nodiscard]] void* allocate(const AllocationRequest& request);
 
-  /// Makes memory of somebody else known, such as a variable of a module, until `forget`.
+  /// Makes memory of somebody else known, such as a variable of a module, until `forget` was called as often.
   void lend(void* base, std::size_t size, ze_memory_type_t type = ZE_MEMORY_TYPE_DEVICE,
             Device* device = nullptr);
   void forget(void* base);
@@ -118,6 +118,7 @@ class Usm {
     Pages pages;
     std::unique_ptr<ExportedFile> shared;
     std::vector<std::pair<const Device*, std::uint32_t>> atomics;  ///< as set
+    std::uint32_t holders = 1;                                     ///< how often it was lent
   };
   struct Zombie {
     Entry entry;

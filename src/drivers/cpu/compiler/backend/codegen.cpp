@@ -158,11 +158,13 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOp
 
 namespace {
 
-std::uint64_t private_bytes(const llvm::Function& function,
+constexpr std::uint64_t kMostPrivate = std::uint64_t{1} << 62;  // where a sum that grows without bounds ends
+
+std::uint64_t private_bytes(const llvm::Function& function, Calls calls,
                             llvm::DenseMap<const llvm::Function*, std::uint64_t>& known) {
   if (const auto found = known.find(&function); found != known.end()) return found->second;
   const llvm::DataLayout& layout = function.getParent()->getDataLayout();
-  std::uint64_t own = 0, deepest = 0;
+  std::uint64_t own = 0, called = 0;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
       const auto size = variable->getAllocationSizeInBits(layout);
@@ -170,18 +172,19 @@ std::uint64_t private_bytes(const llvm::Function& function,
     } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();
       // No circles: analyse_calls has refused them.
-      if (callee != nullptr && !callee->isDeclaration())
-        deepest = std::max(deepest, private_bytes(*callee, known));
+      if (callee == nullptr || callee->isDeclaration()) continue;
+      const std::uint64_t bytes = private_bytes(*callee, calls, known);
+      called = calls == Calls::inlined ? std::min(called + bytes, kMostPrivate) : std::max(called, bytes);
     }
   }
-  return known[&function] = own + deepest;
+  return known[&function] = std::min(own + called, kMostPrivate);
 }
 
 }  // namespace
 
-std::uint64_t private_bytes(const llvm::Function& function) {
+std::uint64_t private_bytes(const llvm::Function& function, Calls calls) {
   llvm::DenseMap<const llvm::Function*, std::uint64_t> known;
-  return private_bytes(function, known);
+  return private_bytes(function, calls, known);
 }
 
 bool emit_object(llvm::Module& module, llvm::TargetMachine& machine, llvm::SmallVectorImpl<char>& object,

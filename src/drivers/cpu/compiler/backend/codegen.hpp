@@ -35,8 +35,12 @@ void simplify(llvm::Function& function, llvm::TargetMachine& machine);
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& options);
 
+enum class Calls : std::uint8_t {
+  one_at_a_time,  ///< what is called in turn uses the same stack
+  inlined         ///< each call has its own
+};
 /// Bytes of stack that `function` and what it calls keep in variables.
-std::uint64_t private_bytes(const llvm::Function& function);
+std::uint64_t private_bytes(const llvm::Function& function, Calls calls = Calls::one_at_a_time);
 
 bool emit_object(llvm::Module& module, llvm::TargetMachine& machine, llvm::SmallVectorImpl<char>& object,
                  std::string& log);

@@ -103,9 +103,13 @@ void rename_definitions(llvm::Module& module) {
     if (variable.isDeclaration() ||
         std::string_view(variable.getName().data(), variable.getName().size()).starts_with("llvm."))
       continue;
-    const bool exported = !variable.hasLocalLinkage() && variable.getAddressSpace() == kGlobalSpace;
-    variable.setName(std::string(kVariablePrefix) + variable.getName().str());
+    const unsigned space = variable.getAddressSpace();
+    const bool exported = !variable.hasLocalLinkage() &&
+                          (space == kGlobalSpace || (space == kConstantSpace && variable.isConstant()));
+    const std::string name = variable.getName().str();
+    variable.setName(exported ? variable_symbol(name) : "kiln.own_variable." + name);
     variable.setLinkage(exported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
+    variable.setDSOLocal(true);  // of this object, whoever else finds it
   }
 }
 

@@ -14,8 +14,10 @@
 
 namespace kiln::cpu {
 
-/// Program-scope variables keep their names behind this, apart from the host's functions.
-inline constexpr std::string_view kVariablePrefix = "kiln.variable.";
+/// What the host finds an exported variable of the program by: apart from the names of its functions.
+inline std::string variable_symbol(std::string_view name) {
+  return std::string("kiln.variable.").append(name);
+}
 
 /// `kernels` are the entry points in the order of the SPIR-V; their arguments and SLM are filled in.
 /// With `places` the kernels are instrumented; with `keep_functions` all that are exported can be called
