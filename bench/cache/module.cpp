@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `cache_module DEVICE FILE.spv [FOLDER]`: how long a module takes to be made from SPIR-V in this process,
-// with the kernel cache in FOLDER or without one. `cache_module DEVICE`: how long this process takes to look
+// with the kernel cache in FOLDER or without one. `cache_module DEVICE FILE.spv --parts`: the same without a
+// cache, then its first kernel, then its native binary, on the clock and in processor time of this process
+// and its children. `cache_module DEVICE`: how long this process takes to look
 // at environment and files before it loads the driver, then, with a cache open here as for any load, to learn
 // the identity of the compiler, to learn it anew with all that it reads in the processor's caches, and to ask
 // for what it knows. Prints JSON.
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -84,11 +88,49 @@ int print_build(const kiln::OpenDevice& device, const char* path, const char* fo
   return 0;
 }
 
+/// On the clock, and of processor time with that of children that ended.
+struct Spent {
+  Clock::time_point start = Clock::now();
+  double processor = processor_ms();
+
+  static double processor_ms() {
+    double sum = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage usage{};
+      getrusage(who, &usage);
+      for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+        sum += static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    }
+    return sum;
+  }
+  void print(const char* name, const char* behind) const {
+    std::printf("\"%s_ms\": %.6f, \"%s_processor_ms\": %.6f%s", name, microseconds_since(start) / 1e3, name,
+                processor_ms() - processor, behind);
+  }
+};
+
+int print_parts(const kiln::OpenDevice& device, const char* path) {
+  auto file = kiln::read_kernel_file(path);
+  if (!file) return fail(file.error());
+  const Spent spent;
+  auto bundle = kiln::Bundle::load(device, {*std::move(file)});
+  if (!bundle) return fail(bundle.error());
+  std::printf("{");
+  spent.print("module", ", ");
+  const auto kernel = bundle->kernel(bundle->facts().kernels.at(0).name);
+  if (!kernel) return fail(kernel.error());
+  spent.print("first", ", ");
+  const auto native = bundle->module().native_binary();
+  if (!native) return fail(native.error());
+  spent.print("all", "}\n");
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 4) {
-    std::fprintf(stderr, "usage: cache_module DEVICE [FILE.spv [FOLDER]]\n");
+    std::fprintf(stderr, "usage: cache_module DEVICE [FILE.spv [FOLDER | --parts]]\n");
     return 2;
   }
   const auto request = kiln::parse_device_request(argv[1]);
@@ -96,6 +138,7 @@ int main(int argc, char** argv) {
   const double load = argc == 2 ? time_environment_snapshot() : 0;
   const auto device = kiln::open_device(*request);
   if (!device) return fail(device.error());
+  if (argc == 4 && argv[3] == std::string_view("--parts")) return print_parts(*device, argv[2]);
   return argc == 2 ? print_identity(load, device->device.api())
                    : print_build(*device, argv[2], argc == 4 ? argv[3] : nullptr);
 }

@@ -61,6 +61,18 @@ for device in devices:
     compared = (f'{driver:.2f}', f'{driver / kiln:.2f}') if driver else ('none', '')
     print(f'{device:43} {jit:9.1f} {compared[0]:>16} {kiln:14.2f} {jit / kiln:11.0f} {compared[1]:>14}')
 
+# Kernels of the CPU device are compiled when they are asked for.
+PARTS = ('module', 'first', 'all')
+for device in devices:
+    if device != 'cpu':
+        continue
+    with tempfile.TemporaryDirectory() as folder:
+        answers = [ask(device, folder, spirv, '--parts') for _ in range(RUNS)]
+    print(f'\n{"50 kernels on the CPU device, ms so far":43} {"clock":>9} {"processor":>10}')
+    for part, label in zip(PARTS, ('the module', 'and its first kernel', 'and its native binary, which has all')):
+        print(f'{label:43}', *(f'{statistics.median(answer[part + kind] for answer in answers):{width}.1f}'
+                               for kind, width in (('_ms', 9), ('_processor_ms', 10))))
+
 TIMES = ('load', 'first', 'anew', 'again')
 print(f'\n{"identity, us in a fresh process":43}', *(f'{name:>9}' for name in TIMES))
 for device in devices:

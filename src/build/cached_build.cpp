@@ -3,9 +3,12 @@
 #include "build/cached_build.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <mutex>
+#include <optional>
 #include <set>
 
+#include "build/build_source.hpp"
 #include "build/compiler_identity.hpp"
 #include "cache/format/facts.hpp"
 #include "kiln/build.hpp"
@@ -185,6 +188,63 @@ class Build {
 
 }  // namespace
 
+namespace {
+
+ModuleFacts with_source(ModuleFacts compiled, const ModuleFacts& source) {
+  complete(compiled, source);
+  // What the source cannot do, its compilation cannot.
+  for (KernelFacts& kernel : compiled.kernels)
+    if (const KernelFacts* known = source.find(kernel.name))
+      kernel.may_follow_pointers &= known->may_follow_pointers;
+  return compiled;
+}
+
+/// The number that `text` begins with, and the space behind it, which go.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end == text.data() + text.size() || *end != ' ') return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  return number;
+}
+
+/// The text of `zexKilnModuleGetInfo`, with what `source` knows of the same kernels.
+std::optional<ModuleFacts> read_info(std::string_view text, const ModuleFacts& source) {
+  ModuleFacts facts;
+  while (!text.empty()) {
+    const auto width = take_number(text), barriers = take_number(text), slm = take_number(text),
+               size = take_number(text);
+    if (!size || *size > text.size()) return std::nullopt;
+    const KernelFacts* known = source.find(text.substr(0, *size));
+    if (!known) return std::nullopt;
+    text.remove_prefix(*size);
+    facts.kernels.push_back(*known);
+    KernelFacts& kernel = facts.kernels.back();
+    kernel.simd_size = static_cast<std::uint32_t>(*width);
+    kernel.barrier_count = static_cast<std::uint32_t>(*barriers);
+    kernel.static_slm = *slm;
+    kernel.grf_count = 128, kernel.has_4gb_buffers = true;  // as its native binaries say
+  }
+  return facts;
+}
+
+/// What Kiln's own driver says of a module without compiling kernels that nobody has asked for: for its
+/// native binary it would.
+std::optional<ModuleFacts> told_facts(const OpenDevice& device, ModuleRef module, const ModuleFacts& source) {
+  if (!guards_itself(device.device)) return std::nullopt;
+  using GetInfo = ze_result_t(ZE_APICALL*)(ze_module_handle_t, std::size_t*, char*);
+  const auto get_info = device.driver.entry_point<GetInfo>("zexKilnModuleGetInfo");
+  std::size_t size = 0;
+  if (!get_info || (*get_info)(module.raw(), &size, nullptr) != ZE_RESULT_SUCCESS || size == 0)
+    return std::nullopt;
+  std::string text(size, '\0');
+  if ((*get_info)(module.raw(), &size, text.data()) != ZE_RESULT_SUCCESS) return std::nullopt;
+  text.resize(size - 1);
+  return read_info(text, source);
+}
+
+}  // namespace
+
 void complete(ModuleFacts& facts, const ModuleFacts& source) {
   for (const KernelFacts& known : source.kernels) {
     const auto kernel = std::ranges::find(facts.kernels, known.name, &KernelFacts::name);
@@ -208,13 +268,7 @@ void complete(ModuleFacts& facts, const ModuleFacts& source) {
 ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts& source) {
   if (identify(binary) != BinaryFormat::elf) return source;
   auto compiled = read_zebin(binary);
-  if (!compiled) return source;
-  complete(*compiled, source);
-  // What the source cannot do, its compilation cannot.
-  for (KernelFacts& kernel : compiled->kernels)
-    if (const KernelFacts* known = source.find(kernel.name))
-      kernel.may_follow_pointers &= known->may_follow_pointers;
-  return *std::move(compiled);
+  return compiled ? with_source(*std::move(compiled), source) : source;
 }
 
 CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
@@ -225,12 +279,14 @@ CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const
   return build_cached(cache, device, cache_question(device, inputs), make);
 }
 
-CachedBuild without_cache(MadeModule made) {
+CachedBuild without_cache(MadeModule made, const OpenDevice& device) {
   CachedBuild result;
   result.build = std::move(made.build);
   result.facts = std::move(made.source);
   if (result.build.code() != ZE_RESULT_SUCCESS || !result.build.compiled) return result;
-  if (const auto binary = result.build.module->native_binary())
+  if (auto told = told_facts(device, result.build.module.get(), result.facts))
+    result.facts = with_source(*std::move(told), result.facts);
+  else if (const auto binary = result.build.module->native_binary())
     result.facts =
         compiled_facts(*binary, result.facts.kernels.empty() ? facts_inside(*binary) : result.facts);
   return result;

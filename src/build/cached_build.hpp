@@ -29,7 +29,7 @@ struct MadeModule {
                                        const std::function<MadeModule()>& make);
 
 /// What was made, where no cache is asked.
-[[nodiscard]] CachedBuild without_cache(MadeModule made);
+[[nodiscard]] CachedBuild without_cache(MadeModule made, const OpenDevice& device);
 
 /// The same for SPIR-V inputs. `source` is what they say. The result is that of build_module, but for its
 /// time.

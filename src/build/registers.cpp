@@ -134,7 +134,7 @@ CachedBuild build_with_registers(Cache* cache, const OpenDevice& device, const R
       asked.manifest.set("registers", "automatic above " + std::to_string(policy.spill_limit) + " B");
     result = build_cached(*cache, device, asked, make_it);
   } else {
-    result = without_cache(make_it());
+    result = without_cache(make_it(), device);
   }
   const std::string& text = result.build.log;
   if (decides && (text.starts_with(kRegistersChosen) || text.starts_with(kRegistersKept)))

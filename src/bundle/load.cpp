@@ -49,7 +49,7 @@ detail::CachedBuild build(const OpenDevice& device, const std::string& name,
   const auto make = [&](const std::string& flags) -> detail::MadeModule {
     return {build_module(device.driver, device.context.get(), device.device, with(flags), how), facts};
   };
-  if (inputs.front().format != ModuleFormat::spirv) return detail::without_cache(make(options.flags));
+  if (inputs.front().format != ModuleFormat::spirv) return detail::without_cache(make(options.flags), device);
   return detail::build_with_registers(
       cache, device, {options.registers, options.spill_limit}, options.flags,
       [&](const std::string& flags) { return cache_question(device, with(flags)); }, make);

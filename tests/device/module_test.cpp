@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Modules and bundles: origins, build logs, damaged and foreign files.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -41,6 +43,40 @@ TEST_CASE("what a module's native binary says agrees with the driver's propertie
     CHECK(properties.required_group_size == source.required_group_size);
     CHECK(kernel.facts().static_slm == source.static_slm);
   }
+}
+
+TEST_CASE("a bundle has the first kernel of many before the others are compiled, where the driver can") {
+  if (device().kind != DeviceKind::cpu || !device().driver.entry_point("zexKilnModuleGetInfo")) {
+    MESSAGE("this driver compiles all at once, or cannot be asked for less");
+    return;
+  }
+  const auto compilers = [] {  // seconds of processor time of child processes
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec) + static_cast<double>(usage.ru_utime.tv_usec) * 1e-6;
+  };
+  const double before = compilers();
+  BundleOptions options;
+  options.flags = "-cl-mad-enable -w";  // that no other test has
+  Bundle bundle = need(Bundle::load(device(), {test_kernel("../../bench/cache/fifty.spv")}, options));
+  const CheckedKernel& kernel = *need(bundle.kernel("k33"));
+  const double first = compilers() - before;
+  const auto native = read_zebin(need(bundle.module().native_binary()));
+  const double others = compilers() - before - first;
+  CHECK(first * 4 < others);
+  REQUIRE(native.has_value());
+  for (const KernelFacts& compiled : native->kernels) {
+    CAPTURE(compiled.name);
+    const KernelFacts* told = bundle.facts().find(compiled.name);
+    REQUIRE(told != nullptr);
+    CHECK(told->simd_size == compiled.simd_size);
+    CHECK(told->barrier_count == compiled.barrier_count);
+    CHECK(told->static_slm == compiled.static_slm);
+    CHECK(told->has_4gb_buffers == compiled.has_4gb_buffers);
+    CHECK(told->arguments.size() == compiled.arguments.size());
+  }
+  CHECK(kernel.facts().simd_size == bundle.facts().find("k33")->simd_size);
+  CHECK(kernel.facts().arguments[0].name == "in");
 }
 
 TEST_CASE("a native binary is taken as it is, and says so") {

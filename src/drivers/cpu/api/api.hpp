@@ -245,5 +245,11 @@ ze_context_handle_t get_default_context();
 // `-kiln-counters`.
 inline constexpr const char* kKernelGetCounters = "kilnKernelGetCounters";
 ze_result_t kernel_get_counters(ze_kernel_handle_t kernel, std::size_t* size, char* json);
+// What the native binary says of its kernels and SPIR-V does not, without compiling those that nobody asked
+// for. Text and size are as of zeModuleBuildLogGetString; for each kernel that can run it has the sub-group
+// size, the number of barriers, bytes of static SLM, and bytes of the name, as decimal numbers with a space
+// behind each, then the name.
+inline constexpr const char* kModuleGetInfo = "zexKilnModuleGetInfo";
+ze_result_t module_get_info(ze_module_handle_t module, std::size_t* size, char* text);
 
 }  // namespace kiln::cpu

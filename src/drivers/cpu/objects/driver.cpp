@@ -256,6 +256,7 @@ ze_result_t driver_get_extension_function_address(ze_driver_handle_t driver, con
   KILN_NEED_POINTER(address);
   const std::string_view wanted = name;
   *address = wanted == kKernelGetCounters ? reinterpret_cast<void*>(kernel_get_counters)
+             : wanted == kModuleGetInfo   ? reinterpret_cast<void*>(module_get_info)
              : wanted == "zexDriverImportExternalPointer"  // Intel's own, which engines know
                  ? reinterpret_cast<void*>(driver_import_external_pointer)
                  : wanted == "zexDriverReleaseImportedPointer"

@@ -265,6 +265,28 @@ ze_result_t module_get_native_binary(ze_module_handle_t module, std::size_t* siz
   });
 }
 
+ze_result_t module_get_info(ze_module_handle_t module, std::size_t* size, char* text) {
+  KILN_NEED_HANDLE(module);
+  KILN_NEED_POINTER(size);
+  return guarded([&] {
+    std::string info;
+    for (const CompiledKernel& kernel : object<Module>(module)->program->kernels()) {
+      if (!kernel.refused.empty()) continue;
+      const KernelFacts& facts = kernel.facts;
+      for (const std::uint64_t number : {std::uint64_t{facts.simd_size}, std::uint64_t{facts.barrier_count},
+                                         facts.static_slm, std::uint64_t{facts.name.size()}})
+        info.append(std::to_string(number)).push_back(' ');
+      info.append(facts.name);
+    }
+    if (text) {
+      if (*size < info.size() + 1) return ZE_RESULT_ERROR_INVALID_SIZE;
+      std::memcpy(text, info.c_str(), info.size() + 1);
+    }
+    *size = info.size() + 1;
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
 ze_result_t module_get_global_pointer(ze_module_handle_t module, const char* name, std::size_t* size,
                                       void** pointer) {
   KILN_NEED_HANDLE(module);
