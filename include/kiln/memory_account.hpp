@@ -108,9 +108,10 @@ struct MemoryAccount {
   std::vector<MemoryGroup> groups{};    ///< its own first, then those above it
   HostMemory host{};
   ProcessLimits limits{};
-  OwnMemory own{};                     ///< of the calling process, whichever was asked about
+  OwnMemory own{};                     ///< of `process` where that is the calling one, else nothing
   std::uint64_t unread_processes = 0;  ///< whose clients this user may not see
   bool process_found = true;
+  bool hides_processes = false;  ///< /proc is mounted so that only root sees those of others at all (hidepid)
 };
 
 struct MemoryAccountOptions {
@@ -120,7 +121,7 @@ struct MemoryAccountOptions {
 };
 
 /// Looks at this machine: some files for each process, so milliseconds where there are hundreds. What cannot
-/// be read is left empty: it never fails. Thread-safe.
+/// be read, or finds no memory, is left empty: it never fails. Thread-safe.
 [[nodiscard]] MemoryAccount memory_account(const MemoryAccountOptions& options = {});
 
 /// What was asked for when memory ran out, as far as it is known.
@@ -130,7 +131,9 @@ struct MemoryRequest {
   std::string card{};                    ///< "0000:03:00.0"; empty: the only one of the account, else none
   std::uint64_t largest = 0;             ///< what one allocation can have; 0: not known
   std::optional<std::uint64_t> total{};  ///< memory of the device, by its driver
-  std::optional<std::uint64_t> free{};   ///< of it, free at the moment
+  std::optional<std::uint64_t> free{};   ///< of it, free at the moment, by its driver
+  /// Its memory is the host's, by its driver; nothing: told by where the card stands.
+  std::optional<bool> integrated{};
 };
 
 /// Why it would be refused, the most certain first: K0207, K0240 to K0249. An error is certain as far as the

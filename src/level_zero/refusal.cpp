@@ -2,11 +2,21 @@
 // Errors of calls that never reached a driver, and the facts gathered around one that failed.
 #include "kiln/refusal.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "kiln/structures.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
+#include "memory/own.hpp"
 
 namespace kiln::detail {
 
@@ -48,27 +58,69 @@ Error refused(ze_result_t code, const char* call) {
 
 namespace {
 
-/// Its memory is the host's.
-bool is_integrated(DeviceRef device) {
+/// Its memory is the host's; nothing where the driver does not say.
+std::optional<bool> is_integrated(DeviceRef device) {
   auto properties = make<ze_device_properties_t>();
-  return device.api().zeDeviceGetProperties(device.raw(), &properties) == ZE_RESULT_SUCCESS &&
-         (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
+  if (device.api().zeDeviceGetProperties(device.raw(), &properties) != ZE_RESULT_SUCCESS) return std::nullopt;
+  return (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
 }
+
+/// For what is done beside a program's call.
+class KeptErrno {
+ public:
+  KeptErrno() = default;
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+  ~KeptErrno() { errno = kept_; }
+
+ private:
+  int kept_ = errno;
+};
 
 constexpr const char* kNoCard = "none";  // of the system's
 
-/// Files of /proc and /sys: milliseconds, so only where a call has failed for want of memory.
+/// Files of /proc and /sys take milliseconds: programs that try one size after the other have those of a
+/// second before. Thread-safe.
+MemoryAccount recent_account() {
+  using Clock = std::chrono::steady_clock;
+  struct Kept {
+    std::mutex mutex;
+    std::optional<MemoryAccount> account;
+    Clock::time_point at;
+    pid_t process = 0;
+    std::string root;
+  };
+  static auto* const kept = new Kept;  // asked until the process is gone
+  // Who finds it locked does not wait: a child of fork() would for ever.
+  const std::unique_lock lock(kept->mutex, std::try_to_lock);
+  if (!lock) return memory_account();
+  const char* const set = secure_getenv("KILN_MEMORY_ROOT");
+  const std::string_view root = set ? set : "";
+  if (!kept->account || kept->process != getpid() || kept->root != root ||
+      Clock::now() - kept->at > std::chrono::seconds(1)) {
+    kept->account = memory_account();
+    kept->process = getpid();
+    kept->root = root;
+    kept->at = Clock::now();
+  }
+  MemoryAccount account = *kept->account;
+  account.own = own_memory();
+  return account;
+}
+
+/// Only where a call has failed for want of memory.
 void add_account(Refusal& refusal, DeviceRef device, MemoryRequest asked) {
   if (device) {
     asked.card = card_of(device);
     if (asked.card.empty()) asked.card = kNoCard;
+    asked.integrated = is_integrated(device);
   }
   // Of an integrated card that is the host's, as the account has it; the CPU device has a share of its own.
-  if (device && refusal.memory && (asked.card == kNoCard || !is_integrated(device))) {
+  if (device && refusal.memory && (asked.card == kNoCard || !asked.integrated.value_or(false))) {
     asked.total = refusal.memory;
     asked.free = refusal.free_memory;
   }
-  const MemoryAccount account = memory_account();
+  const MemoryAccount account = recent_account();
   refusal.account = memory_rows(account, asked);
   refusal.causes = memory_causes(account, asked);
 }
@@ -76,6 +128,7 @@ void add_account(Refusal& refusal, DeviceRef device, MemoryRequest asked) {
 }  // namespace
 
 Refusal survey(ze_result_t code, const char* call, DeviceRef device, MemoryRequest asked) {
+  const KeptErrno kept;  // files are read that need not be there
   Refusal refusal;
   refusal.code = code;
   refusal.call = call;

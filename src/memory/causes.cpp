@@ -29,7 +29,9 @@ void add_request(Diagnostic& diagnostic, const MemoryView& view) {
 
 void add_card(Diagnostic& diagnostic, const MemoryView& view) {
   if (view.is_dedicated()) diagnostic.rows.push_back({"memory of the card", {}, *view.total, "B"});
-  if (view.is_dedicated() && view.free) diagnostic.rows.push_back({"free on the card", {}, *view.free, "B"});
+  if (view.is_dedicated() && view.free)
+    diagnostic.rows.push_back(
+        {view.is_told ? "free on the card" : "held by no client of the card", {}, *view.free, "B"});
 }
 
 void add_host(Diagnostic& diagnostic, const HostMemory& host) {
@@ -44,8 +46,9 @@ void add_host(Diagnostic& diagnostic, const HostMemory& host) {
 /// "the card has 30.0 GiB free, but the driver needs as much host memory behind it: " where that is so.
 std::string behind(const MemoryView& view) {
   if (view.request.kind != MemoryKind::device || view.is_integrated() || !view.card) return "";
-  return (view.free ? gib(*view.free) + " of the card are free, but the driver" : std::string("the driver")) +
-         " needs as much host memory behind them: ";
+  if (!view.free) return "the driver needs as much host memory behind that of a card: ";
+  return gib(*view.free) + (view.is_told ? " of the card are free" : " of the card are held by no client") +
+         ", but the driver needs as much host memory behind them: ";
 }
 
 /// The threads in which a card's free memory was refused for want of the host's.
@@ -85,8 +88,8 @@ MemoryCause commit_limit(const MemoryView& view) {
       "K0240",
       behind(view) + "the kernel promises a process at most " + gib(limit) +
           (counts ? ", what its limit of promises leaves" : " at once, all memory and swap of the host"),
-      view.request.kind == MemoryKind::host || (view.free && *view.free >= size) ? Severity::error
-                                                                                 : Severity::warning);
+      host_severity(view) == Severity::error || (view.is_told && *view.free >= size) ? Severity::error
+                                                                                     : Severity::warning);
   add_request(why, view);
   add_card(why, view);
   add_host(why, host);
@@ -107,17 +110,28 @@ MemoryCause address_space(const MemoryView& view) {
   Diagnostic why = memory_cause("K0249",
                                 "the process may have " + gib(*limits.address_space) +
                                     " of addresses (ulimit -v), and " + gib(left) + " are left",
-                                Severity::error);
+                                view.request.kind == MemoryKind::host ? Severity::error : Severity::warning);
   add_request(why, view);
   why.rows.push_back({"addresses in use", {}, limits.addresses_used, "B"});
   why.help = {"raise it: ulimit -v unlimited; drivers of GPUs reserve addresses for all memory of a card"};
   return why;
 }
 
+/// Who holds the card is a certain cause where the driver or the kernel says what is free of just that
+/// device.
+Severity card_severity(const MemoryView& view) {
+  return view.is_told && !view.is_tile ? Severity::error : Severity::warning;
+}
+
 /// Memory of the card that is short of the request.
 bool is_short(const MemoryView& view) {
   if (view.request.kind == MemoryKind::host || !view.is_dedicated() || !view.free) return false;
   return view.request.size ? view.request.size > *view.free : *view.free < kTight;
+}
+
+void add_tile(Diagnostic& diagnostic, const MemoryView& view) {
+  if (view.is_tile)
+    diagnostic.rows.push_back({"counted", "all tiles of the card, of which the device is one"});
 }
 
 MemoryCause other_processes(const MemoryView& view) {
@@ -127,14 +141,17 @@ MemoryCause other_processes(const MemoryView& view) {
   Diagnostic why = memory_cause(
       "K0244",
       detail::holder_text(most) + " holds " + gib(most.bytes) + " of the card's " + gib(*view.total) +
-          (view.others.size() > 1 ? ", and others " + gib(view.others_sum - most.bytes) : ""),
-      Severity::error);
+          (view.others.size() > 1
+               ? ", and others " + gib(view.others_sum - std::min(view.others_sum, most.bytes))
+               : ""),
+      card_severity(view));
   add_request(why, view);
   add_card(why, view);
   constexpr std::size_t kMostHolders = 5;
   for (std::size_t i = 0; i < std::min(view.others.size(), kMostHolders); ++i)
     why.rows.push_back({detail::holder_text(view.others[i]), {}, view.others[i].bytes, "B"});
   if (view.own) why.rows.push_back({"this process", {}, view.own, "B"});
+  add_tile(why, view);
   why.help = {"end what is not needed, or take another card: ZE_AFFINITY_MASK",
               "`kiln memory --watch` shows who takes how much"};
   return why;
@@ -142,11 +159,13 @@ MemoryCause other_processes(const MemoryView& view) {
 
 MemoryCause own_process(const MemoryView& view) {
   if (!is_short(view) || view.own == 0 || view.own < view.others_sum) return std::nullopt;
-  Diagnostic why = memory_cause("K0247",
-                                "this process itself holds " + gib(view.own) + " of the device's " +
-                                    gib(*view.total) + ", and " + gib(*view.free) + " are free",
-                                Severity::error);
+  Diagnostic why =
+      memory_cause("K0247",
+                   "this process itself holds " + gib(view.own) + " of the device's " + gib(*view.total) +
+                       ", and " + (view.is_told ? "" : "at most ") + gib(*view.free) + " are free",
+                   card_severity(view));
   add_request(why, view);
+  add_tile(why, view);
   const OwnMemory& own = view.account.own;
   if (own.device.bytes) why.rows.push_back({"of it Buffers of device memory", {}, own.device.bytes, "B"});
   if (own.shared.bytes) why.rows.push_back({"Buffers of shared memory", {}, own.shared.bytes, "B"});
@@ -167,13 +186,15 @@ MemoryCause mirrored(const MemoryView& view) {
       if (region.name == "gtt") host += region.resident;
     if (std::ranges::find(cards, client.card) == cards.end()) cards.push_back(client.card);
   }
+  // What Buffers have of the host is there for its own sake.
+  const OwnMemory& own = view.account.own;
+  host -= std::min(host, own.host.bytes + own.shared.bytes);
   if (cards.size() < 2 || host < kMirrored || host < device / 2) return std::nullopt;
-  const bool full = view.account.host.total && view.account.host.available < view.account.host.total / 8;
   Diagnostic why =
       memory_cause("K0243",
                    gib(host) + " of host memory mirror " + gib(device) + " of device memory, since " +
                        std::to_string(cards.size()) + " cards are in use together",
-                   full ? Severity::error : Severity::warning);
+                   Severity::warning);
   if (view.account.host.total) add_host(why, view.account.host);
   add_source(why, "github.com/intel/compute-runtime/issues/953: drivers from 26.09 on, not 26.05");
   why.help = {"let each process see one card: ZE_AFFINITY_MASK=0, and 1 for the next",
@@ -208,6 +229,41 @@ MemoryCause graphics_limit(const MemoryView& view) {
   return why;
 }
 
+/// A group, and the swap that what is in it may go to.
+struct TightGroup {
+  const MemoryGroup* group = nullptr;
+  std::uint64_t swap = 0;  ///< bytes
+};
+
+/// Swap that is left to a group: version 1 has a limit of memory and swap together.
+std::uint64_t swap_of(const MemoryGroup& group, std::uint64_t free) {
+  if (!group.swap_limit) return free;
+  if (group.version == 2)
+    return std::min(free, *group.swap_limit - std::min(*group.swap_limit, group.swap_used));
+  const std::uint64_t kept = group.swap_used - std::min(group.swap_used, group.files);
+  const std::uint64_t both = *group.swap_limit - std::min(*group.swap_limit, kept);
+  return std::min(free, both - std::min(both, group.left().value_or(both)));
+}
+
+/// The group that has the least left, swap included where that alone is too little; nothing where all have so
+/// much without.
+std::optional<TightGroup> tightest_group(const MemoryAccount& account, std::uint64_t need) {
+  // Of version 2 what is swapped counts in all groups up to the root.
+  std::uint64_t free = account.host.swap_free;
+  for (const MemoryGroup& group : account.groups)
+    if (group.version == 2) free = swap_of(group, free);
+  std::optional<TightGroup> least, certain;
+  for (const MemoryGroup& group : account.groups) {
+    const auto left = group.left();
+    if (!left || need <= *left) continue;
+    const TightGroup here{&group, swap_of(group, free)};
+    if (!least || *left < *least->group->left()) least = here;
+    if (need <= *left + here.swap) continue;
+    if (!certain || *left + here.swap < *certain->group->left() + certain->swap) certain = here;
+  }
+  return certain ? certain : least;
+}
+
 MemoryCause group_limit(const MemoryView& view) {
   const std::uint64_t need = std::max(view.request.size, kTight);
   for (const MemoryGroup& group : view.account.groups) {
@@ -218,7 +274,7 @@ MemoryCause group_limit(const MemoryView& view) {
       Diagnostic why = memory_cause("K0242",
                                     "control group `" + detail::printable(group.path) + "` may have " +
                                         gib(bound.limit) + " of the card, and " + gib(left) + " are left",
-                                    Severity::error);
+                                    Severity::warning);
       add_request(why, view);
       add_card(why, view);
       why.help = {"raise `dmem.max` of the group"};
@@ -226,27 +282,27 @@ MemoryCause group_limit(const MemoryView& view) {
     }
   }
   if (!view.needs_host()) return std::nullopt;
-  const MemoryGroup* tightest = nullptr;
-  for (const MemoryGroup& group : view.account.groups)
-    if (group.left() && (!tightest || *group.left() < *tightest->left())) tightest = &group;
-  if (!tightest || need <= *tightest->left()) return std::nullopt;
+  const auto tightest = tightest_group(view.account, need);
+  if (!tightest) return std::nullopt;
+  const MemoryGroup& group = *tightest->group;
+  // Where the kernel may swap in the group, it does before it refuses.
+  const bool may_swap = tightest->swap && need <= *group.left() + tightest->swap;
   Diagnostic why =
       memory_cause("K0242",
-                   behind(view) + "control group `" + detail::printable(tightest->path) + "` may have " +
-                       gib(*tightest->limit) + ", and " + gib(*tightest->left()) + " are left",
-                   host_severity(view));
+                   behind(view) + "control group `" + detail::printable(group.path) + "` may have " +
+                       gib(*group.limit) + ", and " + gib(*group.left()) + " are left" +
+                       (tightest->swap ? ", and " + gib(tightest->swap) + " of swap" : ""),
+                   may_swap ? Severity::warning : host_severity(view));
   add_request(why, view);
   add_card(why, view);
-  why.rows.push_back({"limit of the group", {}, *tightest->limit, "B"});
-  why.rows.push_back({"used by it, without pages of files",
-                      {},
-                      tightest->used - std::min(tightest->used, tightest->files),
-                      "B"});
+  why.rows.push_back({"limit of the group", {}, *group.limit, "B"});
+  why.rows.push_back(
+      {"used by it, without pages of files", {}, group.used - std::min(group.used, group.files), "B"});
   add_behind(why, view);
   if (host_severity(view) == Severity::warning)
     why.rows.push_back(
         {"counted", "what the driver maps; kernels do not charge all that cards take of the host"});
-  why.help = {tightest->version == 2
+  why.help = {group.version == 2
                   ? "raise its limit: `memory.max`, of a container --memory, of a unit MemoryMax="
                   : "raise its limit: `memory.limit_in_bytes`, of a container --memory"};
   return why;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Looks at /proc and /sys for all that tells of memory. Decides nothing.
+// Looks at /proc and /sys for all that tells of memory. Decides nothing. Compiled with exceptions: it is
+// asked when memory has run out.
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <memory>
 
 #include "kiln/memory_account.hpp"
 #include "memory/own.hpp"
@@ -58,12 +62,20 @@ struct Listing {
   bool denied = false;
 };
 
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+/// Not by directory_iterator: that of libstdc++ 12 ends the process where there is no memory for a name.
 Listing names_in(const fs::path& folder) {
   Listing listing;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    listing.names.push_back(at->path().filename().string());
-  listing.denied = error == std::errc::permission_denied;
+  const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
+  listing.denied = !open && (errno == EACCES || errno == EPERM);
+  if (!open) return listing;
+  while (const dirent* entry = readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") listing.names.emplace_back(name);
+  }
   std::ranges::sort(listing.names);
   return listing;
 }
@@ -125,11 +137,20 @@ void gather_device_bounds(const fs::path& folder, MemoryGroup& group) {
   }
 }
 
+/// Paths in mountinfo are those of one mount namespace: a container has its groups elsewhere than the reader
+/// of these files, whose own mounts count. A folder of copied files may have none of the reader.
 void gather_groups(const fs::path& root, const fs::path& process, MemoryAccount& account) {
+  const fs::path reader = root / "proc/self";
+  auto mounts = text_of_file(reader / "mountinfo");
+  if (mounts) account.hides_processes = detail::parse_hidepid(*mounts);
   const auto place = detail::parse_cgroup(text_or_none(process / "cgroup"));
   if (!place) return;
-  const auto mount = detail::parse_mountinfo(text_or_none(process / "mountinfo"), place->version);
+  const bool own = process == reader || !mounts;
+  if (!mounts) mounts = text_or_none(process / "mountinfo");
+  const auto mount = detail::parse_mountinfo(*mounts, place->version, place->path);
   if (!mount) return;
+  // Another process may be in a group that is not below the mount at all.
+  if (!own && !detail::shows(*mount, place->path)) return;
   const bool unified = place->version == 2;
   for (const std::string& below : detail::groups_up(*mount, place->path)) {
     const fs::path folder = root / (mount->point + below).substr(1);
@@ -221,24 +242,31 @@ fs::path root_of(const MemoryAccountOptions& options) {
   return set && *set ? set : "/";
 }
 
-}  // namespace
-
-MemoryAccount memory_account(const MemoryAccountOptions& options) {
+void gather_account(const MemoryAccountOptions& options, MemoryAccount& account) {
   const fs::path root = root_of(options), proc = root / "proc";
-  MemoryAccount account;
   account.process = options.process ? options.process : static_cast<std::uint32_t>(getpid());
+  if (account.process == static_cast<std::uint32_t>(getpid())) account.own = detail::own_memory();
   const fs::path process = proc / (options.process ? std::to_string(options.process) : "self");
   std::error_code error;
   account.process_found = fs::exists(process, error);
   account.program = text_or_none(process / "comm");
   while (account.program.ends_with('\n')) account.program.pop_back();
-  gather_cards(root, account);
-  gather_all_clients(proc, process, account);
-  gather_groups(root, process, account);
   gather_host(root, account.host);
+  gather_cards(root, account);
+  gather_groups(root, process, account);
   detail::parse_limits(text_or_none(process / "limits"), account.limits);
   detail::parse_status(text_or_none(process / "status"), account.limits);
-  account.own = detail::own_memory();
+  gather_all_clients(proc, process, account);
+}
+
+}  // namespace
+
+MemoryAccount memory_account(const MemoryAccountOptions& options) {
+  MemoryAccount account;
+  try {
+    gather_account(options, account);
+  } catch (const std::exception&) {  // no memory for the rest
+  }
   return account;
 }
 

@@ -93,7 +93,8 @@ std::string to_json(const MemoryAccount& account) {
                    {{"device", own_json(account.own.device)},
                     {"host", own_json(account.own.host)},
                     {"shared", own_json(account.own.shared)}}},
-                  {"unread_processes", account.unread_processes}};
+                  {"unread_processes", account.unread_processes},
+                  {"hides_processes", account.hides_processes}};
   return json.dump();
 }
 

@@ -117,6 +117,29 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
+/// A line of mountinfo: "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
+/// proc(5).
+struct Mount {
+  std::string root, point;
+  std::string_view type, options;
+};
+
+/// The next line, taken away from `text`; nothing where it is none.
+std::optional<Mount> take_mount(std::string_view& text) {
+  const std::string_view line = take_line(text);
+  const auto dash = line.find(" - ");
+  if (dash == line.npos) return std::nullopt;
+  std::string_view before = line.substr(0, dash), behind = line.substr(dash + 3);
+  Mount mount;
+  mount.type = take_word(behind);
+  take_word(behind);  // the source
+  mount.options = take_word(behind);
+  for (int skipped = 0; skipped < 3; ++skipped) take_word(before);  // id, parent, major:minor
+  mount.root = unescaped(take_word(before));
+  mount.point = unescaped(take_word(before));
+  return mount;
+}
+
 }  // namespace
 
 std::optional<MemoryClient> parse_fdinfo(std::string_view text) {
@@ -189,35 +212,57 @@ std::optional<GroupPlace> parse_cgroup(std::string_view text) {
   return unified;
 }
 
-std::optional<GroupMount> parse_mountinfo(std::string_view text, std::uint32_t version) {
+bool parse_hidepid(std::string_view text) {
+  bool hides = false;  // of the mount that is seen at /proc, the last
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const auto dash = line.find(" - ");
-    if (dash == line.npos) continue;
-    std::string_view before = line.substr(0, dash), behind = line.substr(dash + 3);
-    const std::string_view type = take_word(behind);
-    take_word(behind);  // the source
-    const std::string_view options = take_word(behind);
-    if (version == 2 ? type != "cgroup2" : type != "cgroup" || !has_word(options, "memory")) continue;
-    for (int skipped = 0; skipped < 3; ++skipped) take_word(before);  // id, parent, major:minor
-    const std::string_view root = take_word(before), point = take_word(before);
-    if (point.starts_with('/')) return GroupMount{unescaped(root), unescaped(point)};
+    const auto mount = take_mount(text);
+    if (!mount || mount->point != "/proc") continue;
+    hides = false;
+    for (const char* hidden : {"hidepid=2", "hidepid=4", "hidepid=invisible", "hidepid=ptraceable"})
+      hides = hides || (mount->type == "proc" && has_word(mount->options, hidden));
   }
-  return std::nullopt;
+  return hides;
+}
+
+bool shows(const GroupMount& mount, std::string_view path) {
+  const std::string_view root = mount.root == "/" ? std::string_view() : std::string_view(mount.root);
+  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+std::optional<GroupMount> parse_mountinfo(std::string_view text, std::uint32_t version,
+                                          std::string_view path) {
+  std::vector<GroupMount> mounts;
+  while (!text.empty()) {
+    const auto line = take_mount(text);
+    if (!line) continue;
+    const bool counts =
+        version == 2 ? line->type == "cgroup2" : line->type == "cgroup" && has_word(line->options, "memory");
+    GroupMount mount{line->root, line->point};
+    // What is mounted later at the same place hides what was there.
+    std::erase_if(mounts, [&](const GroupMount& each) { return each.point == mount.point; });
+    if (counts && mount.point.starts_with('/')) mounts.push_back(std::move(mount));
+  }
+  const GroupMount* best = nullptr;
+  for (const GroupMount& mount : mounts) {
+    const bool more = !best || shows(mount, path) > shows(*best, path) ||
+                      (shows(mount, path) == shows(*best, path) && mount.root.size() <= best->root.size());
+    if (more) best = &mount;
+  }
+  return best ? std::optional(*best) : std::nullopt;
 }
 
 std::vector<std::string> groups_up(const GroupMount& mount, std::string_view path) {
+  if (path.starts_with("/..")) return {};  // outside of what the reader's namespace shows
   // In a container the mount may show a group of the host, whose path the process does not see: its place
   // is then the mount itself.
-  const std::string_view root = mount.root == "/" ? std::string_view() : std::string_view(mount.root);
-  if (!root.empty() && path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/'))
-    path.remove_prefix(root.size());
-  else if (!root.empty())
+  if (!shows(mount, path))
     path = {};
+  else if (mount.root != "/")
+    path.remove_prefix(mount.root.size());
   std::vector<std::string> groups;
   for (std::string below(path); groups.size() < kMostGroups; below.erase(below.rfind('/'))) {
     while (below.ends_with('/')) below.pop_back();
-    if (below.find("/..") != below.npos || (!below.empty() && !below.starts_with('/'))) return {""};
+    if (below.find("/..") != below.npos || (!below.empty() && !below.starts_with('/'))) return {};
     groups.push_back(below);
     if (below.empty()) break;
   }

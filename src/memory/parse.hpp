@@ -31,15 +31,27 @@ struct GroupPlace {
 /// Version 1 where it counts memory, since then version 2 does not.
 [[nodiscard]] std::optional<GroupPlace> parse_cgroup(std::string_view text);
 
-/// Where the groups of a version are mounted: /proc/PID/mountinfo; proc(5).
+/// Where the groups of a version are mounted: /proc/self/mountinfo; proc(5).
 struct GroupMount {
   std::string root{};   ///< the group that is shown at `point`
   std::string point{};  ///< "/sys/fs/cgroup"
 };
-[[nodiscard]] std::optional<GroupMount> parse_mountinfo(std::string_view text, std::uint32_t version);
+/// Of several, and not hidden by a later mount at the same place: one that shows the group `path`, and of
+/// those the one that shows most above it.
+[[nodiscard]] std::optional<GroupMount> parse_mountinfo(std::string_view text, std::uint32_t version,
+                                                        std::string_view path);
+
+/// Is the group `path`, as /proc/PID/cgroup has it, below what is mounted?
+[[nodiscard]] bool shows(const GroupMount& mount, std::string_view path);
 
 /// The groups from `path` up to the one that is mounted, as paths below the mount's point: "/a/b", "/a", "".
+/// A path that the mount does not show is taken for the mount itself; one outside of the reader's namespace
+/// ("/../b") for none.
 [[nodiscard]] std::vector<std::string> groups_up(const GroupMount& mount, std::string_view path);
+
+/// Does /proc hide the processes of other users, so that they are not even counted? /proc/self/mountinfo.
+/// Source: docs.kernel.org/filesystems/proc.html, hidepid.
+[[nodiscard]] bool parse_hidepid(std::string_view mountinfo);
 
 /// A number of a control group or of sysfs, alone in its file; nothing for "max", and for what version 1 has
 /// for none.

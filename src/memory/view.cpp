@@ -24,6 +24,37 @@ std::uint64_t sum_of(const MemoryClient& client, const Counts& counts) {
   return sum;
 }
 
+/// Does the device have all of the card? A tile has a part, which its clients do not tell from the others.
+bool may_be_tile(const MemoryAccount& account, const MemoryCard& card, std::optional<std::uint64_t> total) {
+  if (!total) return false;
+  if (card.total) return *total < *card.total / 4 * 3;  // of what the driver shows a little is the firmware's
+  return std::ranges::any_of(account.clients, [&](const MemoryClient& client) {
+    return client.card == card.address && std::ranges::count_if(client.regions, [](const MemoryRegion& each) {
+                                            return each.is_device_memory();
+                                          }) > 1;
+  });
+}
+
+/// What clients hold together, at least: what each shares may be the same in all of them.
+class Held {
+ public:
+  void add(const MemoryClient& client) {
+    const std::uint64_t all = client.device_memory(), shared = sum_of_shared(client);
+    private_ += all - shared;
+    shared_ = std::max(shared_, shared);
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return private_ + shared_; }
+
+ private:
+  static std::uint64_t sum_of_shared(const MemoryClient& client) {
+    std::uint64_t sum = 0;
+    for (const MemoryRegion& region : client.regions)
+      if (region.is_device_memory()) sum += std::min(region.shared, region.resident);
+    return sum;
+  }
+  std::uint64_t private_ = 0, shared_ = 0;
+};
+
 void add_bytes(std::vector<DiagnosticRow>& rows, std::string label, std::uint64_t bytes) {
   rows.push_back({std::move(label), {}, bytes, "B"});
 }
@@ -67,18 +98,20 @@ bool has_host_behind(const MemoryCard& card) { return card.driver == "xe"; }
 
 MemoryView::MemoryView(const MemoryAccount& of, const MemoryRequest& asked)
     : account(of), request(asked), card(card_of(of, asked.card)), total(asked.total), free(asked.free) {
+  if (card) is_tile = may_be_tile(account, *card, total);
   if (card && !total) total = card->total;
-  if (card && !free) free = card->free;
-  std::uint64_t held = 0;
+  if (card && !free && !is_tile) free = card->free;
+  is_told = free.has_value();
+  Held all, mine, theirs;
   for (const MemoryClient& client : account.clients) {
     if (!card || client.card != card->address) continue;
     const std::uint64_t bytes = client.device_memory();
-    held += bytes;
+    all.add(client);
     if (client.process == account.process) {
-      own += bytes;
+      mine.add(client);
       continue;
     }
-    others_sum += bytes;
+    theirs.add(client);
     if (bytes == 0) continue;
     const auto known = std::ranges::find(others, client.process, &Holder::process);
     if (known == others.end())
@@ -87,10 +120,13 @@ MemoryView::MemoryView(const MemoryAccount& of, const MemoryRequest& asked)
       known->bytes += bytes;
   }
   std::ranges::stable_sort(others, std::ranges::greater{}, &Holder::bytes);
+  own = mine.bytes();
+  others_sum = theirs.bytes();
+  std::uint64_t held = all.bytes();
   // A device that is no card, such as the CPU device: what its Buffers have.
   if (!card && total) held = own = account.own.device.bytes + account.own.shared.bytes;
   // An upper bound: the kernel and processes of other users may hold more.
-  if (total && !free) free = *total - std::min(*total, held);
+  if (total && !free && !is_tile) free = *total - std::min(*total, held);
 }
 
 bool MemoryView::needs_host() const {

@@ -23,15 +23,20 @@ struct MemoryView {
   const MemoryRequest& request;
   const MemoryCard* card = nullptr;    ///< null: not known which, or none of the account
   std::optional<std::uint64_t> total;  ///< device memory of that card
-  std::optional<std::uint64_t> free;   ///< by its driver, else what no client holds
-  std::uint64_t own = 0;               ///< device memory of it that the account's process holds
-  std::vector<Holder> others;          ///< of it, most first
+  std::optional<std::uint64_t> free;   ///< by its driver or the kernel, else at most: what no client holds
+  bool is_told = false;                ///< `free`, by one of those two
+  bool is_tile = false;        ///< the device may be a part of the card, and clients hold of all of it
+  std::uint64_t own = 0;       ///< device memory of it that the account's process holds
+  std::vector<Holder> others;  ///< of it, most first
   std::uint64_t others_sum = 0;
 
   /// Memory of its own, of a size that is known.
   [[nodiscard]] bool is_dedicated() const { return total && *total != 0; }
-  /// Its memory is the host's: part of the processor, which Intel always puts at this address.
-  [[nodiscard]] bool is_integrated() const { return card && card->address == "0000:00:02.0"; }
+  /// Its memory is the host's: by its driver, else part of the processor, which Intel always puts at this
+  /// address. Virtual machines put cards there too, which have memory of their own.
+  [[nodiscard]] bool is_integrated() const {
+    return request.integrated.value_or(card && card->address == "0000:00:02.0" && !card->total);
+  }
   /// Does an allocation need memory of the host? Those of the host do, all of an integrated card, and on xe
   /// also those of the card itself: see K0240.
   [[nodiscard]] bool needs_host() const;

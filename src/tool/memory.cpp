@@ -92,6 +92,9 @@ void print_clients(const MemoryAccount& account) {
   if (account.unread_processes)
     say("%snot seen: the clients of %llu process%s of other users; root sees all\n", rows.empty() ? "" : "\n",
         static_cast<unsigned long long>(account.unread_processes), account.unread_processes == 1 ? "" : "es");
+  if (account.hides_processes && geteuid() != 0)
+    say("%snot seen: all processes of other users, which /proc hides (hidepid); root sees them\n",
+        rows.empty() && !account.unread_processes ? "\n" : "");
 }
 
 void print_host(const MemoryAccount& account) {

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     group.path = place->path;
     group.version = place->version;
     for (const std::uint32_t version : {1u, 2u})
-      if (const auto mount = detail::parse_mountinfo(text, version))
+      if (const auto mount = detail::parse_mountinfo(text, version, place->path))
         for (const std::string& below : detail::groups_up(*mount, place->path)) {
           fuzz::claim(below.empty() || below.starts_with('/'), "a group is below its mount");
           fuzz::claim(below.find("/..") == below.npos, "and not above it");

@@ -157,6 +157,11 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetComputeProperties>, An
   copy_answer(out, stub.compute);
   return ZE_RESULT_SUCCESS;
 }
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDevicePciGetPropertiesExt>, AnyArgument,
+                   ze_pci_ext_properties_t* out) {
+  out->address = stub.pci;
+  return ZE_RESULT_SUCCESS;
+}
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetCommandQueueGroupProperties>, AnyArgument,
                    std::uint32_t* count, ze_command_queue_group_properties_t* out) {
   return fill(count, out, stub.queue_groups);

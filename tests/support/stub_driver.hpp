@@ -120,6 +120,7 @@ class StubDriver {
   ze_device_handle_t device = nullptr;
   ze_device_properties_t device_properties{};
   ze_device_compute_properties_t compute{};
+  ze_pci_address_ext_t pci{};
   ze_kernel_properties_t kernel{};
   std::uint32_t max_group_size = 0;  // of a kernel, 0: the driver does not know the chained struct
   std::uint32_t driver_version = 0;

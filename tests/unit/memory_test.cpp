@@ -3,6 +3,11 @@
 #include "kiln/memory.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "kiln/context.hpp"
@@ -13,6 +18,19 @@
 #include "support/stub_driver.hpp"
 #include "unit/golden.hpp"
 #include "unit/memory_fixture.hpp"
+
+namespace {
+thread_local std::size_t largest_allocation = SIZE_MAX;  // bytes; beyond it memory is used up
+}
+
+// Not inlined: GCC 12 takes free() for the wrong counterpart.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (size <= largest_allocation)
+    if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace kiln;
 using namespace kiln::test;
@@ -101,17 +119,31 @@ TEST_CASE("control groups: both versions, paths in containers, and no limit") {
   CHECK_FALSE(place("5:memory_not:/d\n"));
   CHECK_FALSE(place("nonsense\n"));
   const auto mount = detail::parse_mountinfo(
-      "31 23 0:27 /docker/abc /sys/fs/cg\\040roup rw,nosuid shared:9 master:2 - cgroup2 cgroup2 rw\n", 2);
+      "31 23 0:27 /docker/abc /sys/fs/cg\\040roup rw,nosuid shared:9 master:2 - cgroup2 cgroup2 rw\n", 2,
+      "/x");
   REQUIRE(mount);
   CHECK(mount->root == "/docker/abc");
   CHECK(mount->point == "/sys/fs/cg roup");
-  CHECK_FALSE(detail::parse_mountinfo("31 23 0:27 / /x rw - cgroup cgroup rw,cpu\n", 1));
+  CHECK_FALSE(detail::parse_mountinfo("31 23 0:27 / /x rw - cgroup cgroup rw,cpu\n", 1, "/"));
   using Groups = std::vector<std::string>;
   CHECK(detail::groups_up({"/", "/x"}, "/a/b") == Groups{"/a/b", "/a", ""});
   CHECK(detail::groups_up({"/", "/x"}, "/") == Groups{""});
   CHECK(detail::groups_up({"/docker/abc", "/x"}, "/docker/abc/in") == Groups{"/in", ""});
   CHECK(detail::groups_up({"/docker/abc", "/x"}, "/docker/abcd") == Groups{""});
-  CHECK(detail::groups_up({"/", "/x"}, "/../../etc") == Groups{""});  // another namespace's
+  CHECK(detail::groups_up({"/", "/x"}, "/../../etc") == Groups{});  // another namespace's
+  const auto best = [](std::string_view path) {
+    return detail::parse_mountinfo(
+               "29 23 0:26 /hidden /g rw - cgroup2 c rw\n30 23 0:26 /a /g rw - cgroup2 c rw\n"
+               "31 23 0:26 / /all rw - cgroup2 c rw\n32 23 0:26 /b /part rw - cgroup2 c rw\n"
+               "33 23 0:27 / /t rw - cgroup2 c rw\n34 23 0:27 / /t rw - tmpfs t rw\n",
+               2, path)
+        ->point;
+  };
+  CHECK(best("/b/c") == "/all");
+  CHECK(best("/hidden") == "/all");
+  CHECK(detail::parse_mountinfo("30 1 0:1 /a /g rw - cgroup2 c rw\n31 1 0:1 /b /h rw - cgroup2 c rw\n", 2,
+                                "/a/x")
+            ->point == "/g");
   CHECK(detail::parse_amount("max\n") == std::nullopt);
   CHECK(detail::parse_amount("9223372036854771712\n") == std::nullopt);
   CHECK(detail::parse_amount("4096\n") == 4096);
@@ -160,6 +192,36 @@ TEST_CASE("the files of a machine, each where it belongs") {
   CHECK(account_of("host_behind").cards[0].free == 33718870016);
 }
 
+TEST_CASE("/proc that hides the processes of others") {
+  MemoryAccount account = account_of("container");
+  CHECK_FALSE(account.hides_processes);
+  CHECK(nlohmann::json::parse(to_json(account))["hides_processes"] == false);
+  const auto hides = [](const char* text) { return detail::parse_hidepid(text); };
+  CHECK(hides("22 28 0:20 / /proc rw,relatime shared:5 - proc proc rw,hidepid=invisible\n"));
+  CHECK(hides("22 28 0:20 / /proc rw - proc proc rw,gid=4,hidepid=2\n"));
+  CHECK(hides("22 28 0:20 / /proc rw - proc proc rw,hidepid=ptraceable\n"));
+  CHECK_FALSE(hides("22 28 0:20 / /proc rw - proc proc rw,hidepid=noaccess\n"));  // counted as not read
+  CHECK_FALSE(hides("22 28 0:20 / /mnt/proc rw - proc proc rw,hidepid=2\n"));
+  CHECK_FALSE(
+      hides("22 28 0:20 / /proc rw - proc proc rw,hidepid=2\n90 22 0:44 / /proc rw - proc proc rw\n"));
+}
+
+TEST_CASE("a process in a container: its groups where the reader has them mounted") {
+  const Machine files(machine("container"));
+  MemoryAccountOptions options;
+  options.root = files.root();
+  const MemoryAccount reader = memory_account(options);
+  REQUIRE(reader.groups.size() == 2);
+  CHECK_FALSE(reader.groups[0].limit);
+  options.process = 5001234;
+  const MemoryAccount contained = memory_account(options);
+  REQUIRE(contained.groups.size() == 3);
+  CHECK(contained.groups[0].path == "/system.slice/docker-abc.scope");
+  CHECK(contained.groups[0].limit == 9448927232);
+  options.process = 5005678;  // outside of what the reader's control groups show
+  CHECK(memory_account(options).groups.empty());
+}
+
 TEST_CASE("nothing there is nothing known, and no cause") {
   MemoryAccountOptions nowhere;
   nowhere.root = "/nonexistent";
@@ -206,17 +268,106 @@ TEST_CASE("K0242: a control group") {
   check_first("K0242", "device_bound", asking(2 * kGiB), "device");
 }
 
+TEST_CASE("K0242: a group that may swap is in the way, and no certain reason") {
+  const auto of = [](const MemoryAccount& account, std::uint64_t size) {
+    const auto causes = memory_causes(account, asking(size, MemoryKind::host));
+    const Diagnostic* found = find(causes, "K0242");
+    return found ? std::optional(*found) : std::nullopt;
+  };
+  const MemoryAccount v2 = account_of("group_v2");  // 7.8 GiB left, and 8 GiB of swap free
+  REQUIRE(of(v2, 12 * kGiB));
+  check_diagnostic("K0242", *of(v2, 12 * kGiB), "swap");
+  CHECK(of(v2, 12 * kGiB)->severity == Severity::warning);
+  CHECK(of(v2, 17 * kGiB)->severity == Severity::error);  // more than both
+  MemoryAccount other = v2;
+  other.host.swap_free = 0;
+  CHECK(of(other, 12 * kGiB)->severity == Severity::error);
+  other = v2;
+  other.groups[0].swap_limit = 5 * kGiB;
+  other.groups[0].swap_used = 2 * kGiB;
+  CHECK(of(other, 10 * kGiB)->severity == Severity::warning);
+  CHECK(of(other, 12 * kGiB)->severity == Severity::error);
+  other = v2;
+  other.groups[1].swap_limit = 0;  // a group above counts as well
+  CHECK(of(other, 12 * kGiB)->severity == Severity::error);
+
+  MemoryAccount v1 = account_of("group_v1");               // 200 MiB, no limit of memory and swap together
+  CHECK(of(v1, 256 * kMiB)->severity == Severity::error);  // the host has no swap
+  v1.host.swap_total = v1.host.swap_free = kGiB;
+  CHECK(of(v1, 256 * kMiB)->severity == Severity::warning);
+  v1.groups[0].swap_limit = 209715200;  // `docker run --memory-swap` with the same number: no swap
+  CHECK(of(v1, 256 * kMiB)->severity == Severity::error);
+}
+
 TEST_CASE("K0243: cards that mirror each other in the host") {
   check_first("K0243", "mirror", {});
   CHECK(memory_causes(account_of("single_card"), {}).empty());
+  MemoryAccount account = account_of("mirror");
+  account.host.total = 64 * kGiB;
+  account.host.available = kGiB;
+  const auto full = memory_causes(account, {});
+  REQUIRE(find(full, "K0243"));
+  CHECK(find(full, "K0243")->severity == Severity::warning);  // it stands there; it is not what was asked for
+  account.own.host.bytes = 3 * kGiB;
+  account.own.shared.bytes = 2 * kGiB;
+  CHECK_FALSE(find(memory_causes(account, {}), "K0243"));  // what is left of it mirrors no half
 }
 
 TEST_CASE("K0244, K0247: who holds the card") {
-  check_first("K0244", "others", asking(4 * kGiB));
+  // What no client holds is no more than a guess of what is free: the kernel holds some too.
+  check_first("K0244", "others", asking(4 * kGiB), "derived");
+  MemoryRequest request = asking(4 * kGiB);
+  request.free = 1937768448;
+  check_first("K0244", "others", request);
   CHECK_FALSE(find(memory_causes(account_of("others"), asking(kGiB)), "K0244"));
   CHECK_FALSE(find(memory_causes(account_of("others"), asking(33 * kGiB)), "K0244"));  // would not fit alone
-  check_first("K0247", "own", asking(4 * kGiB));
+  check_first("K0247", "own", asking(4 * kGiB), "derived");
+  request.free = 3 * kGiB;
+  check_first("K0247", "own", request);
   CHECK_FALSE(find(memory_causes(account_of("own"), asking(3 * kGiB)), "K0247"));
+}
+
+TEST_CASE("what clients share is held once") {
+  MemoryAccount account = account_of("others");  // 30 GiB and 200 MiB of 32
+  account.clients[0].regions[0].resident = account.clients[0].regions[0].shared = 30 * kGiB;
+  account.clients[1].regions[0].shared = 30 * kGiB;
+  CHECK_FALSE(find(memory_causes(account, asking(kGiB)), "K0247"));
+  CHECK(memory_causes(account, asking(kGiB)).empty());  // 2 GiB are nobody's
+}
+
+TEST_CASE("a tile of a card: what the whole card's clients hold is no number of the tile's") {
+  MemoryAccount account = account_of("others");  // a card of 32 GiB
+  MemoryRequest tile = asking(4 * kGiB);
+  tile.total = 16 * kGiB;
+  tile.free = 2 * kGiB;
+  const auto causes = memory_causes(account, tile);
+  REQUIRE(find(causes, "K0244"));
+  CHECK(find(causes, "K0244")->severity == Severity::warning);
+  tile.free.reset();  // and nothing is taken away from 16 GiB
+  CHECK_FALSE(find(memory_causes(account, tile), "K0244"));
+  account.cards[0].total.reset();  // i915 does not tell: the regions of a client do
+  tile.free = 2 * kGiB;
+  CHECK(find(memory_causes(account, tile), "K0244")->severity == Severity::error);
+  account.clients[1].regions.push_back({"vram1", kGiB, 0, kGiB, 0, 0});
+  CHECK(find(memory_causes(account, tile), "K0244")->severity == Severity::warning);
+}
+
+TEST_CASE("a card is integrated where its driver says so, wherever it stands") {
+  MemoryAccount account = account_of("host");  // 4.5 GiB available, no swap; i915
+  MemoryRequest request = asking(6 * kGiB);
+  CHECK_FALSE(find(memory_causes(account, request), "K0241"));
+  request.integrated = true;
+  REQUIRE(find(memory_causes(account, request), "K0241"));
+  CHECK(find(memory_causes(account, request), "K0241")->severity == Severity::error);
+  REQUIRE(account.cards.size() == 1);
+  account.cards[0].address = "0000:00:02.0";  // as a virtual machine may put a card of its own memory
+  request.integrated = false;
+  CHECK_FALSE(find(memory_causes(account, request), "K0241"));
+  request.integrated.reset();
+  account.cards[0].total.reset();
+  CHECK(find(memory_causes(account, request), "K0241"));
+  account.cards[0].total = 12 * kGiB;
+  CHECK_FALSE(find(memory_causes(account, request), "K0241"));
 }
 
 TEST_CASE("K0245: the host reaches only part of the card") {
@@ -238,7 +389,10 @@ TEST_CASE("K0246: what all cards may have of the host") {
 TEST_CASE("K0248, K0249: limits of the process") {
   check_first("K0248", "locked", asking(16 * kMiB, MemoryKind::host));
   CHECK(memory_causes(account_of("locked"), asking(4 * kMiB, MemoryKind::host)).empty());
-  check_first("K0249", "addresses", asking(4 * kGiB));
+  check_first("K0249", "addresses", asking(4 * kGiB, MemoryKind::host));
+  const auto device = memory_causes(account_of("addresses"), asking(4 * kGiB));
+  REQUIRE(find(device, "K0249"));
+  CHECK(find(device, "K0249")->severity == Severity::warning);  // a driver may take no addresses for it
   CHECK(memory_causes(account_of("addresses"), asking(3 * kGiB)).empty());
 }
 
@@ -301,6 +455,34 @@ TEST_CASE("Buffers are counted by kind, and only while they are owned") {
   CHECK(own().shared.bytes == before.shared.bytes);
 }
 
+TEST_CASE("refusals that follow each other in a second look at the machine once") {
+  StubDriver stub;
+  auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(opened);
+  const auto refused = [&] {
+    stub.fail(Call::zeMemAllocHost, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    const auto code = opened->context.get().allocate_host(256 * kMiB);
+    REQUIRE(!code);
+    return to_text(*code.error().diagnostic());
+  };
+  using Clock = std::chrono::steady_clock;
+  std::string first, second;
+  for (int tries = 0; tries < 20; ++tries) {
+    const Machine files(machine("group_v1"));
+    REQUIRE(setenv("KILN_MEMORY_ROOT", files.root().c_str(), 1) == 0);
+    const auto begin = Clock::now();
+    first = refused();
+    std::filesystem::remove_all(std::filesystem::path(files.root()) / "proc");
+    second = refused();
+    setenv("KILN_MEMORY_ROOT", "/nonexistent", 1);
+    if (Clock::now() - begin < std::chrono::seconds(1)) break;  // else this machine was too slow to tell
+  }
+  CHECK(first.find("group") != first.npos);
+  CHECK(second == first);
+  // Another machine is none of that second.
+  CHECK(refused() != first);
+}
+
 TEST_CASE("a refusal says where memory went, and the certain cause first") {
   StubDriver stub;
   stub.free_memory = 2 * kGiB;
@@ -312,4 +494,43 @@ TEST_CASE("a refusal says where memory went, and the certain cause first") {
   const auto refused = opened->context.get().allocate_host(256 * kMiB);
   setenv("KILN_MEMORY_ROOT", "/nonexistent", 1);
   check_diagnostic("K0215", ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, refused, "group");
+}
+
+TEST_CASE("a refusal of an integrated card: its driver's word for it") {
+  StubDriver stub;
+  stub.device_properties.flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
+  auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(opened);
+  const Machine files(machine("host"));  // 4.5 GiB available, and one card, of its own memory by its place
+  REQUIRE(setenv("KILN_MEMORY_ROOT", files.root().c_str(), 1) == 0);
+  stub.pci = {0, 3, 0, 0};
+  stub.fail(Call::zeMemAllocDevice, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+  const auto refused =
+      opened->context.get().allocate_device(opened->device, 6 * kGiB, {.relaxed_limits = true});
+  setenv("KILN_MEMORY_ROOT", "/nonexistent", 1);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text().find("cause, K0241") != std::string::npos);
+}
+
+TEST_CASE("a refusal leaves errno alone, and stays one where there is no memory for the account") {
+  StubDriver stub;
+  auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(opened);
+  stub.fail(Call::zeMemAllocHost, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  stub.fail(Call::zeMemAllocHost, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, 2);
+  REQUIRE(setenv("KILN_MEMORY_ROOT", "/nonexistent/either", 1) == 0);  // of which nothing is kept
+  errno = EDOM;
+  REQUIRE_FALSE(opened->context.get().allocate_host(kMiB));
+  CHECK(errno == EDOM);
+
+  const auto folder = detail::PrivateFolder::make();
+  REQUIRE(folder);
+  std::filesystem::create_directory(folder->path() / "proc");
+  std::ofstream(folder->path() / "proc/meminfo") << std::string(64 * kKiB, '\n');
+  REQUIRE(setenv("KILN_MEMORY_ROOT", folder->path().c_str(), 1) == 0);
+  largest_allocation = 16 * kKiB;
+  const auto refused = opened->context.get().allocate_host(kMiB);
+  largest_allocation = SIZE_MAX;
+  setenv("KILN_MEMORY_ROOT", "/nonexistent", 1);
+  check_diagnostic("K0215", ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, refused, "no-account");
 }
