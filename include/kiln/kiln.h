@@ -27,9 +27,10 @@
 // than 65,535 bytes: each gives a result and a diagnostic (K0901 to K0903) and no more happens. A pointer to
 // memory that is not there cannot be recognized.
 //
-// Threads. Handles of devices, bundles, caches, files and targets, findings and meanings may be used by any
-// threads at once. A list, a queue for submission, a kernel and a buffer belong to one thread at a time;
-// events may be asked and waited for by any. An object is destroyed when no other thread uses its handle.
+// Threads. Handles of devices, bundles, caches, files and targets, findings, meanings and accounts may be
+// used by any threads at once. A list, a queue for submission, a kernel and a buffer belong to one thread at
+// a time; events may be asked and waited for by any. An object is destroyed when no other thread uses its
+// handle.
 //
 // Structs begin with their size and version, so that both sides may grow: KILN_INIT(name) makes one with both
 // set and the rest zero, which is the default of every member. A newer program's struct is taken as long as
@@ -87,6 +88,7 @@ typedef struct kiln_list_s* kiln_list;
 typedef struct kiln_queue_s* kiln_queue;
 typedef struct kiln_event_pool_s* kiln_event_pool;
 typedef struct kiln_event_s* kiln_event;
+typedef struct kiln_account_s* kiln_account;
 
 /// The version of every struct here.
 #define KILN_STRUCT_VERSION 1u
@@ -550,6 +552,78 @@ KILN_CHECKED kiln_result kiln_buffer_open_ipc(kiln_device device, const kiln_ipc
 /// the driver's, as for memory that it cannot map.
 KILN_CHECKED kiln_result kiln_buffer_import_host(kiln_device device, void* data, size_t size,
                                                  kiln_buffer* buffer, kiln_error* error);
+
+// ---- Where the memory went: docs/memory.md. No device is needed.
+
+typedef struct kiln_account_options {
+  uint32_t struct_size, struct_version;
+  const char* root;  ///< where proc and sys are; null or "": what KILN_MEMORY_ROOT says, else "/"
+  uint32_t process;  ///< 0: the calling one
+  uint32_t reserved;
+} kiln_account_options;
+KILN_DETAIL_STRUCT(kiln_account_options)
+/// Looks at this machine as it is now, some files for each process: milliseconds where there are hundreds.
+/// `options` may be null. What cannot be read is left empty, so it fails for want of memory alone.
+/// Thread-safe.
+KILN_CHECKED kiln_result kiln_account_take(const kiln_account_options* options, kiln_account* account,
+                                           kiln_error* error);
+
+/// Bytes; 0 where they are not known.
+typedef struct kiln_account_info {
+  uint32_t struct_size, struct_version;
+  const char* json;  ///< all of the account, as `kiln memory --json`
+  uint64_t host_total, host_available, swap_free;
+  uint64_t group_left;                        ///< of the tightest control group, where `has_group_limit`
+  uint64_t own_device, own_host, own_shared;  ///< what buffers own, of the calling process
+  uint64_t unread_processes;                  ///< whose clients this user may not see
+  uint32_t process;
+  uint32_t process_found;    ///< 0: there is none of that number
+  uint32_t hides_processes;  ///< 1: of other users' processes nothing is seen at all (hidepid)
+  uint32_t has_group_limit;  ///< 0: no control group bounds it
+  uint32_t cards;            ///< for kiln_account_card()
+  uint32_t reserved;
+} kiln_account_info;
+KILN_DETAIL_STRUCT(kiln_account_info)
+KILN_CHECKED kiln_result kiln_account_get(kiln_account account, kiln_account_info* info, kiln_error* error);
+
+enum { KILN_KNOWN_TOTAL = 1u << 0, KILN_KNOWN_FREE = 1u << 1 };
+typedef struct kiln_card_info {
+  uint32_t struct_size, struct_version;
+  const char* address;  ///< "0000:03:00.0"
+  const char* driver;   ///< the kernel driver, "xe"; "": none
+  uint64_t total;       ///< bytes, where `known` has KILN_KNOWN_TOTAL
+  uint64_t free;        ///< bytes, where `known` has KILN_KNOWN_FREE
+  uint64_t window;      ///< bytes that the host reaches: the largest prefetchable BAR
+  uint64_t own;         ///< bytes that the account's process holds
+  uint64_t others;      ///< bytes that the other processes hold that are seen
+  uint32_t device_id;
+  uint32_t known;  ///< KILN_KNOWN_…: what the kernel tells; i915 tells it to root alone
+} kiln_card_info;
+KILN_DETAIL_STRUCT(kiln_card_info)
+/// K0903: no such card.
+KILN_CHECKED kiln_result kiln_account_card(kiln_account account, uint32_t index, kiln_card_info* info,
+                                           kiln_error* error);
+
+enum { KILN_INTEGRATED_UNKNOWN = 0, KILN_INTEGRATED_NO = 1, KILN_INTEGRATED_YES = 2 };
+/// What was asked for when memory ran out, or is about to be, as far as it is known.
+typedef struct kiln_memory_request {
+  uint32_t struct_size, struct_version;
+  uint64_t size;        ///< bytes; 0: not known
+  const char* card;     ///< "0000:03:00.0"; null or "": the only one of the account, else none
+  uint64_t largest;     ///< bytes that one allocation can have; 0: not known
+  uint64_t total;       ///< bytes of the device, by its driver, where `known` has KILN_KNOWN_TOTAL
+  uint64_t free;        ///< of it, free at the moment, where `known` has KILN_KNOWN_FREE
+  uint32_t kind;        ///< KILN_MEMORY_…
+  uint32_t known;       ///< KILN_KNOWN_…
+  uint32_t integrated;  ///< KILN_INTEGRATED_…, by the device's driver
+  uint32_t reserved;
+} kiln_memory_request;
+KILN_DETAIL_STRUCT(kiln_memory_request)
+/// Why it would be refused, the most certain first: K0207, K0240 to K0249. An error is certain as far as the
+/// numbers go; a warning stands in the way, and may not be the reason. `request` null: nothing is asked for.
+KILN_CHECKED kiln_result kiln_account_causes(kiln_account account, const kiln_memory_request* request,
+                                             kiln_findings* findings, kiln_error* error);
+void kiln_account_destroy(kiln_account account);
 
 // ---- The kernel cache
 

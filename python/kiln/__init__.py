@@ -16,11 +16,12 @@ from ._files import (Argument, File, Finding, KernelFacts, Meaning, Occupancy, P
                      target, targets)
 from ._kernels import Bundle, Image, Kernel, Local, Pointer, Sampler, link_modules
 from ._library import library_version, log_to
+from ._memory import Card, MemoryAccount
 from ._observe import Allocation, Compilation, watch_allocations, watch_compilations, watch_refusals
 
-__all__ = ['Allocation', 'Argument', 'Buffer', 'Bundle', 'Cache', 'Compilation', 'Device', 'DeviceInfo', 'Error',
+__all__ = ['Allocation', 'Argument', 'Buffer', 'Bundle', 'Cache', 'Card', 'Compilation', 'Device', 'DeviceInfo', 'Error',
            'Event', 'EventPool', 'File', 'Finding', 'GlobalVariable', 'Identity', 'Image', 'Kernel', 'KernelFacts',
-           'List', 'Local', 'Meaning', 'NativeHandles', 'Occupancy', 'Part', 'PciAddress', 'Pointer', 'Queue',
+           'List', 'Local', 'Meaning', 'MemoryAccount', 'NativeHandles', 'Occupancy', 'Part', 'PciAddress', 'Pointer', 'Queue',
            'QueueGroup', 'RegionPlace', 'Room', 'Sampler', 'Target', 'Timestamps', 'explain', 'explain_log',
            'library_version', 'link_modules', 'log_to', 'target', 'targets', 'watch_allocations',
            'watch_compilations', 'watch_refusals']

@@ -136,6 +136,23 @@ class MeaningInfo(Struct):
     _fields_ = _fields('s name meaning; S causes cures; I cause_count cure_count has_value value')
 
 
+class AccountOptions(Options):
+    _fields_ = _fields('s root; I process reserved')
+
+
+class AccountInfo(Struct):
+    _fields_ = _fields('s json; Q host_total host_available swap_free group_left own_device own_host own_shared unread_processes; '
+                       'I process process_found hides_processes has_group_limit cards reserved')
+
+
+class CardInfo(Struct):
+    _fields_ = _fields('s address driver; Q total free window own others; I device_id known')
+
+
+class CMemoryRequest(Options):
+    _fields_ = _fields('Q size; s card; Q largest total free; I kind known integrated reserved')
+
+
 class CDeviceInfo(Struct):
     _fields_ = _fields('s name; Q memory free_memory largest_allocation slm_per_group timer_ticks_per_second; '
                        'I kind vendor_id device_id ip_version driver_version slices sub_slices_per_slice eus_per_sub_slice '
@@ -233,7 +250,8 @@ STRUCTS: Dict[str, Any] = {
     'kiln_native_device': NativeDevice, 'kiln_buffer_options': BufferOptions, 'kiln_cache_options': CacheOptions,
     'kiln_cache_counts': CacheCounts, 'kiln_bundle_options': BundleOptions, 'kiln_source': SourceInfo,
     'kiln_named_text': NamedText, 'kiln_bundle_info': BundleInfo, 'kiln_identity': CIdentity, 'kiln_queue_group': CQueueGroup,
-    'kiln_ipc_handle': IpcHandle, 'kiln_event_options': EventOptions, 'kiln_list_options': ListOptions,
+    'kiln_account_options': AccountOptions, 'kiln_account_info': AccountInfo, 'kiln_card_info': CardInfo,
+    'kiln_memory_request': CMemoryRequest, 'kiln_ipc_handle': IpcHandle, 'kiln_event_options': EventOptions, 'kiln_list_options': ListOptions,
     'kiln_queue_options': QueueOptions, 'kiln_region_place': CRegionPlace,
     'kiln_compilation_news': CCompilationNews, 'kiln_allocation_news': CAllocationNews, 'kiln_timestamps': CTimestamps, 'kiln_sync': Sync, 'kiln_launch_info': LaunchInfo, 'kiln_extent': Extent,
     'kiln_argument': CArgument, 'kiln_memory_file': MemoryFile}
@@ -254,7 +272,8 @@ FUNCTIONS = {
     'device_make_resident': 'ppQ', 'device_evict': 'ppQ', 'device_get_external_memory': 'pp', 'buffer_export_fd': 'pIp',
     'buffer_import_fd': 'piQIp', 'buffer_get_ipc': 'pp', 'buffer_put_ipc': 'pp', 'buffer_open_ipc': 'ppQp',
     'buffer_import_host': 'ppQp', 'link_modules': 'pI', 'set_compilation_observer': 'pp', 'set_refusal_observer': 'pp',
-    'set_allocation_observer': 'pp',
+    'set_allocation_observer': 'pp', 'account_take': 'pp', 'account_get': 'pp', 'account_card': 'pIp',
+    'account_causes': 'ppp',
     'bundle_global': 'pspp', 'bundle_function': 'psp', 'event_create_with': 'pIpp', 'event_create_counter_based': 'ppp',
     'event_lend': 'ppp', 'list_lend': 'ppp', 'list_create_with': 'ppp', 'queue_create_with': 'ppp', 'list_copy_region': 'pppppEp', 'list_prefetch': 'ppQ',
     'list_advise': 'ppQI', 'list_write_timestamp': 'ppp', 'list_append': 'ppIp', 'list_host_function': 'pppp',
@@ -268,7 +287,7 @@ FUNCTIONS = {
     'list_reset': 'p', 'queue_create': 'pIp', 'queue_execute': 'ppI', 'queue_synchronize': 'pQ', 'launch': 'ppp',
     'max_cooperative_groups': 'ppp', 'set_log_sink': 'pp'}
 DESTROYED = ('error', 'file', 'findings', 'meaning', 'device', 'buffer', 'cache', 'bundle', 'kernel', 'list', 'queue',
-             'event_pool', 'event')
+             'event_pool', 'event', 'account')
 _KINDS = {'p': c_void_p, 's': c_char_p, 'i': c_int, 'I': c_uint32, 'Q': c_uint64, 'E': Extent}
 _WIDTHS = {'i': 31, 'I': 32, 'Q': 64}  # a descriptor below zero is none; of addresses span_of() looks at those from outside
 _numbers = {name: [(place, _WIDTHS[letter]) for place, letter in enumerate(letters) if letter in _WIDTHS]

@@ -12,7 +12,7 @@ namespace kiln_c {
 /// What is behind handles, by the name that kiln.h gives them after `kiln_`.
 #define KILN_C_KINDS(kind)                                                                               \
   kind(error) kind(file) kind(findings) kind(meaning) kind(device) kind(buffer) kind(cache) kind(bundle) \
-      kind(kernel) kind(list) kind(queue) kind(event_pool) kind(event)
+      kind(kernel) kind(list) kind(queue) kind(event_pool) kind(event) kind(account)
 
 /// A handle is, from its low bits up: 4 of the kind, 24 of a slot, 36 that count the slot's uses. So what was
 /// destroyed, or never given, or is of another kind, is told by a comparison.

@@ -11,6 +11,7 @@
 #include "kiln/bundle.hpp"
 #include "kiln/explain.hpp"
 #include "kiln/kiln.h"
+#include "kiln/memory_account.hpp"
 #include "kiln/sharing.hpp"
 
 namespace kiln_c {
@@ -47,6 +48,11 @@ struct FindingsObject : Named<Kind::findings, kiln_findings> {
 struct MeaningObject : Named<Kind::meaning, kiln_meaning> {
   CodeMeaning meaning;
   std::vector<const char*> causes, cures;
+};
+
+struct AccountObject : Named<Kind::account, kiln_account> {
+  MemoryAccount account;
+  std::string json;
 };
 
 struct DeviceObject : Named<Kind::device, kiln_device> {

@@ -13,16 +13,31 @@ struct JsonLibrary {
   using Text = nlohmann::ordered_json;
   using Reader = nlohmann::json_sax<Text>;
 
-  static Text made_of(const Json& json) {
+  /// A value of the library, which is taken apart from its leaves: as a whole its destructor takes memory,
+  /// and ends the process where there is none.
+  struct Made {
+    Made() = default;
+    explicit Made(const Json& json) : Made() {
+      fill(json, text);
+    }  // so that what is half made is cleared too
+    Made(const Made&) = delete;
+    Made& operator=(const Made&) = delete;
+    ~Made() { clear(text); }
     Text text;
+  };
+
+  static void fill(const Json& json, Text& text) {
     if (const auto* elements = std::get_if<Json::Elements>(&json.value_)) {
       text = Text::array();
-      for (const Json& each : *elements) text.push_back(made_of(each));
+      auto& array = text.get_ref<Text::array_t&>();
+      array.reserve(elements->size());
+      for (const Json& each : *elements) fill(each, array.emplace_back());
     } else if (const auto* members = std::get_if<Json::Members>(&json.value_)) {
       text = Text::object();
       auto& object = text.get_ref<Text::object_t&>();
+      object.Container::reserve(members->size());  // growing copies all members
       for (const Json::Member& each : *members)
-        object.Container::emplace_back(each.name, made_of(each.value));  // the names differ
+        fill(each.value, object.Container::emplace_back(each.name, nullptr).second);  // the names differ
     } else if (const auto* string = std::get_if<std::string>(&json.value_)) {
       text = *string;
     } else if (const auto* truth = std::get_if<bool>(&json.value_)) {
@@ -34,7 +49,17 @@ struct JsonLibrary {
     } else if (const auto* real = std::get_if<double>(&json.value_)) {
       text = *real;
     }
-    return text;
+  }
+
+  static void clear(Text& text) {
+    if (text.is_array()) {
+      for (Text& each : text) clear(each);
+      text.get_ref<Text::array_t&>().clear();
+    } else if (text.is_object()) {
+      auto& object = text.get_ref<Text::object_t&>();
+      for (auto& each : object) clear(each.second);
+      object.Container::clear();
+    }
   }
 
   /// What the library reads, as values.
@@ -129,12 +154,12 @@ std::optional<Json> Json::parse(std::string_view text) {
 
 std::string Json::dump() const {
   using Text = JsonLibrary::Text;
-  return JsonLibrary::made_of(*this).dump(-1, ' ', false, Text::error_handler_t::replace);
+  return JsonLibrary::Made(*this).text.dump(-1, ' ', false, Text::error_handler_t::replace);
 }
 
 std::string Json::dump_lines() const {
   using Text = JsonLibrary::Text;
-  return JsonLibrary::made_of(*this).dump(2, ' ', true, Text::error_handler_t::replace);
+  return JsonLibrary::Made(*this).text.dump(2, ' ', true, Text::error_handler_t::replace);
 }
 
 void Json::set(bool value) { value_ = value; }

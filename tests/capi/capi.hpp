@@ -57,6 +57,7 @@ using List = Owned<kiln_list, kiln_list_destroy>;
 using Queue = Owned<kiln_queue, kiln_queue_destroy>;
 using Pool = Owned<kiln_event_pool, kiln_event_pool_destroy>;
 using EventHandle = Owned<kiln_event, kiln_event_destroy>;
+using Account = Owned<kiln_account, kiln_account_destroy>;
 
 inline void good(kiln_result result, const Caught& caught) {
   INFO(caught.text());

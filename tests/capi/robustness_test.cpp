@@ -17,6 +17,7 @@
 
 #include "capi/matmul.hpp"
 #include "kiln/log.hpp"
+#include "unit/memory_fixture.hpp"
 
 namespace {
 // The allocation that fails, counted down on this thread alone; negative: none.
@@ -62,6 +63,7 @@ TEST_CASE("every function looks at its first handle before anything else") {
     const auto bad_queue = null ? nullptr : garbage(kiln_queue());
     const auto bad_pool = null ? nullptr : garbage(kiln_event_pool());
     const auto bad_event = null ? nullptr : garbage(kiln_event());
+    const auto bad_account = null ? nullptr : garbage(kiln_account());
     kiln_error* const e = caught.out();
     refused(kiln_device_get_info(bad_device, nullptr, e));
     refused(kiln_device_get_native(bad_device, nullptr, caught.out()));
@@ -141,6 +143,10 @@ TEST_CASE("every function looks at its first handle before anything else") {
     refused(kiln_queue_synchronize(bad_queue, 0, caught.out()));
     refused(kiln_launch(bad_list, bad_kernel, &launch, caught.out()));
     refused(kiln_max_cooperative_groups(bad_kernel, &launch, &groups, caught.out()));
+    refused(kiln_account_get(bad_account, nullptr, caught.out()));
+    refused(kiln_account_card(bad_account, 0, nullptr, caught.out()));
+    refused(kiln_account_causes(bad_account, nullptr, Findings().out(), caught.out()));
+    kiln_account_destroy(bad_account);
     CHECK(kiln_buffer_data(bad_buffer) == nullptr);
     CHECK(kiln_buffer_size(bad_buffer) == 0);
     refused(kiln_list_lend(bad_device, &byte, List().out(), caught.out()));
@@ -161,6 +167,31 @@ TEST_CASE("every function looks at its first handle before anything else") {
   };
   each(true);
   each(false);
+}
+
+TEST_CASE("no lack of memory ends an account") {
+  const Machine files(KILN_TEST_DATA "/memory/others.txt");
+  const std::string root = files.root();
+  int failed = 0;
+  for (long nth = 0; nth < 100000; ++nth) {
+    kiln_account_options options = KILN_INIT(kiln_account_options);
+    options.root = root.c_str();
+    kiln_account account = nullptr;
+    kiln_findings findings = nullptr;
+    kiln_error error = nullptr;
+    fail_at = nth;
+    kiln_result result = kiln_account_take(&options, &account, &error);
+    if (!result) result = kiln_account_causes(account, nullptr, &findings, &error);
+    const bool reached = std::exchange(fail_at, -1) < 0;
+    CHECK((result == KILN_SUCCESS) == (error == nullptr));
+    CHECK((result == KILN_SUCCESS || result == KILN_ERROR_OUT_OF_HOST_MEMORY));
+    failed += result != KILN_SUCCESS;
+    kiln_error_destroy(error);
+    kiln_findings_destroy(findings);
+    kiln_account_destroy(account);
+    if (!reached) break;
+  }
+  CHECK(failed > 10);
 }
 
 TEST_CASE("no lack of memory leaves as an exception") {

@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from package import _library, DATA, kiln, run_tests, source, SPIRV
@@ -90,6 +91,40 @@ class WhatNeedsNoDevice(unittest.TestCase):
         self.assertTrue(meaning.causes and all(meaning.causes))
         self.assertEqual(kiln.explain_log('error[K0101]: kernel `tiled` asks for 262144 bytes').code, 'K0509')
         self.assertIsNone(kiln.explain_log(b''))
+
+    def test_where_the_memory_went(self):
+        with tempfile.TemporaryDirectory() as root:
+            file = None
+            for line in (DATA.parent / 'memory' / 'others.txt').read_text().splitlines(keepends=True):
+                if line.startswith('=== '):
+                    file = pathlib.Path(root) / line[4:].strip()
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text('')
+                elif file:
+                    with file.open('a') as to:
+                        to.write(line)
+            account = kiln.MemoryAccount(root=root)
+            self.assertFalse(kiln.MemoryAccount(5009999, root=root).process_found)
+        gib = 1 << 30
+        self.assertEqual(account.cards, (kiln.Card('0000:03:00.0', 'xe', 0xe223, 32 * gib, None, 32 * gib, 200 << 20, 30 * gib),))
+        self.assertEqual((account.host_total, account.group_left), (16357785 * 1024, None))
+        self.assertEqual(account.json['clients'][1]['program'], 'llama-server')
+        codes = lambda *asked, **more: [(each.code, each.severity) for each in account.causes(*asked, **more)]
+        self.assertEqual(codes(), [])
+        self.assertEqual(codes(4 * gib), [('K0244', 'warning')])
+        self.assertEqual(codes(4 * gib, free=gib), [('K0244', 'error')])
+        self.assertEqual(codes(20 * gib, 'host'), [('K0241', 'error')])
+        self.assertEqual(codes(4 * gib, card='0000:99:00.0'), [])
+        for wrong in (lambda: account.causes(-1), lambda: account.causes(1, 'vram'), lambda: account.causes(1, free=1 << 64),
+                      lambda: kiln.MemoryAccount(-1)):
+            with self.assertRaises((ValueError, OverflowError)):
+                wrong()
+        here = kiln.MemoryAccount()
+        self.assertEqual((here.process, here.process_found), (os.getpid(), True))
+        account.close()
+        with self.assertRaises(kiln.Error) as caught:
+            account.causes()
+        self.assertEqual(caught.exception.code, 'K0901')
 
     def test_errors_carry_the_diagnostic(self):
         with self.assertRaises(kiln.Error) as caught:
