@@ -102,14 +102,17 @@ void add_range_hint(Diagnostic& diagnostic, const LoggedFailure& failure) {
     }
 }
 
+/// `arrays`: bytes of the kernel's `__local` arrays; nothing: not in the log.
 Diagnostic slm_finding(const std::optional<LoggedFailure>& failure,
-                       const std::optional<std::pair<std::uint64_t, std::uint64_t>>& printed) {
+                       const std::optional<std::pair<std::uint64_t, std::uint64_t>>& printed,
+                       const std::optional<std::uint64_t>& arrays) {
   Diagnostic diagnostic{"K0501", "a work-group asks for more SLM than the device has", {}, {}};
   if (failure) {
     add_failure(diagnostic, *failure);
     for (const auto& [index, size] : failure->kernel.local_bytes)
       diagnostic.rows.push_back(bytes("`__local` argument " + std::to_string(index), size));
   }
+  if (arrays) diagnostic.rows.push_back(bytes("`__local` arrays of the kernel", *arrays));
   const std::uint64_t sum = failure ? sum_of(failure->kernel) : 0;
   if (printed) {
     diagnostic.rows.push_back(bytes("asked for in all", printed->first));
@@ -181,6 +184,19 @@ Diagnostic by_code(const std::string& name, detail::CallKind kind) {
   return diagnostic;
 }
 
+/// A trace ends in a call, and the process too.
+Diagnostic death_finding(const detail::OpenCall& call, const std::string& text, std::uint64_t line) {
+  Diagnostic diagnostic = of(Cause::none, "the process died inside `" + call.call + "`");
+  diagnostic.rows = {words("inside the call", call.call), words("log", text),
+                     words("at", "line " + std::to_string(line) + " of the log")};
+  if (!call.values.empty()) diagnostic.rows.push_back(words("arguments", call.values));
+  diagnostic.help = {
+      "look at handles and pointers of the call: drivers follow those that are null or were freed",
+      "`kiln exec --guard -- PROGRAM` answers what would end the process in the driver",
+      "the same without the tracer: where it goes well there, report it to the tracer"};
+  return diagnostic;
+}
+
 Diagnostic call_finding(const LoggedFailure& failure) {
   const std::string& call = failure.call;
   Diagnostic diagnostic = by_code(failure.result, detail::kind_of_call(call));
@@ -205,6 +221,11 @@ Diagnostic call_finding(const LoggedFailure& failure) {
   return diagnostic;
 }
 
+/// K0214 to K0219, K0221: calls that were refused for want of memory.
+bool is_memory_refusal(std::string_view code) {
+  return (code >= "K0214" && code <= "K0219" && code != "K0216") || code == "K0221";
+}
+
 /// What Kiln found is more than what can be read from the failure that followed.
 Diagnostic own_finding(const detail::LoggedDiagnostic& own) {
   Diagnostic diagnostic{"K0509", "Kiln reported " + own.code + ": " + own.message, {}, own.help};
@@ -220,22 +241,56 @@ Diagnostic own_finding(const detail::LoggedDiagnostic& own) {
 
 std::optional<Diagnostic> LogReader::finding() const {
   const detail::LoggedDiagnostic* own = state_->own.found();
-  if (own && own->severity == Severity::error) return own_finding(*own);
-  if (auto failure = state_->failure_finding()) return failure;
+  const bool certain = own && own->severity == Severity::error;
+  if (certain && !detail::is_memory_cause(own->code)) {
+    // A refusal for want of memory, which an account may know the reason of.
+    const auto account = is_memory_refusal(own->code) ? state_->account_finding() : std::nullopt;
+    return account ? detail::with_account(own_finding(*own), *account) : own_finding(*own);
+  }
+  if (auto failure = state_->failure_finding()) {
+    if (detail::is_about_memory(*failure))
+      if (const auto account = state_->account_finding())
+        return detail::with_account(*std::move(failure), *account);
+    return certain ? own_finding(*own) : *std::move(failure);
+  }
   return own ? std::optional(own_finding(*own)) : std::nullopt;
+}
+
+std::optional<Diagnostic> LogReader::State::account_finding() const {
+  if (const detail::LoggedDiagnostic* told = own.memory_cause()) {
+    Diagnostic cause{told->code, told->message, told->rows, told->help};
+    cause.severity = told->severity;
+    return cause;
+  }
+  const MemoryAccount* printed = account.found();
+  if (!printed) return std::nullopt;
+  MemoryRequest request;
+  request.size = memory.asked.value_or(0);
+  if (failure) {
+    if (const auto size = parse_number(field_of(failure->values, "size")); size && request.size == 0)
+      request.size = *size;
+    if (failure->call == "zeMemAllocHost") request.kind = MemoryKind::host;
+    if (failure->call == "zeMemAllocShared") request.kind = MemoryKind::shared;
+  }
+  const auto causes = memory_causes(*printed, request);
+  return causes.empty() ? std::nullopt : std::optional(causes.front());
 }
 
 std::optional<Diagnostic> LogReader::State::failure_finding() const {
   const auto failed_with = [&](std::string_view result) {
     return failure && failure->result.find(result) != std::string::npos;
   };
+  std::optional<std::uint64_t> arrays;
+  if (failure && !failure->kernel.name.empty())
+    if (const auto found = kernel_slm.find(failure->kernel.name); found != kernel_slm.end() && found->second)
+      arrays = found->second;
   const bool asks_for_slm =
-      failed_with("OUT_OF_DEVICE_MEMORY") &&
-      (failure->call == "zeKernelSuggestGroupSize" ||
-       (failure->call.starts_with("zeCommandListAppendLaunch") && !failure->kernel.local_bytes.empty()));
+      failed_with("OUT_OF_DEVICE_MEMORY") && (failure->call == "zeKernelSuggestGroupSize" ||
+                                              (failure->call.starts_with("zeCommandListAppendLaunch") &&
+                                               (!failure->kernel.local_bytes.empty() || arrays)));
   const std::uint8_t rank = sentence.rule ? sentence.rule->rank : 0;
   if (slm || (asks_for_slm && rank < detail::kSentenceRank))
-    return slm_finding(failed_with("OUT_OF_DEVICE_MEMORY") ? failure : std::nullopt, slm);
+    return slm_finding(failed_with("OUT_OF_DEVICE_MEMORY") ? failure : std::nullopt, slm, arrays);
 
   const bool unlinked = failed_with("INVALID_MODULE_UNLINKED");
   const bool names_symbol = !unresolved.empty() && rank < detail::kSentenceRank;
@@ -260,7 +315,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic = unlinked_finding(unresolved, unresolved_kernel);
     if (unlinked) add_failure(diagnostic, *failure);
   } else if (abort_line && rank < 83) {
-    return abort_finding(abort_text, abort_file, inside);
+    return abort_finding(abort_text, abort_file, open.empty() ? "" : open.back().call);
   } else if (amounts.cause != Cause::none && (by_sentence || has_code)) {
     diagnostic = of(amounts.cause, amounts.message);
     if (amounts.or_else != Cause::none) leave_open(diagnostic, amounts.cause, {&amounts.or_else, 1});
@@ -275,6 +330,8 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     return call_finding(*failure);
   } else if (code) {
     diagnostic = by_code(code->name, code->kind);
+  } else if (died_in) {
+    return death_finding(*died_in, death_text, death_line);
   } else if (failure) {
     return call_finding(*failure);
   } else if (lists_devices && !lists_gpu) {

@@ -2,6 +2,9 @@
 // The amounts that allocators print, and what they say together.
 #include "diagnose/log_memory.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "support/digits.hpp"
 
 namespace kiln::detail {
@@ -105,6 +108,42 @@ MemoryVerdict verdict(const LoggedMemory& m) {
         "memory of the device is free, and was refused: the driver needs as much of the host's, most likely"};
   }
   return {Cause::memory_full, Cause::host_memory, {}};
+}
+
+namespace {
+
+/// What a failure of an allocation is, where that is its reason.
+Cause cause_of_account(std::string_view code) {
+  if (code == "K0244" || code == "K0247") return Cause::memory_full;
+  return code == "K0245" ? Cause::none : Cause::host_memory;
+}
+
+}  // namespace
+
+bool is_about_memory(const Diagnostic& failure) {
+  return std::ranges::any_of(std::array{Cause::memory_full, Cause::too_large, Cause::host_memory},
+                             [&](Cause cause) { return failure.code == text_of(cause).code; });
+}
+
+Diagnostic with_account(Diagnostic failure, const Diagnostic& account) {
+  const Cause cause = cause_of_account(account.code);
+  const bool certain = account.severity == Severity::error && cause != Cause::none;
+  if (certain) {
+    const CauseText& text = text_of(cause);
+    failure.code = text.code;
+    failure.message = std::string(text.message) + ": " + account.message;
+    std::erase_if(failure.rows, [](const DiagnosticRow& row) { return row.label == "undecided"; });
+    failure.help.clear();
+    for (const std::string_view help : text.help)
+      if (!help.empty()) failure.help.emplace_back(help);
+  }
+  failure.rows.push_back(
+      {(certain ? "`kiln memory`, " : "`kiln memory`, in the way, ") + account.code, account.message});
+  for (const DiagnosticRow& row : account.rows)
+    if (std::ranges::find(failure.rows, row.label, &DiagnosticRow::label) == failure.rows.end())
+      failure.rows.push_back(row);
+  failure.help.insert(failure.help.begin(), account.help.begin(), account.help.end());
+  return failure;
 }
 
 }  // namespace kiln::detail

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "diagnose/log_causes.hpp"
+#include "kiln/diagnostic.hpp"
 
 namespace kiln::detail {
 
@@ -25,5 +26,12 @@ struct MemoryVerdict {
   std::string_view message{};
 };
 [[nodiscard]] MemoryVerdict verdict(const LoggedMemory& memory);
+
+/// Is it a failure for want of memory, which an account of memory can decide?
+[[nodiscard]] bool is_about_memory(const Diagnostic& failure);
+
+/// The failure, with what an account of the same log says of it: its cause goes first where it is certain,
+/// and its cure in any case.
+[[nodiscard]] Diagnostic with_account(Diagnostic failure, const Diagnostic& account);
 
 }  // namespace kiln::detail

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diagnose/log_state.hpp"
+#include "support/digits.hpp"
 
 namespace kiln {
 namespace {
@@ -20,6 +21,7 @@ constexpr std::size_t kMostKernels = 10000;   // handles; a program that forgets
 constexpr std::size_t kMostCalls = 2000;      // by name; Level Zero has some hundreds
 constexpr std::size_t kLongestValues = 4096;  // bytes of a call's arguments
 constexpr std::size_t kMostArguments = 64;    // `__local` ones of a kernel
+constexpr std::size_t kMostOpen = 256;        // calls that have not returned: one a thread
 constexpr std::size_t kLongestHandle = 32;    // bytes; a hexadecimal number of 64 bits has 18
 constexpr std::uint64_t kNearBefore = 6, kNearBehind = 4;  // lines around a code that may name its call
 
@@ -39,8 +41,20 @@ bool is_probe(std::string_view call, std::string_view result) {
          call.starts_with("clGet");
 }
 
+/// Those of Level Zero that are no errors are answers, such as ZE_RESULT_QUERY_TRUE.
 bool is_success(std::string_view result) {
-  return result == "ZE_RESULT_SUCCESS" || result == "ZE_RESULT_NOT_READY" || result == "CL_SUCCESS";
+  if (result.starts_with("0x")) {  // the tracers write decimal numbers so too
+    const std::string_view digits = result.substr(2);
+    const auto number = detail::parse_digits(digits, digits.size() == 10 ? 10 : 16);
+    return number && (*number < 0x70000000 || (*number >= 0x7fff0000 && *number < 0x7ffffffe));
+  }
+  return result == "CL_SUCCESS" ||
+         (result.starts_with("ZE_RESULT_") && !result.starts_with("ZE_RESULT_ERROR_"));
+}
+
+/// In the way that `arguments` has it.
+std::string call_key(const TraceLine& line) {
+  return std::string(line.thread) + " " + std::string(line.call);
 }
 
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
@@ -71,12 +85,20 @@ detail::LoggedKernel& LogReader::State::kernel(std::string_view handle) {
 }
 
 void LogReader::State::entered(const TraceLine& line) {
-  inside = line.call;
-  const auto place = arguments.find(line.call);
-  if (place == arguments.end() && arguments.size() >= kMostCalls) arguments.clear();
-  (place == arguments.end() ? arguments[std::string(line.call)] : place->second) =
-      line.values.substr(0, kLongestValues);
+  std::erase_if(open, [&](const detail::OpenCall& each) { return each.thread == line.thread; });
+  if (open.size() >= kMostOpen) open.erase(open.begin());
+  open.push_back({std::string(line.thread), std::string(line.call), kept(line.values)});
+  const std::string key = call_key(line);
+  if (arguments.size() >= kMostCalls && !arguments.contains(key)) arguments.clear();
+  arguments[key] = line.values.substr(0, kLongestValues);
   const std::string_view handle = kernel_handle(line.values);
+  // "hKernel = 0xb (tiled(float*, int)) pLaunchFuncArgs = …": also of kernels that were made before the
+  // trace.
+  if (line.call.starts_with("zeCommandListAppendLaunch") && !handle.empty()) {
+    std::string_view name = between(line.values, "hKernel = " + std::string(handle) + " (", " = ");
+    name = name.substr(0, name.rfind(") "));
+    if (auto& known = kernel(handle).name; known.empty() && name.size() > 0) known = kept(name);
+  }
   if (line.call == "zeKernelSetArgumentValue") {
     const auto index = parse_number(field_of(line.values, "argIndex"));
     const auto size = parse_number(field_of(line.values, "argSize"));
@@ -90,8 +112,8 @@ void LogReader::State::entered(const TraceLine& line) {
 }
 
 void LogReader::State::left(const TraceLine& line) {
-  if (line.call == inside) inside.clear();
-  const auto given = arguments.find(line.call);
+  std::erase_if(open, [&](const detail::OpenCall& each) { return each.thread == line.thread; });
+  const auto given = arguments.find(call_key(line));
   const std::string_view values = given == arguments.end() ? line.values : std::string_view(given->second);
   if (is_success(line.result)) {
     if (line.call == "zeKernelCreate") {
@@ -132,11 +154,26 @@ class Words {
     for (const detail::KindWord& kind : detail::kind_words()) words.push_back(kind.word);
     for (const std::string_view word : detail::code_words()) words.push_back(word);
     // What State::text() reads by itself.
-    for (const std::string_view word :
-         {"size of slm (", "unresolved external symbol ", "unresolved imported symbol <",
-          "undefined reference to `", "abort was called at ",
-          "[opencl:", "[level_zero:", "[ext_oneapi_level_zero", "allocat", "malloc", "free device memory",
-          "relaxed_allocation", "i915", "xe ", "[drm]", "process:"})
+    for (const std::string_view word : {"size of slm (",
+                                        "unresolved external symbol ",
+                                        "unresolved imported symbol <",
+                                        "undefined reference to `",
+                                        "abort was called at ",
+                                        "[opencl:",
+                                        "[level_zero:",
+                                        "[ext_oneapi_level_zero",
+                                        "allocat",
+                                        "malloc",
+                                        "free device memory",
+                                        "relaxed_allocation",
+                                        "i915",
+                                        "xe ",
+                                        "[drm]",
+                                        "process:",
+                                        "slm per work group",
+                                        "segmentation fault",
+                                        "sigsegv",
+                                        "caught signal 11"})
       words.push_back(word);
     return words;
   }
@@ -162,6 +199,7 @@ bool is_another_vendors(std::string_view small) {
 /// Sentences of the kernel, of Intel's driver, of its compiler, and of the runtimes and programs above.
 void LogReader::State::text(std::string_view line) {
   if (abort_file.empty() && abort_line != 0 && lines == abort_line + 1) abort_file = kept(line);
+  if (table_columns != 0) kernel_table(line);
   const auto found = Words::get().find(line);
   if (found.none()) return;
   const std::string small = in_small_letters(line);
@@ -189,6 +227,8 @@ void LogReader::State::text(std::string_view line) {
     abort_text = kept(line);
     abort_file = kept(between(line, "line in file:", "\n"));
   }
+  if (has("slm per work group")) kernel_table(line);
+  if (has("segmentation fault") || has("sigsegv") || has("caught signal 11")) death(line);
   if (has("allocat") || has("malloc") || has("free device memory")) memory.read(line);
   if (has("[opencl:") || has("[level_zero:") || has("[ext_oneapi_level_zero")) {
     lists_devices = true;
@@ -208,6 +248,44 @@ void LogReader::State::text(std::string_view line) {
   // The line that names the call may come behind.
   if (code && code->kind == CallKind::unknown && lines <= code->line + kNearBehind) code->kind = here;
   if (here != CallKind::unknown) last_kind = here, last_kind_line = lines;
+}
+
+/// "Kernel, Compiled, SIMD, Number of Arguments, SLM Per Work Group, …", and a row for each; names have
+/// commas of their own, so that fields are counted from the end.
+void LogReader::State::kernel_table(std::string_view line) {
+  constexpr std::string_view kHead = "Kernel, ", kSlm = "SLM Per Work Group";
+  const auto fields = [](std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count(text, ',')) + 1;
+  };
+  if (const auto at = line.find(kSlm); at != line.npos) {
+    table_columns = line.find(kHead) < at ? fields(line) : 0;
+    table_behind = fields(line.substr(at)) - 1;
+    return;
+  }
+  std::string_view rest = line;
+  std::optional<std::uint64_t> slm;
+  for (std::size_t behind = 0; behind + 1 < table_columns; ++behind) {
+    const auto comma = rest.rfind(',');
+    if (comma == rest.npos) break;
+    std::string_view field = rest.substr(comma + 1);
+    field.remove_prefix(std::min(field.size(), field.find_first_not_of(' ')));
+    if (behind == table_behind) slm = detail::parse_digits(field);
+    rest = rest.substr(0, comma);
+  }
+  const auto quote = rest.find('"');
+  std::string name = quote == rest.npos ? kept(rest) : kept(between(rest.substr(quote), "\"", "\""));
+  if (!slm || name.empty()) {
+    table_columns = 0;
+    return;
+  }
+  if (kernel_slm.size() < kMostKernels) kernel_slm.insert_or_assign(std::move(name), *slm);
+}
+
+void LogReader::State::death(std::string_view line) {
+  if (died_in || open.empty()) return;
+  died_in = open.back();
+  death_line = lines;
+  death_text = kept(line);
 }
 
 void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
@@ -272,7 +350,7 @@ void LogReader::line(std::string_view line) {
   ++state.lines;
   line = line.substr(0, kLongestLine);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (state.own.line(line, state.lines)) return;
+  if (state.own.line(line, state.lines) || state.account.line(line)) return;
   const auto trace = detail::parse_trace_line(line);
   if (!trace)
     state.text(line);

@@ -51,6 +51,9 @@ constexpr Rule kRules[] = {
     {"gpu hang (-21)", "", "", Cause::hang, 82},
     {"hangcheck timer elapsed", "", "", Cause::hang, 85},
     {"stuck on render ring", "", "", Cause::hang, 84},
+    // The device that is wedged behind these is what comes of them.
+    {"firmware production part check failure", "", "", Cause::kernel_driver, 92},
+    {"firmware signature verification failed", "", "", Cause::kernel_driver, 92},
     {"unsupported guc v", "", "", Cause::kernel_driver, 87},
     {"guc init failed", "", "", Cause::kernel_driver, 86},
     {"guc initialization failed", "", "", Cause::kernel_driver, 86},
@@ -146,6 +149,7 @@ constexpr Rule kRules[] = {
      "this ocloc does not know the device that code is asked for"},
     {"no kernel named ", "was found", "", Cause::other_target, 90},
     {"no device image compatible", "", "", Cause::other_target, 92},
+    {"no device program image found", "", "", Cause::other_target, 90},
     {"backend compiler failed build", "", "", Cause::build, 58},
     {"build failed with error code: -11", "", "", Cause::build, 56},
     {"l0 build module failed", "", "", Cause::build, 57},
@@ -203,6 +207,8 @@ constexpr Rule kRules[] = {
      "Ollama's runner ended, and this log does not say why; most often memory is short"},
     {"ur error", "runtimeerror", "", Cause::memory_full, 30, Cause::hang},
 
+    // A warning of chipStar, and the reason where the module then does not build.
+    {"missing definition for '", "", "", Cause::unresolved, 59},
     {"zemoduledynamiclink", "unsupported_feature", "", Cause::unresolved, 82, Cause::none,
      "modules were built without -library-compilation, and cannot be linked"},
     {"dynamic link not supported without", "", "", Cause::unresolved, 92, Cause::none,
@@ -213,6 +219,7 @@ constexpr Rule kRules[] = {
     {"zememopenipchandle", "0x7", "", Cause::peer, 82},
     {"zememgetipchandle", "ze_result_error", "", Cause::peer, 82},
     {"init_device_fds", "failed", "", Cause::peer, 82},
+    {"fill_device_fds", "failed", "", Cause::peer, 82},
     {"pidfd_getfd", "", "", Cause::peer, 75},
     {"oneccl: ze", "exception", "", Cause::peer, 54},
 
@@ -253,6 +260,9 @@ constexpr Rule kRules[] = {
      "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
     {"zesinit failed", "", "", Cause::library, 10, Cause::none,
      "sysman did not start, which tells how much memory is free: programs go on without it"},
+    {"failed to initialize level zero runtime", "", "", Cause::library, 45, Cause::no_device,
+     "unitrace cannot start Level Zero with its metrics: their libraries (libigdmd, libmd) are missing, or "
+     "i915's perf_stream_paranoid or xe's observation_paranoid in /proc/sys/dev is not 0"},
     {"permission denied", "/dev/dri", "", Cause::permission, 76},
     {"permission denied", "renderd", "", Cause::permission, 76},
     {"permission denied", "/dev/dxg", "", Cause::permission, 76},
@@ -264,6 +274,7 @@ constexpr Rule kRules[] = {
     {"xpu device count is zero", "", "", Cause::no_device, 48, Cause::library},
     {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::none,
      "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the rights are missing"},
+    {"no supported devices found", "[gpu]", "", Cause::no_device, 48, Cause::library},
     {"no opencl platform", "", "", Cause::no_device, 46, Cause::library},
     {"no opencl device", "", "", Cause::no_device, 46, Cause::library},
     {"0 active drivers", "", "", Cause::no_device, 47, Cause::none,

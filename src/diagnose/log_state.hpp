@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "diagnose/log_code.hpp"
 #include "diagnose/log_memory.hpp"
@@ -46,6 +47,11 @@ struct LoggedCode {
   CallKind kind = CallKind::unknown;
 };
 
+/// A call that has begun and not returned.
+struct OpenCall {
+  std::string thread, call, values;
+};
+
 /// What the kernel's log names.
 struct LoggedProcess {
   std::string process, engine, reason;
@@ -61,14 +67,27 @@ struct LogReader::State {
   void code_in(std::string_view line, detail::CallKind here);
   void kernel_log(std::string_view line);
   detail::LoggedKernel& kernel(std::string_view handle);
+  /// Begins, goes on with, or ends a table of kernels.
+  void kernel_table(std::string_view line);
+  /// That the process died.
+  void death(std::string_view line);
   /// What a log without Kiln's own messages tells.
   [[nodiscard]] std::optional<Diagnostic> failure_finding() const;
 
+  /// What an account of memory in the log says of such a failure.
+  [[nodiscard]] std::optional<Diagnostic> account_finding() const;
+
   detail::OwnMessages own;
+  detail::PrintedAccount account;
   std::uint64_t lines = 0;
   std::map<std::string, detail::LoggedKernel, std::less<>> kernels;  // by handle
-  std::map<std::string, std::string, std::less<>> arguments;         // of each call's latest one
-  std::string inside;                                                // the call that did not return yet
+  std::map<std::string, std::string, std::less<>> arguments;         // of each call's latest one, by thread
+  std::vector<detail::OpenCall> open;                                // the latest last
+  std::optional<detail::OpenCall> died_in;
+  std::uint64_t death_line = 0;
+  std::string death_text;
+  std::map<std::string, std::uint64_t, std::less<>> kernel_slm;  // bytes of `__local` arrays, by kernel
+  std::size_t table_behind = 0, table_columns = 0;  // fields behind that of SLM, and in all; 0: no table
   std::optional<detail::LoggedFailure> failure;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> slm;  // bytes: asked for, available
   std::uint64_t abort_line = 0;

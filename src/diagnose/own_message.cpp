@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 400;    // of one diagnostic; build logs have many
 constexpr std::size_t kMostRows = 40;      // that are kept
+constexpr std::size_t kMostKept = 8;       // diagnostics; there are four sorts
 constexpr std::size_t kLongestText = 400;  // bytes of each
 
 std::string kept(std::string_view text) { return std::string(text.substr(0, kLongestText)); }
@@ -39,20 +40,123 @@ std::optional<std::string> json_string(std::string_view line, std::string_view k
   return kept(text->get<std::string>());
 }
 
+/// "15.6 GiB", taken away from `text` with what separates it from the next.
+std::optional<std::uint64_t> take_size(std::string_view& text) {
+  const auto end = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::uint64_t tenths = 0;
+  bool point = false;
+  for (const char c : text.substr(0, end)) {
+    if (c == '.') {
+      point = true;
+      continue;
+    }
+    if (tenths > 100'000) return std::nullopt;
+    tenths = tenths * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  if (end == 0 || !text.substr(end).starts_with(' ')) return std::nullopt;
+  if (!point) tenths *= 10;
+  text.remove_prefix(end + 1);
+  for (const auto& [unit, shift] : {std::pair{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}, {"B", 0}})
+    if (text.starts_with(unit)) {
+      text.remove_prefix(std::string_view(unit).size());
+      if (text.starts_with(", ")) text.remove_prefix(2);
+      return tenths * (std::uint64_t{1} << shift) / 10;
+    }
+  return std::nullopt;
+}
+
+/// The size behind a word that the text begins with.
+std::optional<std::uint64_t> take_size(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  return take_size(text);
+}
+
 }  // namespace
+
+bool is_memory_cause(std::string_view code) { return code.starts_with("K024"); }
+
+bool PrintedAccount::line(std::string_view text) {
+  if (text.starts_with("card       0")) {  // "card       0000:03:00.0, 8086:e223, xe"
+    std::string_view rest = text.substr(11);
+    const auto comma = rest.find(", "), last = rest.rfind(", ");
+    if (comma == rest.npos || last == comma || account_.cards.size() == kMostRows) return false;
+    MemoryCard card;
+    card.address = kept(rest.substr(0, comma));
+    card.driver = kept(rest.substr(last + 2));
+    account_.cards.push_back(std::move(card));
+    inside_ = Inside::card;
+    return true;
+  }
+  if (text.starts_with("host       ")) {
+    std::string_view rest = text.substr(11);
+    const auto total = take_size(rest), available = take_size(rest, "available ");
+    if (!total || !available) return false;
+    account_.host.total = *total;
+    account_.host.available = *available;
+    found_ = true;
+    inside_ = Inside::host;
+    return true;
+  }
+  if (inside_ == Inside::nothing) return false;
+  if (text.starts_with("process    ")) {
+    inside_ = Inside::process;
+    return true;
+  }
+  if (inside_ == Inside::card && text.starts_with("  memory   ")) {
+    std::string_view rest = text.substr(11);
+    account_.cards.back().total = take_size(rest);
+    account_.cards.back().free = take_size(rest, "free ");
+    return true;
+  }
+  if (inside_ == Inside::host && text.starts_with("  swap     ")) {
+    std::string_view rest = text.substr(11);
+    account_.host.swap_total = take_size(rest).value_or(0);
+    account_.host.swap_free = take_size(rest, "free ").value_or(0);
+    return true;
+  }
+  if (inside_ == Inside::process && text.starts_with("  group    ")) {  // "PATH: 8.8 GiB, left 7.8 GiB"
+    const auto colon = text.rfind(": ");
+    std::string_view rest = text.substr(colon == text.npos ? text.size() : colon + 2);
+    const auto limit = take_size(rest), left = take_size(rest, "left ");
+    if (!limit || !left || account_.groups.size() == kMostRows) return false;
+    MemoryGroup group;
+    group.path = kept(text.substr(11, colon - 11));
+    group.limit = *limit;
+    group.used = *limit - std::min(*limit, *left);
+    account_.groups.push_back(std::move(group));
+    return true;
+  }
+  return false;
+}
 
 bool OwnMessages::line(std::string_view text, std::uint64_t number) {
   return text_line(text, number) || json_line(text, number);
 }
 
 void OwnMessages::start(std::string code, Severity severity, std::string message, std::uint64_t number) {
-  ours_ = !found_ || (found_->severity == Severity::warning && severity == Severity::error);
+  ours_ = kept_.size() < kMostKept && std::ranges::none_of(kept_, [&](const LoggedDiagnostic& each) {
+            return each.severity == severity && is_memory_cause(each.code) == is_memory_cause(code);
+          });
   inside_ = true;
   left_ = kMostLines;
-  if (ours_) found_ = {number, severity, std::move(code), std::move(message), {}, {}, {}};
+  if (ours_) kept_.push_back({number, severity, std::move(code), std::move(message), {}, {}, {}});
 }
 
-LoggedDiagnostic* OwnMessages::open() { return ours_ ? &*found_ : nullptr; }
+LoggedDiagnostic* OwnMessages::open() { return ours_ ? &kept_.back() : nullptr; }
+
+const LoggedDiagnostic* OwnMessages::found() const {
+  const auto first = std::ranges::min_element(
+      kept_, {}, [](const LoggedDiagnostic& each) { return std::pair(each.severity, each.line); });
+  return first == kept_.end() ? nullptr : &*first;
+}
+
+const LoggedDiagnostic* OwnMessages::memory_cause() const {
+  const LoggedDiagnostic* best = nullptr;
+  for (const LoggedDiagnostic& each : kept_)
+    if (is_memory_cause(each.code) && (!best || each.severity < best->severity)) best = &each;
+  return best;
+}
 
 bool OwnMessages::text_line(std::string_view text, std::uint64_t number) {
   for (const Severity severity : {Severity::error, Severity::warning}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds Kiln's own diagnostics in a log, as text and as JSON.
+// Finds Kiln's own diagnostics in a log, as text and as JSON, and what `kiln memory` shows.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kiln/diagnostic.hpp"
+#include "kiln/memory_account.hpp"
 
 namespace kiln::detail {
 
@@ -23,12 +24,19 @@ struct LoggedDiagnostic {
   std::vector<std::string> help;
 };
 
-/// Takes lines, and keeps the first error, or else the first warning. One thread at a time.
+/// K0240 to K0249: a cause that numbers of memory tell.
+[[nodiscard]] bool is_memory_cause(std::string_view code);
+
+/// Takes lines, and keeps the first error and the first warning, and those of an account of memory too. One
+/// thread at a time.
 class OwnMessages {
  public:
   /// False: the line is no part of a diagnostic. `number` is its place in the log.
   bool line(std::string_view text, std::uint64_t number);
-  [[nodiscard]] const LoggedDiagnostic* found() const { return found_ ? &*found_ : nullptr; }
+  /// The first error, or else the first warning.
+  [[nodiscard]] const LoggedDiagnostic* found() const;
+  /// The same of those that are causes of an account of memory.
+  [[nodiscard]] const LoggedDiagnostic* memory_cause() const;
 
  private:
   bool text_line(std::string_view text, std::uint64_t number);
@@ -37,11 +45,26 @@ class OwnMessages {
   /// The one that further lines belong to; null: they are passed over.
   [[nodiscard]] LoggedDiagnostic* open();
 
-  std::optional<LoggedDiagnostic> found_;
+  std::vector<LoggedDiagnostic> kept_;
   bool inside_ = false;   // a diagnostic has begun,
-  bool ours_ = false;     // which is the one that is kept,
+  bool ours_ = false;     // which is the last that is kept,
   bool json_ = false;     // as JSON
   std::size_t left_ = 0;  // lines that may still belong to it
+};
+
+/// What `kiln memory` prints of a machine, as far as the causes need it. Sizes are those that were printed,
+/// of three digits. One thread at a time.
+class PrintedAccount {
+ public:
+  /// False: the line is none of its.
+  bool line(std::string_view text);
+  /// Null: there is none in the log.
+  [[nodiscard]] const MemoryAccount* found() const { return found_ ? &account_ : nullptr; }
+
+ private:
+  MemoryAccount account_;
+  bool found_ = false;
+  enum class Inside : std::uint8_t { nothing, card, host, process } inside_ = Inside::nothing;
 };
 
 }  // namespace kiln::detail

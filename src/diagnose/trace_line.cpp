@@ -7,7 +7,8 @@
 namespace kiln::detail {
 namespace {
 
-constexpr std::size_t kLongestName = 128;  // bytes of a call or a result; what is longer is none
+constexpr std::size_t kLongestName = 128;   // bytes of a call or a result; what is longer is none
+constexpr std::size_t kLongestThread = 32;  // bytes
 
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -24,14 +25,25 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-/// "[182489164] [264 ns] rest": time, process and thread come in brackets.
-std::string_view without_brackets(std::string_view text) {
-  for (text = without_blanks(text); text.starts_with('['); text = without_blanks(text)) {
-    const auto end = text.find(']');
+/// "[182489164] <PID:7> <TID:8> [264 ns] rest": time, process and thread come in brackets.
+std::string_view without_brackets(std::string_view text, std::string_view* thread = nullptr) {
+  for (text = without_blanks(text); text.starts_with('[') || text.starts_with('<');
+       text = without_blanks(text)) {
+    const auto end = text.find(text[0] == '[' ? ']' : '>');
     if (end == text.npos) break;
+    const std::string_view inside = text.substr(1, end - 1);
+    if (thread && inside.starts_with("TID:") && inside.size() <= kLongestThread) *thread = inside;
     text.remove_prefix(end + 1);
   }
   return text;
+}
+
+/// "NAME(0xnumber)": the number where the tracer is older than the result.
+std::string_view result_in(std::string_view text) {
+  const std::string_view name = leading_name(text).substr(0, kLongestName);
+  if (name != "UNKNOWN" || !text.substr(name.size()).starts_with("(0x")) return name;
+  const std::string_view number = leading_name(text.substr(name.size() + 1)).substr(0, kLongestName);
+  return number.size() > 2 ? number : name;
 }
 
 bool is_api_call(std::string_view name) {
@@ -43,8 +55,9 @@ std::optional<TraceLine> parse_tracer(std::string_view line) {
   line = without_blanks(line);
   const bool entered = line.starts_with(">>>> ");
   if (!entered && !line.starts_with("<<<< ")) return std::nullopt;
-  line = without_brackets(line.substr(5));
-  TraceLine parsed{entered ? TraceLine::Kind::entered : TraceLine::Kind::left, leading_name(line), {}, {}};
+  TraceLine parsed{entered ? TraceLine::Kind::entered : TraceLine::Kind::left, {}, {}, {}, {}};
+  line = without_brackets(line.substr(5), &parsed.thread);
+  parsed.call = leading_name(line);
   if (!is_api_call(parsed.call)) return std::nullopt;
   line.remove_prefix(parsed.call.size());
   if (entered) {
@@ -54,7 +67,7 @@ std::optional<TraceLine> parse_tracer(std::string_view line) {
   const auto arrow = line.rfind("-> ");
   if (arrow == line.npos) return std::nullopt;
   parsed.values = without_brackets(line.substr(0, arrow));
-  parsed.result = leading_name(without_blanks(line.substr(arrow + 3))).substr(0, kLongestName);
+  parsed.result = result_in(without_blanks(line.substr(arrow + 3)));
   return parsed;
 }
 
@@ -70,7 +83,7 @@ std::optional<TraceLine> parse_validation(std::string_view line) {
   const std::string_view call = leading_name(rest);
   if (!result.starts_with("ZE_RESULT_") || !is_api_call(call) || !rest.substr(call.size()).starts_with('('))
     return std::nullopt;
-  return TraceLine{TraceLine::Kind::left, call, rest.substr(call.size() + 1), result};
+  return TraceLine{TraceLine::Kind::left, {}, call, rest.substr(call.size() + 1), result};
 }
 
 }  // namespace

@@ -14,9 +14,11 @@ struct TraceLine {
     entered,  ///< the call with its arguments
     left      ///< its result, and what it gave back
   } kind;
+  std::string_view thread;  ///< "TID:8"; empty: the tracer does not say
   std::string_view call;
   std::string_view values;  ///< "hKernel = 0x1fa33f0 argIndex = 0 …"
-  std::string_view result;  ///< the name alone, without the number; of `left`
+  /// Of `left`: the name alone, without the number; "0x1879048196" where the tracer has no name for it.
+  std::string_view result;
 };
 
 /// Nothing when the line is no such line. Pure.

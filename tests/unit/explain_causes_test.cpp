@@ -57,6 +57,24 @@ TEST_CASE("K0511 to K0527: one golden text each") {
             "xe 0000:00:02.0: [drm] *ERROR* GT0: Unsupported GuC v70.20.0! v70.29.2 or newer is required\n");
 }
 
+TEST_CASE("firmware, exchanges of handles and programs without code, as their programs print them") {
+  // The wedged device is what comes of it.
+  CHECK(
+      code_in("xe 0000:03:00.0: [drm] *ERROR* GT0: load failed: status = 0x40000056, time = 0ms\n"
+              "xe 0000:03:00.0: [drm] *ERROR* GT0: firmware production part check failure\n"
+              "xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.\n") ==
+      "K0527");
+  CHECK(code_in("[drm] *ERROR* GT0: firmware signature verification failed\n") == "K0527");
+  CHECK(code_in("|CCL_ERROR| ze_fd_manager.cpp:214 fill_device_fds: condition fds[dev_idx] > 0 failed\n") ==
+        "K0524");
+  CHECK(code_in("[GPU] Can't get property as no supported devices found or an error happened during devices "
+                "query.\n") == "K0514");
+  CHECK(code_in("No device program image found 0 (CL_SUCCESS)\n") == "K0522");
+  CHECK(code_in("CHIP warning : Missing definition for '_Z1fi'\n"
+                "zeModuleCreate failed: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE\n") == "K0510");
+  CHECK(code_in("[ERROR] Failed to initialize Level Zero runtime\n") == "K0516");
+}
+
 TEST_CASE("a program that cannot ask for free memory has a device") {
   const auto warned =
       read_log("Warning: zesInit failed [check] with code 2013265921. Sysman is unavailable.\n");
@@ -255,4 +273,53 @@ TEST_CASE("words are found together as each alone, whatever their prefixes and s
     for (char& c : line) c = static_cast<char>(c - 'a' + 'A');
     CHECK(finder.find(line) == found);
   }
+}
+
+TEST_CASE("a failure for want of memory and an account of it in one log are explained together") {
+  const std::string failed =
+      "RuntimeError: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)\n"
+      "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 19.40 GiB. GPU 0 has a total capacity of "
+      "31.40 GiB of which 31.39 GiB is free.\n";
+  const auto before = read_log(failed);
+  REQUIRE(before);
+  CHECK(before->code == "K0512");
+  REQUIRE(row(*before, "undecided"));
+  CHECK(std::ranges::any_of(
+      before->help, [](const std::string& help) { return help.starts_with("to decide: `kiln memory"); }));
+
+  // What `kiln memory` printed, without a size: the rules are asked again, with the one of the log.
+  const std::string numbers =
+      "card       0000:03:00.0, 8086:e223, xe\n  memory   31.4 GiB, free 31.4 GiB\n  window   32.0 GiB\n\n"
+      "host       15.3 GiB, available 12.0 GiB\n  swap     4.0 GiB, free 4.0 GiB\n\nprocess    4711, kiln\n"
+      "  group    /a: 64.0 GiB, left 60.0 GiB\n  locked   8.0 MiB\n";
+  check_log("K0513", failed + numbers, "account");
+  CHECK(code_in(numbers + failed) == "K0513");
+  // With room for it in the host another cause is left.
+  std::string roomy = numbers;
+  roomy.replace(roomy.find("15.3 GiB, available 12.0"), 24, "93.3 GiB, available 82.0");
+  REQUIRE(read_log(failed + roomy));
+  CHECK_FALSE(row(*read_log(failed + roomy), "`kiln memory`, K0240"));
+  CHECK(row(*read_log(failed + roomy), "undecided"));
+
+  // A cause that it printed itself.
+  const std::string held =
+      "error[K0244]: `llama-server` (process 5001234) holds 30.0 GiB of the card's 32.0 GiB\n"
+      "  = asked for: 4294967296 B\n  help: end what is not needed\n";
+  check_log("K0507", failed + held, "account");
+  const auto warned = read_log(failed + "warning" + held.substr(5));
+  REQUIRE(warned);
+  CHECK(warned->code == "K0512");  // which the amounts of the failure say
+  CHECK(row(*warned, "`kiln memory`, in the way, K0244"));
+  CHECK(warned->help.front() == "end what is not needed");
+
+  // Kiln's own refusal beside it; and a failure that has nothing to do with memory.
+  const std::string refusal =
+      "error[K0214]: the device has no memory left for an allocation\n  = asked for: 4294967296 B\n";
+  const auto refused = read_log(refusal + held);
+  REQUIRE(refused);
+  CHECK(refused->message.find("llama-server") != std::string::npos);
+  const auto hung = read_log("UR_RESULT_ERROR_DEVICE_LOST\n" + numbers);
+  REQUIRE(hung);
+  CHECK_FALSE(std::ranges::any_of(
+      hung->rows, [](const DiagnosticRow& each) { return each.label.starts_with("`kiln memory`"); }));
 }

@@ -104,6 +104,98 @@ TEST_CASE("traces: decorations, hexadecimal numbers, several kernels and threads
   CHECK_FALSE(row(*finding, "`__local` argument 1"));  // the other kernel's
 }
 
+// Forms: intel/pti-gpu, tools/{unitrace/scripts,ze_tracer}/gen_tracing_callbacks.py and unitrace/test.
+TEST_CASE("traces of unitrace and onetrace: process and thread in angle brackets, each with its own calls") {
+  const std::string allocation = "zeMemAllocDevice: hContext = 0x1 device_desc = 0x2 size = ";
+  const auto finding = read_log(">>>> [1] <PID:7> <TID:8> " + allocation +
+                                "0x40000000 alignment = 0x40 hDevice = 0x3 pptr = 0x4 (ptr = 0x0)\n"
+                                ">>>> [2] <PID:7> <TID:9> " +
+                                allocation +
+                                "0x1000 alignment = 0x40 hDevice = 0x3 pptr = 0x4 (ptr = 0x0)\n"
+                                "<<<< [3] <PID:7> <TID:8> zeMemAllocDevice [9 ns] -> "
+                                "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)\n"
+                                "<<<< [4] <PID:7> <TID:9> zeMemAllocDevice [9 ns] ptr = 0xff00 -> "
+                                "ZE_RESULT_SUCCESS(0x0)\n");
+  REQUIRE(finding);
+  CHECK(finding->code == "K0507");
+  REQUIRE(row(*finding, "size"));
+  CHECK(row(*finding, "size")->value == 0x40000000);
+  // A kernel that was made before the trace began has its name at the launch.
+  const auto launched = read_log(
+      ">>>> [1] zeKernelSetArgumentValue: hKernel = 0xb argIndex = 0x2 argSize = 0x30000 pArgValue = 0x0 "
+      "(NULL)\n"
+      "<<<< [2] zeKernelSetArgumentValue [9 ns] -> ZE_RESULT_SUCCESS(0x0)\n"
+      ">>>> [3] zeCommandListAppendLaunchKernel: hCommandList = 0x9 hKernel = 0xb (tiled(float*, int)) "
+      "pLaunchFuncArgs = 0x7 {4, 1, 1} hSignalEvent = 0x0 numWaitEvents = 0x0 phWaitEvents = 0x0\n"
+      "<<<< [4] zeCommandListAppendLaunchKernel [9 ns] -> "
+      "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)\n");
+  REQUIRE(launched);
+  CHECK(launched->code == "K0501");
+  CHECK(row(*launched, "kernel")->text == "tiled(float*, int)");
+}
+
+TEST_CASE("traces: results that the tracer has no name for, and those that are no failures") {
+  const auto unknown = [](const char* number) {
+    return code_in("<<<< [2] zeModuleCreate [9 ns] -> UNKNOWN(" + std::string(number) + ")\n");
+  };
+  CHECK(unknown("0x1879048196") == "K0504");
+  CHECK(unknown("0x70000004") == "K0504");
+  CHECK(unknown("0x2147418112").empty());  // ZE_RESULT_QUERY_TRUE
+  CHECK(unknown("0x1").empty());
+  CHECK(code_in("<<<< [2] zeEventQueryStatus [9 ns] -> ZE_RESULT_QUERY_FALSE(0x2147418113)\n").empty());
+  CHECK(code_in("<<<< [2] zeModuleCreate [9 ns] -> UNKNOWN(0x)\n") == "K0504");
+}
+
+TEST_CASE("a trace that ends inside a call, whose process died there") {
+  const std::string begun =
+      "<<<< [1] <TID:4> zeEventHostSynchronize [9 ns] -> ZE_RESULT_SUCCESS(0x0)\n"
+      ">>>> [2] <TID:4> zeEventHostSynchronize: hEvent = 0x5b28b09266d8 timeout = 0xffffffffffffffff\n";
+  check_log("K0508", begun + "Caught signal 11 (Segmentation fault: address not mapped to object)\n",
+            "inside");
+  CHECK(code_in(begun + "Segmentation fault (core dumped)\n") == "K0508");
+  CHECK(code_in(begun).empty());  // cut off, perhaps
+  CHECK(code_in(begun + "<<<< [3] <TID:4> zeEventHostSynchronize [9 ns] -> ZE_RESULT_SUCCESS(0x0)\n"
+                        "Segmentation fault (core dumped)\n")
+            .empty());
+  // Another thread's call goes on.
+  const auto other =
+      read_log(">>>> [1] <TID:5> zeInit: flags = 0x0\n" + begun +
+               "<<<< [3] <TID:5> zeInit [9 ns] -> ZE_RESULT_SUCCESS(0x0)\nSegmentation fault\n");
+  REQUIRE(other);
+  CHECK(row(*other, "inside the call")->text == "zeEventHostSynchronize");
+}
+
+TEST_CASE("unitrace's table of kernels: what the failed one has of SLM by itself") {
+  const std::string table =
+      "=== Kernel Properties ===\n\n"
+      "             Kernel, Compiled, SIMD, Number of Arguments, SLM Per Work Group, Private Memory Per "
+      "Thread, Spill Memory Per Thread, Register File Size Per Thread\n"
+      "\"tiled(float*, int)\",      JIT,   16,                   9,             131072,                      "
+      "   0,                       0,                        unknown\n"
+      "            \"empty\",      JIT,   32,                   0,                  0,                       "
+      "  "
+      "0,                       0,                            16\n\n";
+  const std::string failed =
+      ">>>> [3] zeCommandListAppendLaunchKernel: hCommandList = 0x9 hKernel = 0xb (tiled(float*, int)) "
+      "pLaunchFuncArgs = 0x7 {4, 1, 1}\n"
+      "<<<< [4] zeCommandListAppendLaunchKernel [9 ns] -> "
+      "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)\n";
+  CHECK_FALSE(read_log(table));
+  const auto finding = read_log(failed + table);
+  REQUIRE(finding);
+  CHECK(finding->code == "K0501");
+  CHECK(row(*finding, "`__local` arrays of the kernel")->value == 131072);
+  CHECK_FALSE(row(*read_log(failed), "`__local` arrays of the kernel"));
+  // Older ones have fewer columns; what is none ends the table.
+  const auto older = read_log(failed +
+                              "  Kernel, Number of Arguments, SLM Per Work Group, Private Memory Per Thread, "
+                              "Spill Memory Per Thread\n\"tiled(float*, int)\", 9, 1024, 0, 0\n");
+  REQUIRE(older);
+  CHECK(row(*older, "`__local` arrays of the kernel")->value == 1024);
+  CHECK_FALSE(row(*read_log(failed + "Kernel, SLM Per Work Group\nx\n\"tiled(float*, int)\", 1024\n"),
+                  "`__local` arrays of the kernel"));
+}
+
 TEST_CASE("the loader's validation layer names call and result in one line") {
   const auto finding = read_log(
       "[2026-01-02 03:04:05.678] [ze_loader] [error] ERROR (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY) in "
