@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # `kiln run … --advise`: alternatives that are run, refused with a reason, ranked, and true.
 import json
+import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -41,6 +43,61 @@ kernel void many(global const float* in, global float* out) {
 kernel void where(global uint* out) { out[get_global_id(0)] = get_group_id(0); }
 __attribute__((reqd_work_group_size(64, 1, 1)))
 kernel void fixed(global int* out) { out[get_global_id(0)] = 1; }
+kernel void parts(global const int* in, global int* out, global int* more) {
+  out[get_global_id(0)] = in[get_global_id(0)];
+#if TILE <= 8
+  more[get_global_id(0)] = 1;
+#endif
+}
+__attribute__((reqd_work_group_size(64, 1, 1)))
+kernel void stages(global const int* in, global const int* zeros, global int* out) {
+  local int t[64];
+  size_t l = get_local_id(0), g = get_global_id(0);
+  int zero = 0;
+#if TILE < 16
+  zero = zeros[g * 16 % 1024];
+  barrier(CLK_LOCAL_MEM_FENCE);  // there without TILE alone
+#endif
+  t[l] = in[g] + zero;
+  barrier(CLK_LOCAL_MEM_FENCE);  // needed
+  out[g] = t[63 - l];
+  barrier(CLK_LOCAL_MEM_FENCE);  // not needed
+}
+kernel void divided(global const int* in, global int* out) {
+  out[get_global_id(0)] = in[get_global_id(0)] / (int)(get_local_size(0) - 32);
+}
+'''
+
+
+def line_of(comment):
+    return next(i for i, line in enumerate(SOURCE.splitlines(), 1) if line.endswith(f'// {comment}'))
+
+
+# Sizes that the source has by itself.
+DEFAULTS = '''
+#ifndef EDGE
+#define EDGE 8
+#endif
+#ifndef SCALE
+#define SCALE 4
+#endif
+#ifndef PER_ITEM
+#define PER_ITEM (2)
+#endif
+__attribute__((reqd_work_group_size(EDGE, EDGE, 1)))
+kernel void turned(global const float* in, global float* out, uint w) {
+  local float t[EDGE][EDGE];
+  size_t lx = get_local_id(0), ly = get_local_id(1), gx = get_group_id(0) * EDGE, gy = get_group_id(1) * EDGE;
+  t[ly][lx] = in[(gy + ly) * w + gx + lx] * SCALE;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[(gx + ly) * w + gy + lx] = t[lx][ly];
+}
+kernel void many(global const float* in, global float* out) {
+  for (int k = 0; k < PER_ITEM; ++k) {
+    size_t i = k * get_global_size(0) + get_global_id(0);
+    out[i] = in[i] + SCALE;
+  }
+}
 '''
 STRIDED = ('strided', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64', '--global', '64,64',
            '--group', '64,1')
@@ -53,10 +110,10 @@ class Advise(unittest.TestCase):
         self.file = pathlib.Path(scratch.name) / 'mine.cl'
         self.file.write_text(SOURCE)
 
-    def run_it(self, kernel, *arguments, status=0, device='cpu:pvc'):
-        if not any('-DTILE' in each for each in arguments):
+    def run_it(self, kernel, *arguments, status=0, device='cpu:pvc', **environment):
+        if 'TILE' in self.file.read_text() and not any('-DTILE' in each for each in arguments):
             arguments += ('--options=-DTILE=1 -DPER_ITEM=1',)
-        done = kiln('run', f'{self.file}:{kernel}', *arguments, '--device', device, '--json')
+        done = kiln('run', f'{self.file}:{kernel}', *arguments, '--device', device, '--json', **environment)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return json.loads(done.stdout), done.stderr
 
@@ -117,6 +174,27 @@ class File(Advise):
         self.assertIn('PER_ITEM=8, 512 work-items', self.taken(advice))
         self.assertEqual(self.refused(advice)['PER_ITEM=8'], 'K0802')
 
+    def test_sizes_that_the_source_has_by_itself(self):
+        self.file.write_text(DEFAULTS)
+        # Macros are tried first.
+        turned = ('turned', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64', '--global', '64,64',
+                  '--tries', '6')
+        advice, _ = self.advice(*turned)
+        taken = self.taken(advice)
+        for edge in (2, 4, 16, 32):
+            trial = taken[f'EDGE={edge}, groups of {edge} x {edge}']
+            self.assertEqual(trial['how'], [f'--options "-DEDGE={edge}"', f'--group {edge},{edge}'])
+        macros = {name for each in advice['tried'] for name in each['change'].get('macros', {})}
+        self.assertEqual(macros, {'EDGE'})  # of another kernel, and no size
+        self.assertNotIn('other tiles', [each['what'] for each in advice['not_tried']])
+        # Those of the options are theirs.
+        advice, _ = self.advice(*turned, '--options=-DEDGE=16')
+        self.assertIn('EDGE=8, groups of 8 x 8', self.taken(advice))
+        advice, _ = self.advice('many', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--global', '2048',
+                                '--group', '64', '--tries', '10')
+        self.assertIn('PER_ITEM=4, 1024 work-items', self.taken(advice))
+        self.assertEqual({name for each in advice['tried'] for name in each['change'].get('macros', {})}, {'PER_ITEM'})
+
     def test_sub_groups_and_registers(self):
         advice, _ = self.advice(*STRIDED)
         words = ' '.join(self.taken(advice))
@@ -132,6 +210,48 @@ class File(Advise):
                          {'answer differs'})
         advice, _ = self.advice('fixed', '--arg', 'out=out:1024')
         self.assertIn('other work-groups', [each['what'] for each in advice['not_tried']])
+
+    def test_an_output_that_an_alternative_does_not_write_is_an_answer_that_differs(self):
+        advice, _ = self.advice('parts', '--arg', 'in=iota:1024', '--arg', 'out=out:1024', '--arg', 'more=out:1024',
+                                '--group', '64', '--options=-DTILE=8 -DPER_ITEM=1', '--tries', '10')
+        self.assertIn('TILE=4', self.taken(advice))
+        self.assertEqual([why for words, why in self.refused(advice).items() if words.startswith('TILE=16')],
+                         ['answer differs'] * 2)
+
+    def test_barriers_are_those_of_the_code_that_they_are_left_out_of(self):
+        advice, _ = self.advice('stages', '--arg', 'in=iota:1024', '--arg', 'zeros=zeros:1024', '--arg', 'out=out:1024',
+                                '--options=-DTILE=8 -DPER_ITEM=1')
+        barriers = {each['words'].split()[-1]: each for each in advice['tried'] if 'barrier' in each['words']}
+        self.assertTrue(all('TILE=16' in each['words'] for each in barriers.values()), barriers)
+        self.assertEqual(list(barriers), ['1', '2'])
+        self.assertEqual([each['refused'] for each in barriers.values()], ['K0803', None])
+        self.assertIn(f'line {line_of("needed")}:', barriers['1']['how'][-1])
+        self.assertIn(f'line {max(i for i, line in enumerate(SOURCE.splitlines(), 1) if line.endswith("// not needed"))}:',
+                      barriers['2']['how'][-1])
+
+    def test_without_native_code_an_alternative_cannot_be_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, 'ocloc')
+            program.write_text(f'#!/bin/sh\ncase "$*" in *large-register*) exit 1;; esac\nexec {shutil.which("ocloc")} "$@"\n')
+            program.chmod(0o755)
+            advice, _ = self.advice(*STRIDED, PATH=f'{folder}:{os.environ["PATH"]}')
+        self.assertEqual([why for words, why in self.refused(advice).items() if words.endswith('256 registers')],
+                         ['no native code'])
+
+    def test_a_fault_of_an_alternative_is_told_as_that_and_what_was_given_is_saved(self):
+        saved = self.file.parent / 'out.npy'
+        arguments = ('divided', '--arg', 'in=iota:1024', '--arg', f'out=out:1024:{saved}', '--group', '64', '--advise')
+        answer, said = self.run_it(*arguments, status=1)
+        self.assertIn('K0438', said)
+        self.assertIn('groups of 32', said)
+        self.assertIn('--advise', said)
+        self.assertEqual(answer['error']['code'], 'K0438')
+        self.assertTrue(saved.exists())
+
+    def test_a_device_that_is_lost_ends_the_search(self):
+        answer, said = self.run_it(*STRIDED, '--advise', status=5, KILN_CPU_FAULT='lost=4')
+        self.assertIn('K0220', said)
+        self.assertEqual(answer['error']['code'], 'K0220')
 
     def test_of_a_wrong_run_nothing_is_tried(self):
         advice, answer = self.advice('fixed', '--arg', 'out=out:64', '--expect', 'out=2', status=1)
@@ -163,6 +283,11 @@ class Sample(Advise):
         self.assertEqual(advice['tried'][0]['percent'], 100)
         done = kiln('run', 'matmul', '--size', '40', '--device', 'cpu:pvc', '--advise', '--json', '--tries', '5')
         self.assertIn('--slm 1024', [each['words'] for each in json.loads(done.stdout)['advice']['tried']])
+
+    def test_a_device_that_is_lost_ends_the_search(self):
+        done = kiln('run', 'saxpy', '--size', '1000', '--device', 'cpu:pvc', '--advise', '--json', KILN_CPU_FAULT='lost=4')
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertEqual(json.loads(done.stdout)['error']['code'], 'K0220')
 
     def test_usage(self):
         for arguments in (['--tries', '5'], ['--advise', '--tries', '1'], ['--advise', '--repeat', '2'],

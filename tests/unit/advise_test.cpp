@@ -10,6 +10,7 @@
 #include "kiln/target.hpp"
 #include "tool/advise/search.hpp"
 #include "tool/advise/spirv_edit.hpp"
+#include "tool/common/session.hpp"
 #include "unit/test_file.hpp"
 
 using namespace kiln;
@@ -66,7 +67,37 @@ TEST_CASE("macros that are sizes, and options with others") {
   CHECK(size_macros("-DTILE=99999999999999999999", source).empty());
   CHECK(with_macros("-DTILE=16 -D N2=8 -DTILE2=16", {{"TILE", 32}, {"N2", 4}}) ==
         "-DTILE=32 -D N2=4 -DTILE2=16");
-  CHECK(with_macros("-cl-mad-enable", {{"TILE", 32}}) == "-cl-mad-enable");
+}
+
+TEST_CASE("macros that a source gives a value where the options give none") {
+  const std::string source =
+      "#ifndef TILE // edge\n#define TILE 16 // of a tile\n#endif\n"
+      "  # if !defined( N2 )\n\t#  define  N2\t(8u)\r\n#endif\n"
+      "#if !defined COUNT\n#define COUNT 4\n#endif\n"
+      "#ifndef GUARD_H\n#define GUARD_H\n#endif\n"
+      "#ifndef MANY\n#define MANY 12\n#endif\n"
+      "#ifndef OTHER\n#define THING 16\n#endif\n"
+      "#ifndef CALL\n#define CALL(x) 16\n#endif\n"
+      "#ifndef SUM\n#define SUM 16 + 16\n#endif\n"
+      "#define PLAIN 16\n#ifndef LAST";
+  CHECK(default_macros("", source) == std::vector<Macro>{{"TILE", 16}, {"N2", 8}, {"COUNT", 4}});
+  CHECK(default_macros("-DTILE=32 -UN2 -D COUNT", source).empty());
+  CHECK(default_macros("", "").empty());
+  CHECK(with_macros("-cl-mad-enable", {{"TILE", 32}, {"N2", 4}}) == "-cl-mad-enable -DTILE=32 -DN2=4");
+  CHECK(with_macros("", {{"TILE", 32}}) == "-DTILE=32");
+}
+
+TEST_CASE("numbers that a kernel's comparisons are with") {
+  const auto spirv = read_file(std::filesystem::path(KILN_TEST_SPIRV) / "convolution.spv");
+  const auto facts = read_spirv(spirv);
+  REQUIRE(facts);
+  bool any = false;
+  for (const KernelFacts& kernel : facts->kernels) any |= !compared_numbers(spirv, kernel.name).empty();
+  CHECK(any);
+  CHECK(compared_numbers(spirv, "none").empty());
+  CHECK(compared_numbers({}, "none").empty());
+  for (std::size_t size = 0; size < spirv.size(); size += 41)
+    static_cast<void>(compared_numbers(std::span(spirv.data(), size), facts->kernels.front().name));
 }
 
 TEST_CASE("a tile goes with the group, with SLM, or with the work of each work-item") {
@@ -133,6 +164,37 @@ TEST_CASE("what is refused as it was given has no alternatives, and an error end
   CHECK(failed.error().code() == ZE_RESULT_ERROR_DEVICE_LOST);
 }
 
+TEST_CASE("what a shape or a build is refused for is told in its row, and all else ends the runs") {
+  const auto error = [](ze_result_t code, const char* diagnostic) {
+    return Error(code, "zeCommandListAppendLaunchKernel", Diagnostic{diagnostic, "", {}, {}});
+  };
+  CHECK(is_refusal(error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "K0101")));
+  CHECK(is_refusal(error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "K0203")));
+  CHECK(is_refusal(error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "K0406")));
+  CHECK_FALSE(is_refusal(error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "K0220")));  // a lost device, on a list
+  CHECK_FALSE(is_refusal(error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "K0214")));
+  CHECK_FALSE(is_refusal(error(ZE_RESULT_ERROR_UNKNOWN, "K0423")));
+  CHECK_FALSE(is_refusal(error(ZE_RESULT_ERROR_DEVICE_LOST, "K0203")));
+  CHECK_FALSE(is_refusal(error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "K0213")));
+  CHECK_FALSE(is_refusal(Error(ZE_RESULT_ERROR_DEVICE_LOST, "zeEventHostSynchronize")));
+}
+
+TEST_CASE("barriers that are left out are those of the best so far") {
+  AdviseSpace space;
+  space.macros = {{"TILE", 8}};
+  std::vector<std::string> ran;
+  const auto advice = search(space, 100, [&](const Alternative& what) -> Result<Trial> {
+    ran.push_back(words_of(what));
+    const bool is_best = std::ranges::find(what.macros, Macro{"TILE", 16}) != what.macros.end();
+    Trial trial = costing(is_best ? 10 : 20);
+    trial.barriers = is_best ? 2 : 1;
+    return trial;
+  });
+  REQUIRE(advice);
+  CHECK(ran.back() == "TILE=16, without barrier 2");
+  CHECK(std::ranges::count_if(ran, [](const std::string& each) { return each.ends_with("barrier 1"); }) == 1);
+}
+
 TEST_CASE("SLM goes with the group where the kernel does not take it otherwise") {
   AdviseSpace space;
   space.items = {1024};
@@ -183,6 +245,18 @@ TEST_CASE("the cost is what is counted, and more where hardware threads have no 
   const CountedCost wide = cost_of(counters, 256, 0, NativeUse{facts, limits});
   CHECK(wide.threads_percent == 50);
   CHECK(wide.total() == 528 * 1.5);
+}
+
+TEST_CASE("a hardware thread whose lanes are not all work arrives at a barrier as others do") {
+  Counters counters;
+  counters.sub_group_size = 16;
+  counters.launches = 2;
+  counters.groups = 2 * 100;
+  counters.work_items = counters.groups * 24;
+  counters.barriers = counters.work_items * 3;
+  CHECK(cost_of(counters, 24, 0, std::nullopt).barriers == 100 * 3 * 2);
+  counters.barriers = 0;
+  CHECK(cost_of(counters, 24, 0, std::nullopt).barriers == 0);
 }
 
 TEST_CASE("SPIR-V with another sub-group size, and with a barrier less") {

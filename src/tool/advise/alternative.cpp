@@ -67,6 +67,45 @@ std::vector<Definition> definitions_in(const std::string& flags) {
   return all;
 }
 
+bool is_size(std::uint64_t value) {
+  return value >= 2 && value <= kLargestMacro && (value & (value - 1)) == 0;
+}
+
+/// The words of a line of the preprocessor: "#", "ifndef", "TILE"; without comments that end it.
+std::vector<std::string_view> directive_words(std::string_view line) {
+  line = line.substr(0, std::min(line.find("//"), line.find("/*")));
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < line.size();) {
+    std::size_t end = at + 1;
+    if (is_word(line[at]))
+      while (end < line.size() && is_word(line[end])) ++end;
+    if (line[at] != ' ' && line[at] != '\t' && line[at] != '\r') words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// The name of `#ifndef NAME` and `#if !defined(NAME)`; empty: the line is another.
+std::string_view name_if_undefined(std::vector<std::string_view> words) {
+  std::erase_if(words, [](std::string_view each) { return each == "(" || each == ")"; });
+  using Words = std::vector<std::string_view>;
+  for (const Words& begin : {Words{"#", "ifndef"}, Words{"#", "if", "!", "defined"}})
+    if (words.size() == begin.size() + 1 && std::equal(begin.begin(), begin.end(), words.begin()))
+      return words.back();
+  return {};
+}
+
+/// The value of `#define NAME 16`, `(16)` or `16u`.
+std::optional<std::uint64_t> defined_value(std::vector<std::string_view> words, std::string_view name) {
+  if (words.size() == 6 && words[3] == "(" && words[5] == ")")
+    words = {words[0], words[1], words[2], words[4]};
+  if (words.size() != 4 || words[0] != "#" || words[1] != "define" || words[2] != name) return std::nullopt;
+  std::string_view digits = words[3];
+  while (digits.size() > 1 && std::string_view("uUlL").find(digits.back()) != std::string_view::npos)
+    digits.remove_suffix(1);
+  return detail::parse_digits(digits);
+}
+
 }  // namespace
 
 std::vector<Extent> group_shapes(const Extent& items, const Extent& given, std::uint64_t most) {
@@ -92,12 +131,28 @@ std::vector<Extent> group_shapes(const Extent& items, const Extent& given, std::
   return shapes;
 }
 
+std::vector<Macro> default_macros(const std::string& flags, const std::string& source) {
+  std::vector<Macro> macros;
+  std::string_view rest = source, name;
+  while (!rest.empty()) {
+    const auto end = rest.find('\n');
+    const auto words = directive_words(rest.substr(0, end));
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    const auto value = defined_value(words, name);
+    const std::string known(name);
+    if (value && is_size(*value) && !has_word(flags, known) && !has_word(flags, "D" + known) &&
+        !has_word(flags, "U" + known))
+      macros.push_back({known, *value});
+    name = name_if_undefined(words);
+  }
+  return macros;
+}
+
 std::vector<Macro> size_macros(const std::string& flags, const std::string& source) {
   std::vector<Macro> macros;
   for (Definition& each : definitions_in(flags)) {
-    const std::uint64_t value = each.macro.value;
-    const bool is_size = value >= 2 && value <= kLargestMacro && (value & (value - 1)) == 0;
-    if (is_size && has_word(source, each.macro.name)) macros.push_back(std::move(each.macro));
+    if (is_size(each.macro.value) && has_word(source, each.macro.name))
+      macros.push_back(std::move(each.macro));
   }
   return macros;
 }
@@ -108,6 +163,9 @@ std::string with_macros(const std::string& flags, const std::vector<Macro>& macr
   for (auto each = all.rbegin(); each != all.rend(); ++each)  // those before keep their places
     for (const Macro& macro : macros)
       if (macro.name == each->macro.name) changed.replace(each->at, each->size, std::to_string(macro.value));
+  for (const Macro& macro : macros)
+    if (std::ranges::none_of(all, [&](const Definition& each) { return each.macro.name == macro.name; }))
+      changed += (changed.empty() ? "-D" : " -D") + macro.name + "=" + std::to_string(macro.value);
   return changed;
 }
 

@@ -40,7 +40,11 @@ struct Alternative {
 /// Macros of `flags` whose value is a power of two from 2 on and whose name `source` has. Pure.
 [[nodiscard]] std::vector<Macro> size_macros(const std::string& flags, const std::string& source);
 
-/// `flags` with these macros' values in place of those there. Pure.
+/// Those that `source` itself defines so where `flags` do not name them: `#ifndef NAME`, `#define NAME 16`.
+/// What is inactive is not told from what is not. Pure.
+[[nodiscard]] std::vector<Macro> default_macros(const std::string& flags, const std::string& source);
+
+/// `flags` with these macros' values in place of those there, or behind them. Pure.
 [[nodiscard]] std::string with_macros(const std::string& flags, const std::vector<Macro>& macros);
 
 /// Another value of a macro, in the ways that it may go with the launch: dimensions of the group that are the

@@ -29,7 +29,10 @@ CountedCost cost_of(const Counters& counters, std::uint64_t group_size, std::uin
   }
   cost.lines /= launches;
   cost.turns /= launches;
-  cost.barriers = (counters.barriers / launches + lanes - 1) / lanes;
+  // Work-items arrive; of a group that does not fill its last hardware thread that one arrives all the same.
+  const std::uint64_t items = std::max<std::uint64_t>(group_size, 1),
+                      threads_a_group = (items + lanes - 1) / lanes;
+  cost.barriers = (counters.barriers / launches * threads_a_group + items - 1) / items;
   if (!native) return cost;
   cost.occupancy = occupancy(native->facts, native->limits, group_size, slm);
   if (const std::uint32_t most = threads_per_core(native->limits, 128); cost.occupancy->threads_per_core > 0)

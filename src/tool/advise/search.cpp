@@ -125,7 +125,8 @@ class Search {
 
   Result<void> barriers() {
     const Alternative from = best();
-    for (std::uint32_t i = 0; i < space_.barriers; ++i) {
+    const std::uint32_t count = advice_.trials[advice_.best].barriers;  // macros may have changed it
+    for (std::uint32_t i = 0; i < count; ++i) {
       Alternative each = from;
       each.barrier = i;
       KILN_TRY(attempt(each));

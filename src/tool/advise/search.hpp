@@ -20,7 +20,6 @@ struct AdviseSpace {
   std::vector<std::uint64_t> slm{};              ///< other bytes of a sample
   std::vector<std::uint32_t> sub_group_sizes{};  ///< others
   bool registers = false;                        ///< 256 too
-  std::uint32_t barriers = 0;                    ///< each is left out once
 };
 
 /// One of them, and what came of it.
@@ -29,6 +28,7 @@ struct Trial {
   std::string refused{};  ///< why it is no alternative, such as "K0102" or "answer differs"; empty: it is one
   CountedCost cost{};
   std::vector<std::string> how{};  ///< what to change to get it
+  std::uint32_t barriers = 0;      ///< that its code has and could do without: each is left out once
 };
 
 struct NotTried {

@@ -103,6 +103,29 @@ std::vector<std::byte> with_sub_group_size(std::span<const std::byte> spirv, std
   return bytes_of(words);
 }
 
+std::vector<std::uint64_t> compared_numbers(std::span<const std::byte> spirv, std::string_view kernel) {
+  const std::vector<std::uint32_t> words = words_of(spirv);
+  const std::vector<OneInstruction> all = instructions_of(words);
+  const std::uint32_t entry = entry_of(words, all, kernel);
+  std::vector<std::uint64_t> numbers;
+  if (entry == 0) return numbers;
+  const std::set<std::uint32_t> functions = functions_of(words, all, entry);
+  std::map<std::uint32_t, std::uint64_t> constants;  // by id
+  bool is_inside = false;
+  for (const OneInstruction& each : all) {
+    if (each.opcode == spv::OpConstant && (each.size == 4 || each.size == 5))
+      constants[words[each.at + 2]] =
+          words[each.at + 3] | (each.size == 5 ? std::uint64_t{words[each.at + 4]} << 32 : 0);
+    if (each.opcode == spv::OpFunction && each.size == 5) is_inside = functions.contains(words[each.at + 2]);
+    if (!is_inside || each.opcode < spv::OpIEqual || each.opcode > spv::OpSLessThanEqual || each.size != 5)
+      continue;
+    for (const std::size_t operand : {each.at + 3, each.at + 4})
+      if (const auto found = constants.find(words[operand]); found != constants.end())
+        numbers.push_back(found->second);
+  }
+  return numbers;
+}
+
 std::vector<SlmBarrier> slm_barriers(std::span<const std::byte> spirv, std::string_view kernel) {
   const std::vector<std::uint32_t> words = words_of(spirv);
   const std::vector<OneInstruction> all = instructions_of(words);

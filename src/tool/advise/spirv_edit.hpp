@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SPIR-V changed in one place: another sub-group size, or a barrier less.
+// SPIR-V changed in one place: another sub-group size, or a barrier less; and what tells of its sizes.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,11 @@ namespace kiln::tool {
 /// such kernel, or the module is damaged. Pure.
 [[nodiscard]] std::vector<std::byte> with_sub_group_size(std::span<const std::byte> spirv,
                                                          std::string_view kernel, std::uint32_t size);
+
+/// The whole numbers that comparisons of the kernel and the functions that it calls are with, in the order of
+/// the code: the ends of its loops are among them. Pure.
+[[nodiscard]] std::vector<std::uint64_t> compared_numbers(std::span<const std::byte> spirv,
+                                                          std::string_view kernel);
 
 /// A barrier of the work-group that orders SLM alone, in the kernel or a function that it calls.
 struct SlmBarrier {

@@ -2,6 +2,7 @@
 // Device choice and error reports of the command.
 #include "tool/common/session.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,6 +23,18 @@ int exit_code(const Error& error) {
   if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;
   if (code.starts_with("K03")) return kNoDevice;
   return kDriverError;
+}
+
+bool is_refusal(const Error& error) {
+  if (!error.diagnostic() || error.code() == ZE_RESULT_ERROR_DEVICE_LOST ||
+      error.code() == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+    return false;
+  // Beside those of the check: modules and kernels that are not built, launches that the driver refuses,
+  // choices of a sample, code that ocloc does not take, and numbers of work-items.
+  constexpr std::string_view kRefusals[] = {"K0203", "K0210", "K0211", "K0212", "K0213", "K0219",
+                                            "K0227", "K0401", "K0406", "K0430", "K0431"};
+  const std::string_view code = error.diagnostic()->code;
+  return code.starts_with("K01") || std::ranges::find(kRefusals, code) != std::end(kRefusals);
 }
 
 Diagnostic in_options(Diagnostic diagnostic) {

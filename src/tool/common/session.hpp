@@ -20,6 +20,10 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 /// The exit code for an error: refused by the check, no device, bad usage, or the driver.
 [[nodiscard]] int exit_code(const Error& error);
 
+/// Does the error say that the kernel or the device does not take a shape, a size or a build? Of several runs
+/// such a one is a row with the code; whatever else happens, such as a lost device, ends them all. Pure.
+[[nodiscard]] bool is_refusal(const Error& error);
+
 /// The library's diagnostic, with the options of the command where it names members of BakeOptions. Pure.
 [[nodiscard]] Diagnostic in_options(Diagnostic diagnostic);
 

@@ -265,12 +265,19 @@ Error written_behind(const std::string& kernel, const std::string& buffer, std::
                  "`--device cpu --check-memory` names the line of the kernel, and sees reads too"}});
 }
 
-Error faulted_kernel(const std::string& kernel, bool of_memory) {
+Error faulted_kernel(const std::string& kernel, bool of_memory, const std::string& alternative) {
+  const std::string fault = of_memory ? "uses an address where there is no memory"
+                                      : "divides an integer by zero, or the smallest one by -1";
+  if (!alternative.empty())
+    return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
+                 {"K0438",
+                  "kernel `" + kernel + "` " + fault + ", with " + alternative + ", which --advise tried",
+                  {},
+                  {"as it was given it ran to its end: run it without --advise",
+                   "--tries N ends the search earlier: what was tried until then is shown"}});
   return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
                {"K0438",
-                "kernel `" + kernel + "` " +
-                    (of_memory ? "uses an address where there is no memory"
-                               : "divides an integer by zero, or the smallest one by -1"),
+                "kernel `" + kernel + "` " + fault,
                 {},
                 {of_memory ? "run it with --check-memory: it names the access and its line, and goes on"
                            : "look for a divisor that can be 0, or -1: on a GPU the result is any number"}});

@@ -2,15 +2,12 @@
 // What `--advise` tried, by cost.
 #include <algorithm>
 
+#include "tool/advise/search.hpp"
 #include "tool/report/html.hpp"
 #include "tool/report/report.hpp"
 
 namespace kiln::tool {
 namespace {
-
-std::uint64_t cost_in(const Json& trial) {
-  return trial["refused"].is_null() ? trial["cost"].get<std::uint64_t>() : UINT64_MAX;
-}
 
 std::string threads_cell(const Json& trial) {
   const Json* occupancy = trial.find("occupancy");
@@ -26,14 +23,11 @@ std::string advice_section(const Json& run) {
   if (!advice) return {};
   const Json& tried = (*advice)["tried"];
   std::string html = "<section id=\"advice\"><h2>What was tried</h2>\n";
-  std::vector<std::size_t> order(tried.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return cost_in(tried[i]); });
   std::uint64_t most = 1;
   for (const Json& each : tried)
     if (each["refused"].is_null()) most = std::max(most, each["cost"].get<std::uint64_t>());
   std::vector<std::vector<std::string>> rows, refused;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : by_cost(*advice)) {
     const Json& each = tried[i];
     const std::string words = shown_text(each["words"].get<std::string>());
     if (!each["refused"].is_null()) {

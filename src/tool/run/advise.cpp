@@ -38,10 +38,18 @@ Advice no_advice() {
   return Advice{.not_tried = {{"alternatives", "what was given is wrong: mend what was found first"}}};
 }
 
-bool may_have_more_registers(const std::optional<NativeUse>& native, const std::string& flags) {
-  if (!native || native->facts.grf_count != 128 || native->limits.generation == Generation::gen12lp)
-    return false;
-  return flags.find("register-file") == flags.npos && flags.find("GRF") == flags.npos;
+bool may_have_more_registers(const std::optional<NativeUse>& native, const std::string& flags,
+                             std::vector<NotTried>& not_tried) {
+  const char* why = nullptr;
+  if (!native)
+    why = "there is no native code for the product that the device stands for";
+  else if (native->limits.generation == Generation::gen12lp)
+    why = "the product has one number of them";
+  else if (native->facts.grf_count != 128 || flags.find("register-file") != flags.npos ||
+           flags.find("GRF") != flags.npos)
+    why = "their number is chosen already";
+  if (why) not_tried.push_back({"256 registers", why});
+  return !why;
 }
 
 void add_how(const Alternative& what, std::vector<std::string>& how) {
@@ -51,9 +59,10 @@ void add_how(const Alternative& what, std::vector<std::string>& how) {
   if (what.large_registers) how.push_back(std::string("build native code with ") + kLargeRegisters);
 }
 
-std::string refusal_of(const std::optional<NativeUse>& native, const Target* target,
-                       const KernelRequest& request) {
-  if (!native || !target) return {};
+std::string refusal_of(const std::optional<NativeUse>& given, const std::optional<NativeUse>& native,
+                       const Target* target, const KernelRequest& request) {
+  if (!given || !target) return {};
+  if (!native) return "no native code";
   for (const Diagnostic& each : check_kernel(native->facts, target_limits(*target), request))
     if (each.severity == Severity::error) return each.code;
   return {};

@@ -45,15 +45,20 @@ class NativeCodes {
 };
 
 inline constexpr const char* kLargeRegisters = "-ze-opt-large-register-file";
+inline constexpr std::size_t kExpectedTrials = 10;  ///< for the count on a terminal, until there are more
 
 /// Sub-group sizes that the device takes other than `own`. Pure.
 [[nodiscard]] std::vector<std::uint32_t> other_sub_groups(const OpenDevice& device, std::uint32_t own);
-/// May the code be built with 256 registers instead? Pure.
-[[nodiscard]] bool may_have_more_registers(const std::optional<NativeUse>& native, const std::string& flags);
+/// May the code be built with 256 registers instead? Where not, `not_tried` says why. Pure.
+[[nodiscard]] bool may_have_more_registers(const std::optional<NativeUse>& native, const std::string& flags,
+                                           std::vector<NotTried>& not_tried);
 /// What to change for that sub-group size, or for more registers.
 void add_how(const Alternative& what, std::vector<std::string>& how);
-/// Code of the first reason for which the product does not take it; empty: it does. Pure.
-[[nodiscard]] std::string refusal_of(const std::optional<NativeUse>& native, const Target* target,
+/// Why the product does not take an alternative: the code of the first reason, or that ocloc makes no native
+/// code of it where it did of what was given, whose cost has parts that this one's would lack. Empty: it
+/// does. Pure.
+[[nodiscard]] std::string refusal_of(const std::optional<NativeUse>& given,
+                                     const std::optional<NativeUse>& native, const Target* target,
                                      const KernelRequest& request);
 /// Of a run that was wrong, or has defects: those come first.
 [[nodiscard]] Advice no_advice();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Alternatives to the run of a kernel file.
 #include <algorithm>
+#include <map>
 
 #include "tool/advise/spirv_edit.hpp"
 #include "tool/common/progress.hpp"
@@ -11,28 +12,26 @@
 namespace kiln::tool {
 namespace {
 
-constexpr std::size_t kExpectedTrials = 10;  // for the count on a terminal, until there are more
+constexpr std::size_t kMostDefaults = 8;  // macros of the source that are looked at: each is compiled
 
 std::string extent_option(const Extent& is) {
   return std::to_string(is.x) + (is.y > 1 || is.z > 1 ? "," + std::to_string(is.y) : "") +
          (is.z > 1 ? "," + std::to_string(is.z) : "");
 }
 
-std::string code_of(const Error& error) {
-  return error.diagnostic() ? error.diagnostic()->code : result_name(error.code());
-}
-
 class FileTrials {
  public:
-  FileTrials(const OpenDevice& device, const FileRequest& request, const FileRun& given)
+  FileTrials(const OpenDevice& device, const RunOptions& options, const FileRequest& request,
+             const FileRun& given)
       : device_(device),
         request_(request),
+        is_json_(options.json),
         code_(given.code()),
         natives_(given.code().path, given.code().facts.name,
                  device.properties.ip_version ? find_target(*device.properties.ip_version) : nullptr),
         wanted_(given.results()) {}
 
-  AdviseSpace space(const FileRun& given, std::vector<NotTried>& not_tried);
+  Result<AdviseSpace> space(const FileRun& given, std::vector<NotTried>& not_tried);
   Result<Trial> run(const Alternative& what);
   [[nodiscard]] std::string product() const { return native_ ? std::string(natives_.target()->name) : ""; }
   [[nodiscard]] std::string basis() const { return basis_of(natives_, native_); }
@@ -41,22 +40,28 @@ class FileTrials {
   struct Code {
     KernelCode code;
     std::string flags, key;
+    std::uint32_t barriers = 0;              // of those that order SLM alone, before one is left out
+    std::optional<SlmBarrier> without = {};  // that one
   };
-  Result<Code> changed_code(const Alternative& what) const;
+  Result<const KernelCode*> compiled(const std::string& flags);
+  Result<bool> sets_a_size(const Macro& macro);
+  Result<Code> changed_code(const Alternative& what);
   Result<FileRequest> changed_request(const Alternative& what, const Code& code) const;
   Result<void> load(const Alternative& what, Trial& trial);
-  [[nodiscard]] std::vector<std::string> how_of(const Alternative& what, const FileRequest& request) const;
+  [[nodiscard]] static std::vector<std::string> how_of(const Alternative& what, const Code& code,
+                                                       const FileRequest& request);
   [[nodiscard]] bool answers_agree() const;
 
   const OpenDevice& device_;
   const FileRequest& request_;
+  const bool is_json_;
   const KernelCode code_;
+  std::map<std::string, KernelCode> compiled_;  // by its options, where they differ
   NativeCodes natives_;
   const std::vector<BufferResult> wanted_;
   Extent items_{}, group_{};
   std::uint32_t width_ = 0;  // of sub-groups as the product has them; 0: as the device does
   std::optional<NativeUse> native_;
-  std::vector<SlmBarrier> barriers_;
   std::unique_ptr<FileRun> loaded_;
   std::string loaded_key_;
   FileRequest loaded_request_{};
@@ -74,7 +79,49 @@ std::optional<Extent> items_of(const LaunchShape& shape) {
                 static_cast<std::uint32_t>(items[2])};
 }
 
-AdviseSpace FileTrials::space(const FileRun& given, std::vector<NotTried>& not_tried) {
+/// What a kernel says of the sizes of its groups, tiles and loops.
+struct KernelSizes {
+  std::array<std::uint32_t, 3> group;
+  std::uint64_t slm;
+  std::vector<std::uint64_t> compared;
+  friend bool operator==(const KernelSizes&, const KernelSizes&) = default;
+};
+
+KernelSizes sizes_of(const KernelCode& code) {
+  return {code.facts.required_group_size, code.facts.static_slm,
+          compared_numbers(code.spirv, code.facts.name)};
+}
+
+Result<const KernelCode*> FileTrials::compiled(const std::string& flags) {
+  if (flags == request_.flags) return &code_;
+  auto known = compiled_.find(flags);
+  if (known == compiled_.end()) {
+    const QuietErrors quiet;  // warnings were told of the given one
+    KILN_TRY(auto code, read_kernel({code_.path, code_.facts.name}, device_, flags, true));
+    known = compiled_.emplace(flags, std::move(code)).first;
+  }
+  return &known->second;
+}
+
+/// By what building with another value changes; with its own, it must be the same.
+Result<bool> FileTrials::sets_a_size(const Macro& macro) {
+  const KernelSizes given = sizes_of(code_);
+  const auto sizes = [&](std::uint64_t value) -> Result<std::optional<KernelSizes>> {
+    const auto code = compiled(with_macros(request_.flags, {{macro.name, value}}));
+    if (code) return sizes_of(**code);
+    if (!is_refusal(code.error())) return tl::unexpected(code.error());
+    return std::optional<KernelSizes>();
+  };
+  KILN_TRY(const auto same, sizes(macro.value));
+  if (same != given) return false;
+  for (const std::uint64_t value : {macro.value * 2, macro.value / 2}) {
+    KILN_TRY(const auto other, sizes(value));
+    if (other) return *other != given;
+  }
+  return false;
+}
+
+Result<AdviseSpace> FileTrials::space(const FileRun& given, std::vector<NotTried>& not_tried) {
   const auto without = [&](const char* what, const std::string& why) { not_tried.push_back({what, why}); };
   AdviseSpace space;
   group_ = given.shape().group_size;
@@ -87,9 +134,17 @@ AdviseSpace FileTrials::space(const FileRun& given, std::vector<NotTried>& not_t
   else
     space.most_group = given.kernel().limits().max_group_size;
   space.has_locals = given.slm_arguments() > 0;
-  if (!code_.source.empty()) space.macros = size_macros(request_.flags, code_.source);
+  if (!code_.source.empty()) {
+    space.macros = size_macros(request_.flags, code_.source);
+    const std::vector<Macro> defaults = default_macros(request_.flags, code_.source);
+    for (std::size_t i = 0; i < std::min(defaults.size(), kMostDefaults); ++i) {
+      KILN_TRY(const bool is_size, sets_a_size(defaults[i]));
+      if (is_size) space.macros.push_back(defaults[i]);
+    }
+  }
   if (space.macros.empty())
-    without("other tiles", "no power of two is given as -DNAME=SIZE in --options that the source names");
+    without("other tiles",
+            "neither --options (-DNAME=SIZE) nor the source (#ifndef NAME) gives a size as a power of two");
   native_ = natives_.find("", code_.spirv, request_.flags);
   if (code_.spirv.empty()) {
     without("other sub-groups", "the file has no SPIR-V");
@@ -97,21 +152,17 @@ AdviseSpace FileTrials::space(const FileRun& given, std::vector<NotTried>& not_t
     const std::uint32_t required = facts.required_sub_group_size;
     if (required == 0 && native_) width_ = native_->facts.simd_size;
     space.sub_group_sizes = other_sub_groups(device_, required ? required : width_ ? width_ : 16u);
-    barriers_ = slm_barriers(code_.spirv, code_.facts.name);
-    space.barriers = static_cast<std::uint32_t>(barriers_.size());
   }
-  space.registers = may_have_more_registers(native_, request_.flags);
-  if (!space.registers)
-    without("256 registers", !native_ ? "there is no native code for the product that the device stands for"
-                                      : "the product or the options have one number of them");
+  space.registers = may_have_more_registers(native_, request_.flags, not_tried);
   return space;
 }
 
-Result<FileTrials::Code> FileTrials::changed_code(const Alternative& what) const {
-  Code changed{code_, with_macros(request_.flags, what.macros), ""};
+Result<FileTrials::Code> FileTrials::changed_code(const Alternative& what) {
+  Code changed{code_, with_macros(request_.flags, what.macros), {}};
   changed.key = changed.flags;
   if (!what.macros.empty()) {
-    KILN_TRY(changed.code, read_kernel({code_.path, code_.facts.name}, device_, changed.flags, true));
+    KILN_TRY(const KernelCode* code, compiled(changed.flags));
+    changed.code = *code;
   }
   KernelCode& code = changed.code;
   const auto replace = [&](std::vector<std::byte> spirv) {
@@ -119,9 +170,14 @@ Result<FileTrials::Code> FileTrials::changed_code(const Alternative& what) const
     code.spirv = std::move(spirv);
     code.files = {{code.path, code.spirv}};
   };
-  if (what.barrier && *what.barrier < barriers_.size()) {
-    const auto barriers = slm_barriers(code.spirv, code.facts.name);
-    if (*what.barrier < barriers.size()) replace(without_barrier(code.spirv, barriers[*what.barrier]));
+  const auto barriers = slm_barriers(code.spirv, code.facts.name);
+  changed.barriers = static_cast<std::uint32_t>(barriers.size());
+  if (what.barrier) {
+    if (*what.barrier >= barriers.size())
+      return tl::unexpected(
+          bad_specification("the code has no barrier " + std::to_string(*what.barrier), {}));
+    changed.without = barriers[*what.barrier];
+    replace(without_barrier(code.spirv, *changed.without));
     changed.key += "\n-" + std::to_string(*what.barrier);
   }
   const std::uint32_t width = what.sub_group_size ? what.sub_group_size : width_;
@@ -159,7 +215,8 @@ Result<void> FileTrials::load(const Alternative& what, Trial& trial) {
   KILN_TRY(auto request, changed_request(what, code));
   const std::string key =
       code.key + "\n" + std::to_string(what.local_times) + "/" + std::to_string(what.local_divided);
-  trial.how = how_of(what, request);
+  trial.how = how_of(what, code, request);
+  trial.barriers = code.barriers;
   const bool is_plain = what.macros.empty() && !what.barrier && !what.sub_group_size && !what.large_registers;
   loaded_native_ =
       is_plain ? native_
@@ -173,7 +230,8 @@ Result<void> FileTrials::load(const Alternative& what, Trial& trial) {
   return {};
 }
 
-std::vector<std::string> FileTrials::how_of(const Alternative& what, const FileRequest& request) const {
+std::vector<std::string> FileTrials::how_of(const Alternative& what, const Code& code,
+                                            const FileRequest& request) {
   std::vector<std::string> how;
   if (!what.macros.empty()) how.push_back("--options \"" + request.flags + "\"");
   if (what.global) how.push_back("--global " + extent_option(*what.global));
@@ -183,8 +241,8 @@ std::vector<std::string> FileTrials::how_of(const Alternative& what, const FileR
       if (each.form == Specification::Form::local)
         how.push_back("--local " + each.argument + "=" + std::to_string(each.count()));
   add_how(what, how);
-  if (what.barrier && *what.barrier < barriers_.size()) {
-    const std::uint32_t line = barriers_[*what.barrier].line;
+  if (code.without) {
+    const std::uint32_t line = code.without->line;
     how.push_back("leave out the barrier" + (line ? " in line " + std::to_string(line) : std::string()) +
                   ": no work-items of this run needed it; see whether others can");
   }
@@ -192,12 +250,12 @@ std::vector<std::string> FileTrials::how_of(const Alternative& what, const FileR
 }
 
 bool FileTrials::answers_agree() const {
-  const std::vector<BufferResult> got = loaded_->results();
-  for (std::size_t i = 0; i < got.size() && i < wanted_.size(); ++i)
-    if (got[i].is_output && (got[i].data.bytes.size() != wanted_[i].data.bytes.size() ||
-                             compare_arrays(got[i].data, wanted_[i].data, request_.tolerance).count != 0))
-      return false;
-  return got.size() == wanted_.size();
+  // All buffers: what one of the two does not write may be what the other does.
+  return std::ranges::equal(loaded_->results(), wanted_,
+                            [&](const BufferResult& is, const BufferResult& was) {
+                              return is.place == was.place && is.data.bytes.size() == was.data.bytes.size() &&
+                                     compare_arrays(is.data, was.data, request_.tolerance).count == 0;
+                            });
 }
 
 Result<Trial> FileTrials::run(const Alternative& what) {
@@ -210,8 +268,9 @@ Result<Trial> FileTrials::run(const Alternative& what) {
   const bool is_given = what == Alternative();
   if (const auto ready = load(what, trial); !ready) {
     loaded_.reset();
-    if (is_given) return tl::unexpected(ready.error());
-    return refused(code_of(ready.error()) == "K0430" ? "does not divide" : code_of(ready.error()));
+    if (is_given || !is_refusal(ready.error())) return tl::unexpected(ready.error());
+    const std::string& code = ready.error().diagnostic()->code;
+    return refused(code == "K0430" ? "does not divide" : code);
   }
   FileRun& run = *loaded_;
   ShapeRequest shape{{}, what.group.value_or(group_), what.global.value_or(items_)};
@@ -220,16 +279,17 @@ Result<Trial> FileTrials::run(const Alternative& what) {
   if (!chosen) return refused("does not divide");
   KernelRequest launch{chosen->group_size, {}, chosen->groups};
   for (const Bound& each : run.arguments()) launch.local_bytes.push_back(each.local_bytes);
-  if (std::string why = refusal_of(loaded_native_, natives_.target(), launch); !why.empty() && !is_given)
+  if (std::string why = refusal_of(native_, loaded_native_, natives_.target(), launch);
+      !why.empty() && !is_given)
     return refused(std::move(why));
+  const FaultGuard guard(device_, code_.facts.name, is_json_, words_of(what));
   const auto outcome = [&] {
     const QuietErrors quiet;
     return measure(device_, run.prepare(*chosen), run.kernel(), 1);
   }();
   if (!outcome) {
-    const Diagnostic* why = outcome.error().diagnostic();
-    if (is_given || !why || !why->code.starts_with("K01")) return tl::unexpected(outcome.error());
-    return refused(why->code);
+    if (is_given || !is_refusal(outcome.error())) return tl::unexpected(outcome.error());
+    return refused(outcome.error().diagnostic()->code);
   }
   KILN_TRY(const auto counters, read_counters(device_, run.kernel().kernel()));
   if (!counters.defects.empty()) return refused(to_diagnostic(counters, counters.defects.front()).code);
@@ -245,9 +305,9 @@ Result<Advice> advise_file(const OpenDevice& device, const RunOptions& options, 
                            const FileRun& given) {
   if (!items_of(given.shape()))
     return Advice{.not_tried = {{"alternatives", "a dimension has 4294967296 work-items or more"}}};
-  FileTrials trials(device, request, given);
+  FileTrials trials(device, options, request, given);
   std::vector<NotTried> not_tried;
-  const AdviseSpace space = trials.space(given, not_tried);
+  KILN_TRY(const auto space, trials.space(given, not_tried));
   return go_through(trials, space, options.tries, std::move(not_tried));
 }
 

@@ -12,7 +12,6 @@
 namespace kiln::tool {
 namespace {
 
-constexpr std::size_t kUsualTrials = 10;             // for the count on a terminal, until there are more
 constexpr Extent kAnyItems{std::uint32_t{1} << 20};  // a sample makes groups of any power of two
 
 class SampleTrials {
@@ -39,10 +38,13 @@ class SampleTrials {
   std::vector<std::byte> spirv_;
   std::uint32_t width_ = 0;
   std::optional<NativeUse> native_, loaded_native_;
-  std::optional<std::uint32_t> loaded_width_;
-  Bundle bundle_;
-  const CheckedKernel* kernel_ = nullptr;
-  Progress progress_{kUsualTrials};
+  struct Loaded {
+    std::uint32_t width;
+    Bundle bundle;
+    const CheckedKernel* kernel;  // in the bundle
+  };
+  std::optional<Loaded> loaded_;
+  Progress progress_{kExpectedTrials};
 };
 
 Result<AdviseSpace> SampleTrials::space(const samples::Prepared& given, std::vector<NotTried>& not_tried) {
@@ -75,11 +77,7 @@ Result<AdviseSpace> SampleTrials::space(const samples::Prepared& given, std::vec
   const std::uint32_t required = kernel->required_sub_group_size;
   if (required == 0 && native_) width_ = native_->facts.simd_size;
   space.sub_group_sizes = other_sub_groups(device_, required ? required : width_ ? width_ : 16u);
-  space.registers = may_have_more_registers(native_, "");
-  if (!space.registers)
-    not_tried.push_back(
-        {"256 registers", !native_ ? "there is no native code for the product that the device stands for"
-                                   : "the product has one number of them"});
+  space.registers = may_have_more_registers(native_, "", not_tried);
   return space;
 }
 
@@ -93,14 +91,15 @@ Result<void> SampleTrials::load(const Alternative& what) {
   loaded_native_ = what.sub_group_size || what.large_registers
                        ? natives_.find(std::to_string(width) + flags, spirv, flags)
                        : native_;
-  if (loaded_width_ == width) return {};
+  if (loaded_ && loaded_->width == width) return {};
+  loaded_.reset();
   KILN_TRY(const auto settings, cache_options());
   Cache cache = Cache::open(settings);
   std::vector<KernelFile> files;
   files.push_back({std::string(sample_.family) + ".spv", std::move(spirv)});
-  KILN_TRY(bundle_, Bundle::load(device_, std::move(files), counted_build(), &cache));
-  KILN_TRY(kernel_, bundle_.kernel(sample_.kernel));
-  loaded_width_ = width;
+  KILN_TRY(auto bundle, Bundle::load(device_, std::move(files), counted_build(), &cache));
+  KILN_TRY(const auto* kernel, bundle.kernel(sample_.kernel));
+  loaded_ = Loaded{width, std::move(bundle), kernel};
   return {};
 }
 
@@ -108,9 +107,8 @@ Result<Trial> SampleTrials::run(const Alternative& what) {
   progress_.next(words_of(what).c_str());
   Trial trial;
   const auto refused = [&](const Error& error) -> Result<Trial> {
-    const Diagnostic* why = error.diagnostic();
-    if (what == Alternative() || !why) return tl::unexpected(error);
-    trial.refused = why->code;
+    if (what == Alternative() || !is_refusal(error)) return tl::unexpected(error);
+    trial.refused = error.diagnostic()->code;
     return trial;
   };
   if (what.slm) trial.how.push_back("--slm " + std::to_string(*what.slm));
@@ -122,18 +120,19 @@ Result<Trial> SampleTrials::run(const Alternative& what) {
   if (what.group) choices.group = what.group->x;
   const auto prepared = sample_.prepare(device_, choices);
   if (!prepared) return refused(prepared.error());
-  const std::uint64_t slm = kernel_->facts().static_slm + prepared->slm;
-  if (what != Alternative() && loaded_native_ && natives_.target()) {
-    KernelRequest request{prepared->shape.group_size, {}, prepared->shape.groups};
-    trial.refused = refusal_of(loaded_native_, natives_.target(), request);
+  const CheckedKernel& kernel = *loaded_->kernel;
+  const std::uint64_t slm = kernel.facts().static_slm + prepared->slm;
+  if (what != Alternative()) {
+    const KernelRequest request{prepared->shape.group_size, {}, prepared->shape.groups};
+    trial.refused = refusal_of(native_, loaded_native_, natives_.target(), request);
     if (!trial.refused.empty()) return trial;
   }
   const auto outcome = [&] {
     const QuietErrors quiet;
-    return measure(device_, *prepared, *kernel_, 1);
+    return measure(device_, *prepared, kernel, 1);
   }();
   if (!outcome) return refused(outcome.error());
-  KILN_TRY(const auto counters, read_counters(device_, kernel_->kernel()));
+  KILN_TRY(const auto counters, read_counters(device_, kernel.kernel()));
   if (!counters.defects.empty()) {
     trial.refused = to_diagnostic(counters, counters.defects.front()).code;
     return trial;

@@ -12,15 +12,6 @@ namespace {
 
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE};
 
-struct FaultWords {
-  std::string text, json;
-};
-/// Of memory, and of numbers.
-FaultWords& fault_words(bool of_memory) {
-  static FaultWords words[2];
-  return words[of_memory];
-}
-
 /// Where standard error goes to really.
 volatile std::sig_atomic_t loud_errors = STDERR_FILENO;
 
@@ -32,26 +23,29 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-void tell_fault(int signal) {
-  const FaultWords& words = fault_words(signal != SIGFPE);
-  write_all(loud_errors, words.text);
-  write_all(STDOUT_FILENO, words.json);
+}  // namespace
+
+FaultGuard::Words FaultGuard::words[2];
+
+void FaultGuard::tell(int signal) {
+  const Words& now = words[signal != SIGFPE];
+  write_all(loud_errors, now.text);
+  write_all(STDOUT_FILENO, now.json);
   _exit(kWrongAnswer);
 }
 
-}  // namespace
-
-FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool json) {
+FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool json,
+                       const std::string& alternative) {
   if (device.kind != DeviceKind::cpu) return;
   for (const bool of_memory : {false, true}) {
-    const Error error = faulted_kernel(kernel, of_memory);
-    FaultWords& words = fault_words(of_memory);
-    words.text = error.text();
-    words.json =
-        json ? Json{{"kernel", kernel}, {"ok", false}, {"error", to_json(error)}}.dump_lines() + "\n" : "";
+    const Error error = faulted_kernel(kernel, of_memory, alternative);
+    before_words_[of_memory] = std::move(words[of_memory]);
+    words[of_memory] = {
+        error.text(),
+        json ? Json{{"kernel", kernel}, {"ok", false}, {"error", to_json(error)}}.dump_lines() + "\n" : ""};
   }
   struct sigaction action {};
-  action.sa_handler = tell_fault;
+  action.sa_handler = tell;
   for (std::size_t i = 0; i < std::size(kFaults); ++i) sigaction(kFaults[i], &action, &before_[i]);
   installed_ = true;
 }
@@ -59,6 +53,7 @@ FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool
 FaultGuard::~FaultGuard() {
   for (std::size_t i = 0; installed_ && i < std::size(kFaults); ++i)
     sigaction(kFaults[i], &before_[i], nullptr);
+  for (std::size_t i = 0; installed_ && i < std::size(words); ++i) words[i] = std::move(before_words_[i]);
 }
 
 QuietErrors::QuietErrors() {

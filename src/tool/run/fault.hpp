@@ -10,15 +10,24 @@ namespace kiln::tool {
 
 /// While it lives, a fault of the process (SIGSEGV, SIGBUS, SIGFPE) is told as one of the kernel: K0438 on
 /// standard error, and as JSON on standard output where that was asked for; the exit status is that of a
-/// wrong answer. Nothing on other devices, whose kernels run elsewhere. One at a time.
+/// wrong answer. Nothing on other devices, whose kernels run elsewhere. The words of an inner one hold while
+/// it lives: `alternative` is what --advise runs in place of what was given.
 class FaultGuard {
  public:
-  FaultGuard(const OpenDevice& device, const std::string& kernel, bool json);
+  FaultGuard(const OpenDevice& device, const std::string& kernel, bool json,
+             const std::string& alternative = {});
   FaultGuard(const FaultGuard&) = delete;
   ~FaultGuard();
 
  private:
+  struct Words {
+    std::string text, json;
+  };
+  static void tell(int signal);
+  static Words words[2];  // of numbers, and of memory
+
   bool installed_ = false;
+  Words before_words_[2];
   struct sigaction before_[3]{};
 };
 

@@ -232,6 +232,9 @@ Result<int> run_kernel_file(RunOptions options) {
   if (watched) {
     KILN_TRY(report.counters, read_counters(device, run->kernel().kernel()));
   }
+  if (outcome.executed) {
+    KILN_TRY(save_results(report));
+  }
   if (options.advise) {
     const bool is_right =
         !report.overrun && report.counters->defects.empty() && differences_json(report).empty();
@@ -241,9 +244,6 @@ Result<int> run_kernel_file(RunOptions options) {
     }
   }
   if (counts || !options.report.empty()) report.facts = facts_of(report, prepared, request.flags);
-  if (outcome.executed) {
-    KILN_TRY(save_results(report));
-  }
   const Json json = file_json(report);
   if (!options.report.empty()) {
     KILN_TRY(write_report(options.report, report_page(json, report.facts)));

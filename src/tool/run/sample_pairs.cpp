@@ -201,10 +201,8 @@ Result<int> sweep_sample(const samples::Sample& sample, const RunOptions& option
     const auto outcome = prepared ? measure(device, *prepared, *loaded.kernel, options.repeat)
                                   : Result<Outcome>(tl::unexpected(prepared.error()));
     if (!outcome) {
-      const Diagnostic* why = outcome.error().diagnostic();
-      if (!why || !(why->code.starts_with("K01") || why->code == "K0401"))
-        return tl::unexpected(outcome.error());
-      swept.refused = why->code;
+      if (!is_refusal(outcome.error())) return tl::unexpected(outcome.error());
+      swept.refused = outcome.error().diagnostic()->code;
       if (!first) first = outcome.error();
       continue;
     }

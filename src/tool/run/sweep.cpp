@@ -53,9 +53,8 @@ Result<SweptSize> run_size(const OpenDevice& device, FileRun& run, const FileReq
   swept.groups = chosen->groups;
   auto outcome = measure(device, run.prepare(*chosen), run.kernel(), options.repeat);
   if (!outcome) {
-    const Diagnostic* why = outcome.error().diagnostic();
-    if (!why || !why->code.starts_with("K01")) return tl::unexpected(std::move(outcome).error());
-    swept.refused = why->code;
+    if (!is_refusal(outcome.error())) return tl::unexpected(std::move(outcome).error());
+    swept.refused = outcome.error().diagnostic()->code;
     return swept;
   }
   if (auto overrun = run.overrun()) return tl::unexpected(*std::move(overrun));
