@@ -21,7 +21,9 @@ std::string id_text(std::uint32_t value) {
   return text;
 }
 
-Json describe(const OpenDevice& open) {
+}  // namespace
+
+Json device_json(const OpenDevice& open) {
   const DeviceProperties& p = open.properties;
   const ComputeProperties& c = open.compute;
   Json json{{"kind", kind_text(open.kind)}, {"name", p.name}};
@@ -51,6 +53,8 @@ Json describe(const OpenDevice& open) {
   return json;
 }
 
+namespace {
+
 void print_text(const Json& d) {
   const auto number = [&](const char* key) { return d[key].get<std::uint64_t>(); };
   say("%s: %s\n", d["kind"].get<std::string>().c_str(), d["name"].get<std::string>().c_str());
@@ -74,7 +78,7 @@ int devices(const DevicesOptions& options) {
   int code = kNoDevice;
   const auto take = [&](Result<OpenDevice> opened, const char* kind) {
     if (opened) {
-      list.push_back(describe(*opened));
+      list.push_back(device_json(*opened));
       if (!options.json) print_text(list.back());
       code = kOk;
       return;

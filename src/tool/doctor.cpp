@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT
 // `kiln doctor`: why there is no device, or not the one expected.
-#include <algorithm>
+#include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "doctor/child.hpp"
+#include "doctor/clean.hpp"
 #include "doctor/gather.hpp"
 #include "doctor/judge.hpp"
+#include "doctor/report.hpp"
+#include "support/whole_file.hpp"
+#include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 
@@ -54,9 +67,114 @@ Json doctor_json(const Report& report) {
           {"verdict", report.verdict}};
 }
 
+/// The devices and why a kind is missing; in a child, as drivers crash where something is wrong.
+std::string devices_in_child(int seconds) {
+  return doctor::in_child(
+             [](int result) {
+               Json list = Json::array(), missing = Json::array();
+               for (const auto& [kind, name] :
+                    {std::pair{DeviceKind::gpu, "gpu"}, {DeviceKind::cpu, "cpu"}}) {
+                 const auto opened = open_device({kind, ""});
+                 if (opened) {
+                   list.push_back(device_json(*opened));
+                   continue;
+                 }
+                 // Without its rows, which name files.
+                 const auto& why = opened.error().diagnostic();
+                 missing.push_back(
+                     {{"kind", name}, {"code", why ? why->code : ""}, {"message", why ? why->message : ""}});
+               }
+               const std::string text = Json{{"devices", list}, {"missing", missing}}.dump();
+               for (std::size_t done = 0; done < text.size();) {
+                 const ssize_t count = write(result, text.data() + done, text.size() - done);
+                 if (count <= 0) return;
+                 done += static_cast<std::size_t>(count);
+               }
+             },
+             seconds)
+      .result;
+}
+
+doctor::BugReport bug_report(int seconds) {
+  doctor::Cleaner cleaner(doctor::private_words());
+  doctor::BugReport bug;
+  bug.kiln = KILN_VERSION;
+  std::ifstream release("/etc/os-release");
+  const std::string names{std::istreambuf_iterator<char>(release), {}};
+  bug.system = cleaner.text(doctor::system_name(names));
+  utsname kernel{};
+  if (uname(&kernel) == 0) bug.kernel = cleaner.text(std::string(kernel.release) + ", " + kernel.machine);
+  const doctor::Facts facts = cleaner.facts(doctor::gather(seconds));
+  bug.report = doctor::judge(facts);
+  bug.environment = facts.environment;
+  bug.left_out = cleaner.left_out();
+  bug.devices = cleaner.text(devices_in_child(seconds));
+  const MemoryAccount account = memory_account();
+  bug.memory = doctor::Cleaner::account(account);
+  for (const MemoryCard& card : account.cards) {
+    MemoryRequest request;
+    request.card = card.address;
+    for (Diagnostic& cause : memory_causes(bug.memory, request))
+      bug.memory_causes.push_back(std::move(cause));
+  }
+  if (const auto log = doctor::read_kernel_log())
+    bug.kernel_log = cleaner.kernel_log(*log);
+  else
+    bug.kernel_log_error = std::strerror(errno);
+  return bug;
+}
+
+Json bug_json(const doctor::BugReport& bug) {
+  Json environment = Json::object();
+  for (const auto& [name, value] : bug.environment) environment[name] = value;
+  return {{"kiln", bug.kiln},
+          {"system", bug.system},
+          {"kernel", bug.kernel},
+          {"doctor", doctor_json(bug.report)},
+          {"devices", Json::parse(bug.devices).value_or(Json())},
+          {"environment", environment},
+          {"variables_left_out", bug.left_out},
+          {"memory", Json::parse(kiln::to_json(bug.memory)).value()},
+          {"kernel_log", bug.kernel_log},
+          {"kernel_log_error", bug.kernel_log_error.empty() ? Json() : Json(bug.kernel_log_error)}};
+}
+
+int refuse(const DoctorOptions& options, const Error& error) {
+  complain("%s", error.text().c_str());
+  if (options.json) print({{"error", to_json(error)}});
+  return exit_code(error);
+}
+
+int write_bug_report(const DoctorOptions& options) {
+  const bool to_file = options.report != "-";
+  std::error_code ignored;
+  if (to_file && !options.force &&
+      std::filesystem::exists(std::filesystem::symlink_status(options.report, ignored)))
+    return refuse(options, usage_error("`" + options.report + "` is there already",
+                                       {"name another file, or give --force, and it is replaced"}));
+  const doctor::BugReport bug = bug_report(options.seconds);
+  const std::string json = bug_json(bug).dump_lines() + "\n";
+  const std::string text = options.json ? json : doctor::to_markdown(bug, json);
+  if (!to_file) {
+    say_exactly(stdout, text);
+    return kOk;
+  }
+  detail::WholeFile file(options.report);
+  file.write(text);
+  if (const int failed = file.finish())
+    return refuse(options, Error(ZE_RESULT_ERROR_UNKNOWN, "kiln",
+                                 {"K0410",
+                                  "report `" + options.report + "` cannot be written",
+                                  {{"reason", std::strerror(failed)}},
+                                  {"name a file on a disk with room, in a folder that may be written to"}}));
+  say("written: %s\nRead it before you share it.\n", options.report.c_str());
+  return kOk;
+}
+
 }  // namespace
 
 int doctor(const DoctorOptions& options) {
+  if (!options.report.empty()) return write_bug_report(options);
   const Report report = doctor::judge(doctor::gather(options.seconds));
   if (options.json)
     print(doctor_json(report));

@@ -23,7 +23,11 @@ constexpr const char* kDoctorFooter = R"(
 Looked at: the loader, the drivers (each started in a process of its own), the GPUs and their nodes, the compilers,
 variables and files that change behaviour, the driver's cache. `kiln explain CODE` says more of a code.
 
-Exit status: 0 a GPU is usable, 2 usage, 4 none is.)";
+--report FILE puts all of it into one file for a bug report, with devices, limits, memory and the kernel's log of the GPU,
+for people and at its end as JSON (alone with --json). Names of users, hosts, programs and private folders, command lines
+and variables that are no driver's are left out; a file that is there stays without --force.
+
+Exit status: 0 a GPU is usable or the report is written, 2 usage, 4 no GPU is usable, 5 the report cannot be written.)";
 
 constexpr const char* kExecFooter = R"(
 The program runs as it is: a layer of Kiln's stands between the Level Zero loader and the driver. What the driver refuses is
@@ -122,7 +126,16 @@ void define_doctor(CLI::App& app, Action& action) {
   add_json(*command, options->json);
   add_whole(*command, "--timeout", options->seconds, {1, 3600},
             "Seconds that each driver may take to start, else 20");
-  command->callback([&action, options] { action = [options] { return doctor(*options); }; });
+  add_text(*command, "--report", options->report, kFile,
+           "Write one file for a bug report, or - for standard output")
+      ->check(needs_a_value);
+  add_flag(*command, "--force", options->force, "With --report: also in place of a file that is there");
+  command->callback([&action, options] {
+    if (options->force && options->report.empty())
+      throw Misuse(
+          usage_error("--force goes with --report", {"name the file: kiln doctor --report FILE --force"}));
+    action = [options] { return doctor(*options); };
+  });
 }
 
 void define_memory(CLI::App& app, Action& action) {

@@ -37,6 +37,9 @@ enum Exit : int { kOk = 0, kWrongAnswer = 1, kUsage = 2, kRefused = 3, kNoDevice
 /// UTF-8 JSON, ended by a newline.
 void print(const Json& json, std::FILE* to = stdout);
 
+/// A device with its limits, as `kiln devices --json` has it.
+[[nodiscard]] Json device_json(const OpenDevice& open);
+
 struct DevicesOptions {
   bool json = false;
   std::string device;  ///< empty: all
@@ -45,7 +48,9 @@ int devices(const DevicesOptions& options);
 
 struct DoctorOptions {
   bool json = false;
-  int seconds = 20;  ///< for each library that is started
+  int seconds = 20;    ///< for each library that is started
+  std::string report;  ///< the file for a bug report, "-" for standard output; empty: none
+  bool force = false;  ///< also where there is such a file
 };
 int doctor(const DoctorOptions& options);
 
