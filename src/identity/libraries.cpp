@@ -18,9 +18,9 @@ namespace {
 // What Intel's driver opens by name; all else of its compiler these two link. A libclang or liblld that is
 // mapped besides is the application's own.
 constexpr std::string_view kCompilers[] = {"libigc", "libigdfcl"};
-// The loader's own layers pass calls on.
+// They pass calls on: the loader, its own layers, and that of `kiln exec`.
 constexpr std::string_view kNoDrivers[] = {"libze_loader", "libze_tracing_layer", "libze_validation_layer",
-                                           "libze_null"};
+                                           "libze_null", "libze_kiln_layer"};
 // They serve drivers and compilers without shaping code; in order, behind the `lib` that most begin with.
 // libm is not here: LLVM folds sin() of a constant with it.
 constexpr std::string_view kNeutral[] = {
@@ -105,10 +105,10 @@ using Libraries = std::vector<const Library*>;
 [[gnu::hot]] LibraryInputs library_inputs(std::span<const Library> mapped, const DigestOfLibrary& digest_of) {
   LibraryInputs inputs;
   const auto at_hand = std::ranges::find(mapped, true, &Library::driver);
-  const bool through_loader = at_hand != mapped.end() && begins_with_any(at_hand->name, kNoDrivers);
+  const bool passed_on = at_hand != mapped.end() && begins_with_any(at_hand->name, kNoDrivers);
   const auto is_driver = [&](const Library& library) {
-    return library.driver ? !through_loader
-                          : through_loader && library.name.starts_with("libze_") &&
+    return library.driver ? !passed_on
+                          : passed_on && library.name.starts_with("libze_") &&
                                 !begins_with_any(library.name, kNoDrivers);
   };
   Libraries shaping;

@@ -119,17 +119,17 @@ int exec(const ExecOptions& options) {
   if (access(layer.c_str(), R_OK) != 0) return fail(no_layer(layer), kFailed);
   const auto drivers = drivers_for(options.device);
   if (!drivers) return fail(drivers.error(), exit_code(drivers.error()));
-  std::string list = layer;
-  if (drivers->front() == layer)  // as the program of another `kiln exec`, whose choice stays
-    list = environment(kDrivers);
-  else
-    set("KILN_LAYER_DRIVER", drivers->front());
-  if (drivers->front() != layer)
+  // As the program of another `kiln exec`, which has asked for something, too.
+  const bool inner = drivers->front() == layer;
+  if (!inner) {
+    std::string list = layer;
     for (std::size_t i = 1; i < drivers->size(); ++i) list += "," + (*drivers)[i];
-  set(kDrivers, list);
-  set("KILN_LAYER_MODE", options.guard ? "guard" : "watch");
-  set("KILN_LAYER_VERBOSE", options.verbose ? "1" : "");
-  set("KILN_LAYER_JSON", "");
+    set(kDrivers, list);
+    set("KILN_LAYER_DRIVER", drivers->front());
+  }
+  if (!inner || options.guard) set("KILN_LAYER_MODE", options.guard ? "guard" : "watch");
+  if (!inner || options.verbose) set("KILN_LAYER_VERBOSE", options.verbose ? "1" : "");
+  if (!inner) set("KILN_LAYER_JSON", "");
   if (!options.json.empty()) {
     const auto path = emptied(options.json);
     if (!path) return fail(path.error(), kFailed);

@@ -356,6 +356,19 @@ TEST_CASE("the CPU driver needs no compiler of Intel's, and through the loader e
     CHECK_MESSAGE(all.fields.find("library." + std::string(name)), name);
   CHECK(!all.fields.find("library.libze_loader.so.1"));
 
+  // `kiln exec` before the CPU driver: a program's cache holds what it holds without.
+  for (const bool loader : {true, false}) {
+    std::vector<Library> layered{
+        {"/lib/libze_loader.so.1", "libze_loader.so.1", "21", {}, 21, false, loader},
+        {"/lib/libze_kiln_layer.so", "libze_kiln_layer.so", "23", {}, 23, false, !loader},
+        {"/lib/libze_kiln_cpu.so", "libze_kiln_cpu.so", "20", {"libLLVM-17.so.1"}, 20}};
+    const LibraryInputs behind = library_inputs(layered, no_file);
+    CHECK(behind.unknown.empty());
+    CHECK(!behind.intel);
+    CHECK(behind.fields.find("library.libze_kiln_cpu.so"));
+    CHECK(!behind.fields.find("library.libze_kiln_layer.so"));
+  }
+
   mapped.push_back({"/other/libLLVM-14.so.1", "libLLVM-14.so.1", "22", {}, 22});
   CHECK(*library_inputs(mapped, no_file).fields.find("library.libLLVM-14.so.1") == "3035 3232");
 }

@@ -10,30 +10,9 @@ import sys
 import tempfile
 import unittest
 
-KILN, RAW, KERNELS, CPU = (os.environ[name] for name in ('KILN', 'KILN_RAW', 'KILN_SPIRV', 'KILN_CPU_DRIVER'))
-GOLDEN = pathlib.Path(os.environ['KILN_GOLDEN'])
-INTEL = os.environ.get('KILN_INTEL_DRIVER') == 'yes'
-TOPOLOGIES = {'tgllp': '1x6x16', 'dg2': '8x4x16', 'pvc': '8x8x8'}
+from layer_case import CPU, GOLDEN, INTEL, KERNELS, KILN, RAW, TOPOLOGIES, capture, codes, exec_, run
 
-
-def run(*words, timeout=120, **environment):
-    clean = {name: value for name, value in os.environ.items() if name != 'LD_LIBRARY_PATH'}
-    return subprocess.run(words, env={**clean, **environment}, capture_output=True, text=True, timeout=timeout)
-
-
-def exec_(*words, **environment):
-    return run(KILN, 'exec', *words, **environment)
-
-
-def capture(product):
-    """The variables that make Intel's driver answer without a GPU: CONTRIBUTING.md."""
-    return {'NEOReadDebugKeys': '1', 'SetCommandStreamReceiver': '1', 'AUBDumpCaptureFileName': '/dev/null',
-            'ProductFamilyOverride': product, 'HardwareInfoOverride': TOPOLOGIES[product], 'UseAubStream': '0',
-            'UseBindlessMode': '0', 'UseExternalAllocatorForSshAndDsh': '0'}
-
-
-def codes(text):
-    return re.findall(r'(?m)^(?:error|warning)\[(K\d{4})\]', text)
+ODD = os.environ['KILN_ODD_DRIVER']
 
 
 class Cpu(unittest.TestCase):
@@ -63,6 +42,18 @@ class Cpu(unittest.TestCase):
         self.assertIn('K0101', codes(layered.stderr))
         inner = exec_('--', KILN, 'exec', '--', RAW, KERNELS, ZE_ENABLE_ALT_DRIVERS=CPU)
         self.assertEqual((inner.returncode, codes(inner.stderr)), (0, codes(layered.stderr)))
+
+    def test_what_an_outer_exec_was_asked_for_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, own = (pathlib.Path(folder) / name for name in ('outer.json', 'inner.json'))
+            outer = ['--device', 'cpu', '--guard', '--verbose', '--json', path, '--', KILN, 'exec']
+            told = lambda file: [json.loads(line) for line in file.read_text().splitlines()]
+            inner = exec_(*outer, '--', RAW, KERNELS, 'queue')
+            self.assertEqual([(each['code'], each['answered_by']) for each in told(path)], [('K0224', 'kiln')])
+            quiet = exec_(*outer, '--', RAW, KERNELS, 'nothing')
+            self.assertEqual(quiet.stderr, 'kiln exec: no call was refused\n')
+            exec_(*outer, '--json', own, '--', RAW, KERNELS, 'queue')
+            self.assertEqual((len(told(path)), len(told(own))), (0, 1))
 
     def test_a_product_is_handed_to_the_cpu_device(self):
         layered = exec_('--device', 'cpu:dg2', '--', RAW, KERNELS)
@@ -96,6 +87,35 @@ class Cpu(unittest.TestCase):
         told = lost.stderr[lost.stderr.index('error[K0220]'):]
         self.assertRegex(told, r"= launched last: +`tiled`, 1 x 1 x 1 groups\n")
         self.assertRegex(told, r"= before that: +`saxpy`, 4 x 1 x 1 groups\n")
+
+    def test_files_of_the_program_stay_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            refused, own = os.path.join(folder, 'refused.json'), os.path.join(folder, 'own')
+            exec_('--device', 'cpu', '--json', refused, '--', RAW, KERNELS, 'close-files', own)
+            self.assertEqual(pathlib.Path(own).read_text(), '')
+            self.assertEqual([json.loads(line)['code'] for line in pathlib.Path(refused).read_text().splitlines()],
+                             ['K0260'])
+
+    def test_a_child_has_nothing_of_its_parents_to_tell(self):
+        forked = exec_('--device', 'cpu', '--', RAW, KERNELS, 'fork')
+        self.assertIn('child: 0\n', forked.stdout)
+        self.assertEqual(re.findall(r'kiln exec: .*', forked.stderr), ['kiln exec: 1 call was refused, for 1 reason'])
+
+    def test_a_child_waits_for_no_thread_of_its_parent(self):
+        forked = exec_('--device', 'cpu', '--', RAW, KERNELS, 'forks-beside')
+        self.assertIn('children that did not come back: 0\n', forked.stdout)
+
+    def test_memory_that_runs_out_is_told_once_whatever_its_size(self):
+        layered = exec_('--device', 'cpu', '--', RAW, KERNELS, 'sizes', KILN_CPU_FAULT='memory=24M')
+        self.assertEqual(layered.stdout.count('zeMemAllocDevice: 0x70000003\n'), 19)
+        self.assertEqual(len(codes(layered.stderr)), 1)
+        self.assertIn('kiln exec: 19 calls were refused, for 1 reason\n', layered.stderr)
+
+    def test_errno_stays_as_the_driver_leaves_it(self):
+        plain = run(RAW, KERNELS, 'errno', ZE_ENABLE_ALT_DRIVERS=CPU)
+        layered = exec_('--device', 'cpu', '--', RAW, KERNELS, 'errno')
+        self.assertIn('errno as it was: 1\n', plain.stdout)
+        self.assertEqual(layered.stdout, plain.stdout)
 
     def test_a_call_of_which_nothing_more_is_known_has_the_meaning_of_its_code(self):
         layered = exec_('--device', 'cpu', '--', RAW, KERNELS, 'queue')
@@ -133,7 +153,39 @@ print('ZE_extension_driver_ddi_handles' in names, chained.flags, len(names) > 3)
 """
 
 
+REFUSED_BUILDS = r"""
+import ctypes, sys
+layer = ctypes.CDLL(sys.argv[1])
+table = (ctypes.c_void_p * 16)()
+assert layer.zeGetModuleProcAddrTable(0x10004, table) == 0
+class Description(ctypes.Structure):
+    _fields_ = [('stype', ctypes.c_uint), ('next', ctypes.c_void_p), ('format', ctypes.c_uint), ('size', ctypes.c_size_t),
+                ('code', ctypes.c_char_p), ('flags', ctypes.c_char_p), ('constants', ctypes.c_void_p)]
+source = b'kernel void k() {}'
+description = Description(0x1b, None, 3, len(source), source, b'', None)
+garbage = 0x5a5a5a5a5a5a5a50
+log, module = ctypes.c_void_p(garbage), ctypes.c_void_p(0x30)
+create = ctypes.CFUNCTYPE(ctypes.c_uint, *[ctypes.c_void_p] * 5)(table[0])
+link = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_uint, *[ctypes.c_void_p] * 2)(table[2])
+print(hex(create(0x10, 0x20, ctypes.byref(description), ctypes.byref(module), ctypes.byref(log))), log.value == garbage)
+print(hex(link(1, ctypes.byref(module), ctypes.byref(log))), log.value == garbage)
+"""
+
+
 class Layer(unittest.TestCase):
+    def test_what_stands_in_the_place_of_a_build_log_is_not_looked_at(self):
+        built = run(sys.executable, '-c', REFUSED_BUILDS, os.environ['KILN_LAYER'], KILN_LAYER_DRIVER=ODD)
+        self.assertEqual((built.returncode, built.stdout), (0, '0x7800000d True\n0x70000005 True\n'))
+        self.assertEqual(codes(built.stderr), ['K0203', 'K0260'])
+
+    def test_a_driver_that_cannot_be_asked_is_told(self):
+        for mode in ('watch', 'guard'):
+            built = run(sys.executable, '-c', REFUSED_BUILDS, os.environ['KILN_LAYER'], KILN_LAYER_DRIVER=ODD,
+                        KILN_LAYER_MODE=mode, KILN_ODD_LACKS='1')
+            self.assertEqual((built.returncode, built.stdout), (0, '0x7800000d True\n0x70000005 True\n'))
+            self.assertEqual(codes(built.stderr), ['K0306', 'K0203', 'K0260'])
+            self.assertIn('zeGetKernelProcAddrTable', built.stderr)
+
     def test_tables_inside_handles_are_not_offered(self):
         # Newer loaders call through them where the driver offers them, past the layer.
         ask = [sys.executable, '-c', TABLES_IN_HANDLES]
@@ -197,22 +249,42 @@ DANGERS = [
     (['size'], 'zeMemAllocHost: 0x70000002', 'K0225'),
     (['no-events'], 'zeEventPoolCreate: 0x78000008', 'K0223'),
 ]
+# These are not in old drivers.
+WITH_ARGUMENTS = [
+    (['arguments-over'], 'zeCommandListAppendLaunchKernelWithArguments: 0x70000003', 'K0101'),
+    (['arguments-group'], 'zeCommandListAppendLaunchKernelWithArguments: 0x78000013', 'K0102'),
+]
 
 
 class Guard(unittest.TestCase):
+    def told(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'refused.json'
+            done = exec_('--json', path, *words)
+            return done, [json.loads(line) for line in path.read_text().splitlines()]
+
     def check(self, device, dangers):
         for words, answer, code in dangers:
             with self.subTest(words=words, device=device):
-                guarded = exec_('--guard', '--device', device, '--', RAW, KERNELS, *words)
+                guarded, told = self.told('--guard', '--device', device, '--', RAW, KERNELS, *words)
                 self.assertEqual(guarded.returncode, 0, guarded.stdout)
                 self.assertIn(answer + '\n', guarded.stdout)
                 self.assertTrue(guarded.stdout.endswith('zeContextDestroy: 0x0\n'))
                 if code:
-                    self.assertIn(code, codes(guarded.stderr))
+                    self.assertIn((answer.partition(':')[0], code), [
+                        (each['call'], each['code']) for each in told if each['answered_by'] != 'driver'])
 
     def test_what_would_end_the_process_does_not_on_the_cpu_device(self):
         # It has no images, and refuses such a kernel by itself.
-        self.check('cpu', [each for each in DANGERS if each[0][0] != 'null-image'])
+        self.check('cpu', [each for each in DANGERS if each[0][0] != 'null-image'] + WITH_ARGUMENTS)
+
+    def test_arguments_that_came_with_a_launch_are_those_of_the_next(self):
+        guarded, told = self.told('--guard', '--device', 'cpu', '--', RAW, KERNELS, 'arguments-after')
+        self.assertEqual(re.findall('zeCommandListAppend.*', guarded.stdout), [
+            'zeCommandListAppendLaunchKernelWithArguments: 0x0', 'zeCommandListAppendLaunchKernel: 0x0',
+            'zeCommandListAppendLaunchKernelWithArguments: 0x70000003', 'zeCommandListAppendLaunchKernelWithArguments: 0x0',
+            'zeCommandListAppendLaunchKernel: 0x0'])
+        self.assertEqual([each['code'] for each in told], ['K0101'])
 
     @unittest.skipUnless(INTEL, "Intel's driver does not load here")
     def test_what_would_end_the_process_does_not_in_intels_driver(self):

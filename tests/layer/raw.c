@@ -2,11 +2,17 @@
 // A program that knows nothing of Kiln: calls of Level Zero, good and bad, each with its answer on a line of
 // its own. raw FOLDER_OF_KERNELS [NAME [FILE]]: without NAME what every driver survives, with NAME one call
 // that may end the process.
+#include <errno.h>
+#include <fcntl.h>
 #include <level_zero/ze_api.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char* folder;
 static ze_driver_handle_t driver;
@@ -168,6 +174,133 @@ static ze_kernel_handle_t matmul(size_t local) {
   return kernel;
 }
 
+static void refused_queue(void) {
+  const ze_command_queue_desc_t queue = {
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 77, 0, 0, ZE_COMMAND_QUEUE_MODE_DEFAULT,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  ze_command_queue_handle_t made = NULL;
+  CALL(zeCommandQueueCreate, context, device, &queue, &made);
+}
+
+typedef struct {  // ze_group_size_t, 1.14
+  uint32_t x, y, z;
+} group_size;
+typedef ze_result_t (*with_arguments)(ze_command_list_handle_t, ze_kernel_handle_t, ze_group_count_t,
+                                      group_size, void**, const void*, ze_event_handle_t, uint32_t,
+                                      ze_event_handle_t*);
+
+/// A function that old headers have not; `place` is a pointer to one.
+static void extension(const char* name, void* place) {
+  void* function = NULL;
+  zeDriverGetExtensionFunctionAddress(driver, name, &function);
+  if (!function) {
+    printf("skipped: no %s\n", name);
+    exit(77);
+  }
+  memcpy(place, &function, sizeof function);
+}
+
+/// Of `tiled`, with so many bytes for each `__local` argument.
+static void append_with_arguments(ze_kernel_handle_t kernel, size_t local, uint32_t edge) {
+  with_arguments append = NULL;
+  extension("zeCommandListAppendLaunchKernelWithArguments", &append);
+  void* data = memory_of(16 * 16 * sizeof(float));
+  uint32_t size = 16;
+  void* arguments[] = {&data, &data, &data, &size, &size, &size, &size, &local, &local};
+  const ze_group_count_t groups = {1, 1, 1};
+  const group_size group = {edge, edge, 1};
+  answer("zeCommandListAppendLaunchKernelWithArguments",
+         append(list, kernel, groups, group, arguments, NULL, NULL, 0, NULL));
+}
+
+static ze_kernel_handle_t busy_kernel;
+static atomic_int busy;
+static void* explained_beside(void* none) {
+  atomic_store(&busy, 1);
+  zeKernelSetGroupSize(busy_kernel, 0, 1, 1);
+  return none;
+}
+
+/// A child that is made while another thread finds out why its call was refused, and has one refused, too.
+static void forks_beside(void) {
+  int late = 0;
+  for (int i = 0; i < 60; ++i) {
+    busy_kernel = matmul(1024);
+    atomic_store(&busy, 0);
+    pthread_t thread;
+    pthread_create(&thread, NULL, explained_beside, NULL);
+    while (!atomic_load(&busy)) continue;
+    for (volatile int wait = 0; wait < i * 10000; ++wait) continue;  // each time at another place of its work
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      zeKernelSetGroupSize(busy_kernel, 0, 1, 1);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    late += status != 0;
+    pthread_join(thread, NULL);
+  }
+  printf("children that did not come back: %d\n", late);
+}
+
+/// What a layer may get wrong. 0: not of these.
+static int edge(const char* name, const char* file) {
+  if (strcmp(name, "garbage-log") == 0) {
+    const uint8_t code[] = "kernel void k() {}";
+    const ze_module_desc_t description = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, (ze_module_format_t)3, sizeof code, code, "", NULL};
+    ze_module_handle_t none = NULL;
+    ze_module_build_log_handle_t log = (ze_module_build_log_handle_t)0x5a5a5a5a5a5a5a50;
+    CALL(zeModuleCreate, context, device, &description, &none, &log);
+    printf("log as it was: %d\n", log == (ze_module_build_log_handle_t)0x5a5a5a5a5a5a5a50);
+    log = (ze_module_build_log_handle_t)0x5a5a5a5a5a5a5a50;
+    CALL(zeModuleDynamicLink, 1, &none, &log);
+    printf("log as it was: %d\n", log == (ze_module_build_log_handle_t)0x5a5a5a5a5a5a5a50);
+  } else if (strcmp(name, "close-files") == 0) {
+    for (int each = 3; each < 256; ++each) close(each);
+    for (int i = 0; i < 8; ++i)
+      if (open(file, O_WRONLY | O_CREAT, 0666) < 0) exit(2);
+    refused_queue();
+  } else if (strcmp(name, "fork") == 0) {
+    refused_queue();
+    const pid_t child = fork();
+    if (child == 0) exit(0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("child: %d\n", status);
+  } else if (strcmp(name, "forks-beside") == 0) {
+    forks_beside();
+  } else if (strcmp(name, "arguments-over") == 0) {
+    append_with_arguments(matmul(1024), 150000, 16);
+  } else if (strcmp(name, "arguments-group") == 0) {
+    append_with_arguments(matmul(1024), 1024, 4096);
+  } else if (strcmp(name, "arguments-after") == 0) {
+    const ze_group_count_t groups = {1, 1, 1};
+    const ze_kernel_handle_t kernel = matmul(150000);
+    append_with_arguments(kernel, 1024, 16);
+    CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+    append_with_arguments(kernel, 150000, 16);
+    append_with_arguments(kernel, 1024, 16);
+    CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+  } else if (strcmp(name, "sizes") == 0) {
+    const ze_device_mem_alloc_desc_t on_device = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
+    void* data = NULL;
+    for (size_t i = 0; i < 20; ++i)
+      CALL(zeMemAllocDevice, context, &on_device, ((size_t)1 << 24) + i * 4096, 64, device, &data);
+  } else if (strcmp(name, "errno") == 0) {
+    const ze_device_mem_alloc_desc_t on_device = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
+    void* data = NULL;
+    errno = EDOM;
+    zeMemAllocDevice(context, &on_device, (size_t)1 << 45, 64, device, &data);
+    printf("errno as it was: %d\n", errno == EDOM);
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
 /// One call that a driver may follow into nowhere, index by, or end the process over.
 static void danger(const char* name, const char* file) {
   const ze_device_mem_alloc_desc_t on_device = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
@@ -176,11 +309,7 @@ static void danger(const char* name, const char* file) {
   void* data = NULL;
   if (strcmp(name, "nothing") == 0) return;
   if (strcmp(name, "queue") == 0) {
-    const ze_command_queue_desc_t queue = {
-        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 77, 0, 0, ZE_COMMAND_QUEUE_MODE_DEFAULT,
-        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    ze_command_queue_handle_t made = NULL;
-    CALL(zeCommandQueueCreate, context, device, &queue, &made);
+    refused_queue();
   } else if (strcmp(name, "cooperative") == 0) {
     uint32_t most = 0;
     CALL(zeKernelSuggestMaxCooperativeGroupCount, matmul(150000), &most);
@@ -246,7 +375,7 @@ int main(int argc, char** argv) {
     launches();
     allocations();
     builds();
-  } else {
+  } else if (!edge(argv[2], argc > 3 ? argv[3] : "")) {
     danger(argv[2], argc > 3 ? argv[3] : "");
   }
   CALL(zeCommandListDestroy, list);

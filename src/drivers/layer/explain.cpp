@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "check/kernel_facts.hpp"
+#include "drivers/layer/arguments.hpp"
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/recent.hpp"
 #include "drivers/layer/tell.hpp"
@@ -62,7 +63,7 @@ std::optional<Seen> see(const KnownKernel* kernel) {
   const auto& arguments = seen.facts.arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     seen.arguments.push_back(
-        launch_argument(arguments[i], i < kernel->count ? kernel->arguments[i] : KnownArgument()));
+        likely_argument(arguments[i], i < kernel->count ? kernel->arguments[i] : KnownArgument()));
   return seen;
 }
 
@@ -110,15 +111,6 @@ ModuleFacts facts_given(KnownModule& module, const ze_module_desc_t* description
 
 }  // namespace
 
-LaunchArgument launch_argument(const ArgumentFacts& facts, const KnownArgument& known) {
-  const bool local = facts.kind == ArgumentKind::local_pointer;
-  if (!known.is_set()) return {facts.kind, local ? 0 : facts.size, nullptr};
-  // One of which nobody says what it is.
-  const bool seems_local = facts.kind == ArgumentKind::other && known.null;
-  if (local || seems_local) return {ArgumentKind::local_pointer, known.size, nullptr};
-  return {facts.kind, facts.size, nullptr};
-}
-
 Diagnostic explain_code_alone(const Failed& failed) {
   Diagnostic diagnostic{"K0260", std::string("the driver refuses ") + failed.call, {}, {}};
   if (const auto meaning = explain_code(result_name(failed.code))) {
@@ -132,11 +124,15 @@ Diagnostic explain_code_alone(const Failed& failed) {
   return by_driver(std::move(diagnostic), failed);
 }
 
-std::string last_error_text() {
-  const Api* api = real_api();
-  if (!api || !api->zeDriverGetLastErrorDescription) return {};
-  const auto all = drivers(*api);
-  return all && !all->empty() ? all->front().last_error_description() : std::string();
+std::string last_error_text() noexcept {
+  std::string text;
+  quietly([&] {
+    const Api* api = real_api();
+    if (!api || !api->zeDriverGetLastErrorDescription) return;
+    const auto all = drivers(*api);
+    if (all && !all->empty()) text = all->front().last_error_description();
+  });
+  return text;
 }
 
 Diagnostic explain_launch(const Failed& failed, ze_kernel_handle_t kernel, const Extent& groups) {
@@ -175,7 +171,7 @@ Diagnostic explain_argument(const Failed& failed, ze_kernel_handle_t kernel, std
   const Refusal refusal = survey(failed, seen->device);
   if (is_lost(refusal)) return by_driver(explain_lost_device(refusal), failed);
   std::vector<LaunchArgument> arguments;
-  for (const ArgumentFacts& each : seen->facts.arguments) arguments.push_back(launch_argument(each, {}));
+  for (const ArgumentFacts& each : seen->facts.arguments) arguments.push_back(likely_argument(each, {}));
   LaunchVerdict verdict = LaunchVerdict::fits;
   if (index >= arguments.size()) {
     arguments.resize(std::min<std::size_t>(index + std::size_t{1}, arguments.size() + 1));

@@ -13,10 +13,6 @@
 
 namespace kiln::layer {
 
-/// An argument as the library's check sees it: what the driver took when it was set is right, but of
-/// `__local` ones it takes any size. Pure.
-[[nodiscard]] LaunchArgument launch_argument(const ArgumentFacts& facts, const KnownArgument& known);
-
 /// A call that the driver refused.
 struct Failed {
   ze_result_t code = ZE_RESULT_ERROR_UNKNOWN;
@@ -27,7 +23,7 @@ struct Failed {
 [[nodiscard]] Diagnostic explain_code_alone(const Failed& failed);
 
 /// The text that the driver has for its last failure on this thread; empty: it has none.
-[[nodiscard]] std::string last_error_text();
+[[nodiscard]] std::string last_error_text() noexcept;
 
 // Of a kernel that is not known, such as one made before: the code alone.
 [[nodiscard]] Diagnostic explain_launch(const Failed& failed, ze_kernel_handle_t kernel,

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "drivers/layer/explain.hpp"
+#include "drivers/layer/arguments.hpp"
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/tell.hpp"
 #include "kiln/binary.hpp"
@@ -34,12 +34,55 @@ ze_result_t refuse_launch(LaunchVerdict verdict, const char* call, const KnownKe
                       explain_launch(verdict, known.guard->facts, known.guard->limits, shape, arguments)));
 }
 
+/// What cannot be judged for want of memory is the driver's to answer.
+template <class Judge>
+ze_result_t unless_it_throws(Judge judge) noexcept {
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  quietly([&] { code = judge(); });
+  return code;
+}
+
+/// Of a kernel whose facts are known, as all of these.
+ze_result_t judge_extent(const char* call, const KnownKernel& known, const Extent& size) noexcept {
+  const KernelGuard& guard = *known.guard;
+  const auto& required = guard.facts.required_group_size;
+  const bool other = required[0] != 0 && Extent{required[0], required[1], required[2]} != size;
+  const Extent& most = guard.limits.max_group_extent;
+  const bool small = size.x - 1 < most.x && size.y - 1 < most.y && size.z - 1 < most.z &&
+                     std::uint64_t{size.x} * size.y * size.z <= guard.limits.max_group_size;
+  if (small && !other) return ZE_RESULT_SUCCESS;
+  return unless_it_throws([&] {
+    std::vector<LaunchArgument> arguments;
+    for (const ArgumentFacts& each : guard.facts.arguments) arguments.push_back(certain_argument(each, {}));
+    const LaunchShape shape{{1, 1, 1}, size};
+    const LaunchVerdict verdict = check_launch(guard.facts, guard.limits, shape, arguments);
+    return verdict == LaunchVerdict::fits ? ZE_RESULT_SUCCESS
+                                          : refuse_launch(verdict, call, known, shape, arguments);
+  });
+}
+
+ze_result_t judge_slm(const char* call, const KnownKernel& known, const Extent& group_size,
+                      const std::vector<LaunchArgument>& arguments) {
+  if (total_slm(known.guard->facts, arguments) <= known.guard->limits.slm_per_group) return ZE_RESULT_SUCCESS;
+  return refuse_launch(LaunchVerdict::slm, call, known, {{1, 1, 1}, group_size}, arguments);
+}
+
+ze_result_t refuse_null_object(const char* call, const KnownKernel& known, std::uint32_t index) noexcept {
+  tell([&] {
+    const KernelFacts& facts = known.guard->facts;
+    return *Error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, call,
+                  explain_null_object(facts, index, facts.arguments[index].kind))
+                .diagnostic();
+  });
+  return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+}
+
 /// Arguments as they were set; of those before, what the driver took.
 std::vector<LaunchArgument> arguments_of(const KnownKernel& known) {
   std::vector<LaunchArgument> arguments;
   const auto& wanted = known.guard->facts.arguments;
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    arguments.push_back(launch_argument(wanted[i], i < known.count ? known.arguments[i] : KnownArgument()));
+    arguments.push_back(certain_argument(wanted[i], i < known.count ? known.arguments[i] : KnownArgument()));
   return arguments;
 }
 
@@ -58,15 +101,19 @@ std::optional<Diagnostic> hazard_in(const ze_module_desc_t& description, ze_devi
 
 }  // namespace
 
-ze_result_t refuse(const Error& error) {
-  if (error.diagnostic()) quietly([&] { tell(*error.diagnostic()); });
+ze_result_t refuse(const Error& error) noexcept {
+  if (error.diagnostic()) tell([&] { return *error.diagnostic(); });
   return error.code();
 }
 
-ze_result_t refuse_empty(const char* call) { return refuse(detail::empty_handle(call)); }
+ze_result_t refuse_empty(const char* call) noexcept {
+  tell([&] { return *detail::empty_handle(call).diagnostic(); });
+  return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+}
 
-ze_result_t refuse_null(const char* call, const char* what) {
-  return refuse(detail::null_pointer(call, what));
+ze_result_t refuse_null(const char* call, const char* what) noexcept {
+  tell([&] { return *detail::null_pointer(call, what).diagnostic(); });
+  return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 }
 
 void guard_kernel(KnownKernel& kernel) {
@@ -82,148 +129,161 @@ void guard_kernel(KnownKernel& kernel) {
   guard->limits = detail::launch_limits(kernel.properties, *compute);
   for (std::uint32_t i = 0; i < kernel.count && i < guard->facts.arguments.size(); ++i) {
     const ArgumentKind kind = guard->facts.arguments[i].kind;
-    kernel.arguments[i].guard = kind == ArgumentKind::value || kind == ArgumentKind::global_pointer
-                                    ? Guard::nothing
-                                : kind == ArgumentKind::image || kind == ArgumentKind::sampler ? Guard::object
-                                                                                               : Guard::local;
+    kernel.arguments[i].guard = kind == ArgumentKind::local_pointer ? Guard::local
+                                : kind == ArgumentKind::image || kind == ArgumentKind::sampler
+                                    ? Guard::object
+                                    : Guard::nothing;
   }
   kernel.guard = std::move(guard);
   kernel.admitted = false;
 }
 
 ze_result_t judge_argument(ze_kernel_handle_t kernel, KnownKernel* known, std::uint32_t index,
-                           std::size_t size, const void* value) {
+                           std::size_t size, const void* value) noexcept {
   if (!kernel) return refuse_empty(kSetArgument);
   if (!known || !known->guard || index >= known->guard->facts.arguments.size() || index >= known->count)
     return ZE_RESULT_SUCCESS;
-  switch (known->guard->facts.arguments[index].kind) {
-    case ArgumentKind::local_pointer:
-    case ArgumentKind::other:
-      known->admitted = false;
-      return ZE_RESULT_SUCCESS;
-    case ArgumentKind::global_pointer:
-    case ArgumentKind::value:
-      return ZE_RESULT_SUCCESS;
-    case ArgumentKind::image:
-    case ArgumentKind::sampler: {
-      const void* object = nullptr;
-      if (value && size >= sizeof object) std::memcpy(&object, value, sizeof object);
-      if (object) return ZE_RESULT_SUCCESS;
-      return refuse(
-          Error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kSetArgument,
-                explain_null_object(known->guard->facts, index, known->guard->facts.arguments[index].kind)));
-    }
-  }
-  return ZE_RESULT_SUCCESS;
+  if (known->arguments[index].guard == KnownArgument::Guard::local) known->admitted = false;
+  if (known->arguments[index].guard != KnownArgument::Guard::object) return ZE_RESULT_SUCCESS;
+  const void* object = nullptr;
+  if (value && size >= sizeof object) std::memcpy(&object, value, sizeof object);
+  return object ? ZE_RESULT_SUCCESS : refuse_null_object(kSetArgument, *known, index);
 }
 
-ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known, const Extent& size) {
+ze_result_t judge_group_size(ze_kernel_handle_t kernel, const KnownKernel* known,
+                             const Extent& size) noexcept {
   constexpr const char* kCall = "zeKernelSetGroupSize";
   if (!kernel) return refuse_empty(kCall);
   if (!known || !known->guard || known->group_size == size) return ZE_RESULT_SUCCESS;
-  const KernelGuard& guard = *known->guard;
-  const auto& required = guard.facts.required_group_size;
-  const bool other = required[0] != 0 && Extent{required[0], required[1], required[2]} != size;
-  const Extent& most = guard.limits.max_group_extent;
-  const bool small = size.x - 1 < most.x && size.y - 1 < most.y && size.z - 1 < most.z &&
-                     std::uint64_t{size.x} * size.y * size.z <= guard.limits.max_group_size;
-  if (small && !other) return ZE_RESULT_SUCCESS;
-  std::vector<LaunchArgument> arguments;
-  for (const ArgumentFacts& each : guard.facts.arguments) arguments.push_back(launch_argument(each, {}));
-  const LaunchShape shape{{1, 1, 1}, size};
-  const LaunchVerdict verdict = check_launch(guard.facts, guard.limits, shape, arguments);
-  if (verdict == LaunchVerdict::fits) return ZE_RESULT_SUCCESS;
-  return refuse_launch(verdict, kCall, *known, shape, arguments);
+  return judge_extent(kCall, *known, size);
 }
 
-ze_result_t judge_launch(const char* call, const void* list, ze_kernel_handle_t kernel, const void* groups) {
+ze_result_t judge_launch(const char* call, const void* list, ze_kernel_handle_t kernel,
+                         const void* groups) noexcept {
   if (!kernel || !list) return refuse_empty(call);
   if (!groups) return refuse_null(call, "number of groups");
   KnownKernel* const known_kernel = known.kernels.find(kernel);
   if (!known_kernel || !known_kernel->guard) return ZE_RESULT_SUCCESS;
-  const KernelGuard& guard = *known_kernel->guard;
-  known_kernel->admitted = total_slm(guard.facts, arguments_of(*known_kernel)) <= guard.limits.slm_per_group;
-  if (known_kernel->admitted) return ZE_RESULT_SUCCESS;
-  return refuse_launch(LaunchVerdict::slm, call, *known_kernel, {{1, 1, 1}, known_kernel->group_size},
-                       arguments_of(*known_kernel));
+  return unless_it_throws([&] {
+    const ze_result_t code =
+        judge_slm(call, *known_kernel, known_kernel->group_size, arguments_of(*known_kernel));
+    known_kernel->admitted = code == ZE_RESULT_SUCCESS;
+    return code;
+  });
+}
+
+ze_result_t judge_arguments(const char* call, const void* list, ze_kernel_handle_t kernel, KnownKernel* known,
+                            const GivenArguments& given) noexcept {
+  if (!kernel || !list) return refuse_empty(call);
+  if (!known || !known->guard) return ZE_RESULT_SUCCESS;
+  const auto& wanted = known->guard->facts.arguments;
+  if (!given.values && !wanted.empty()) return refuse_null(call, "arguments");
+  if (const auto code = judge_extent(call, *known, given.group_size); code != ZE_RESULT_SUCCESS) return code;
+  for (std::uint32_t i = 0; i < wanted.size() && i < known->count; ++i)
+    if (known->arguments[i].guard == KnownArgument::Guard::object &&
+        (!given.values[i] || !*static_cast<void**>(given.values[i])))
+      return refuse_null_object(call, *known, i);
+  return unless_it_throws([&] {
+    std::vector<LaunchArgument> arguments;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const bool local = wanted[i].kind == ArgumentKind::local_pointer;
+      arguments.push_back({wanted[i].kind, wanted[i].size, nullptr});
+      if (local) arguments[i].size = given.values[i] ? *static_cast<const std::size_t*>(given.values[i]) : 0;
+    }
+    return judge_slm(call, *known, given.group_size, arguments);
+  });
 }
 
 ze_result_t guard_module(ze_context_handle_t context, ze_device_handle_t device,
-                         const ze_module_desc_t* description, const void* place) {
-  if (const auto code =
-          first_of(need_handles(kModuleCreate, context, device),
-                   need(kModuleCreate, "description", description), need(kModuleCreate, "module", place));
-      code != ZE_RESULT_SUCCESS)
-    return code;
-  if (description->pNext) return ZE_RESULT_SUCCESS;  // several inputs
-  if (!description->pInputModule || description->inputSize == 0)
-    return refuse_null(kModuleCreate, "input module");
-  const std::span code(reinterpret_cast<const std::byte*>(description->pInputModule), description->inputSize);
-  if (description->format == ZE_MODULE_FORMAT_IL_SPIRV && !detail::starts_as_spirv(code))
-    return refuse(Error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, kModuleCreate,
-                        {"K0203",
-                         "a module is no SPIR-V of version 1",
-                         {{"size", {}, code.size(), "B"}},
-                         {"see where it comes from: Intel's compiler would leave the process"}}));
-  if (auto hazard = hazard_in(*description, device))
-    return refuse(Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, kModuleCreate, *std::move(hazard)));
-  return ZE_RESULT_SUCCESS;
+                         const ze_module_desc_t* description, const void* place) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    if (const auto code =
+            first_of(need_handles(kModuleCreate, context, device),
+                     need(kModuleCreate, "description", description), need(kModuleCreate, "module", place));
+        code != ZE_RESULT_SUCCESS)
+      return code;
+    if (description->pNext) return ZE_RESULT_SUCCESS;  // several inputs
+    if (!description->pInputModule || description->inputSize == 0)
+      return refuse_null(kModuleCreate, "input module");
+    const std::span code(reinterpret_cast<const std::byte*>(description->pInputModule),
+                         description->inputSize);
+    if (description->format == ZE_MODULE_FORMAT_IL_SPIRV && !detail::starts_as_spirv(code))
+      return refuse(Error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, kModuleCreate,
+                          {"K0203",
+                           "a module is no SPIR-V of version 1",
+                           {{"size", {}, code.size(), "B"}},
+                           {"see where it comes from: Intel's compiler would leave the process"}}));
+    if (auto hazard = hazard_in(*description, device))
+      return refuse(Error(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, kModuleCreate, *std::move(hazard)));
+    return ZE_RESULT_SUCCESS;
+  });
 }
 
-ze_result_t guard_kernel(ze_module_handle_t module, const ze_kernel_desc_t* description, const void* place) {
-  constexpr const char* kCall = "zeKernelCreate";
-  if (const auto code = first_of(need_handles(kCall, module), need(kCall, "description", description),
-                                 need(kCall, "kernel", place));
-      code != ZE_RESULT_SUCCESS)
-    return code;
-  if (!description->pKernelName) return refuse_null(kCall, "name");
-  const ModuleEntry* entry = known.modules.find(module);
-  if (!entry || !entry->module) return ZE_RESULT_SUCCESS;
-  const KernelFacts* facts = entry->module->facts().find(description->pKernelName);
-  const DeviceRef device = guarded_device(entry->module->device);
-  const auto properties = device.properties();
-  if (!facts || !properties) return ZE_RESULT_SUCCESS;
-  auto lack = check_thread_memory(*facts, {properties->threads(), detail::memory_of(device)});
-  if (!lack || lack->severity != Severity::error) return ZE_RESULT_SUCCESS;
-  return refuse(Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, kCall, *std::move(lack)));
+ze_result_t guard_kernel(ze_module_handle_t module, const ze_kernel_desc_t* description,
+                         const void* place) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    constexpr const char* kCall = "zeKernelCreate";
+    if (const auto code = first_of(need_handles(kCall, module), need(kCall, "description", description),
+                                   need(kCall, "kernel", place));
+        code != ZE_RESULT_SUCCESS)
+      return code;
+    if (!description->pKernelName) return refuse_null(kCall, "name");
+    const ModuleEntry* entry = known.modules.find(module);
+    if (!entry || !entry->module) return ZE_RESULT_SUCCESS;
+    const KernelFacts* facts = entry->module->facts().find(description->pKernelName);
+    const DeviceRef device = guarded_device(entry->module->device);
+    const auto properties = device.properties();
+    if (!facts || !properties) return ZE_RESULT_SUCCESS;
+    auto lack = check_thread_memory(*facts, {properties->threads(), detail::memory_of(device)});
+    if (!lack || lack->severity != Severity::error) return ZE_RESULT_SUCCESS;
+    return refuse(Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, kCall, *std::move(lack)));
+  });
 }
 
 ze_result_t guard_allocation(const char* call, ze_context_handle_t context, const AllocationRequest& request,
-                             const void* description, const void* place) {
-  if (const auto code = first_of(need_handles(call, context), need(call, "description", description),
-                                 need(call, "place of the address", place));
-      code != ZE_RESULT_SUCCESS)
-    return code;
-  // What the driver refuses by itself is its to refuse.
-  const AllocationVerdict verdict = check_allocation({}, request);
-  if (verdict == AllocationVerdict::fits) return ZE_RESULT_SUCCESS;
-  return refuse(Error(code_of(verdict), call, explain_allocation(verdict, {}, request)));
+                             const void* description, const void* place) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    if (const auto code = first_of(need_handles(call, context), need(call, "description", description),
+                                   need(call, "place of the address", place));
+        code != ZE_RESULT_SUCCESS)
+      return code;
+    // What the driver refuses by itself is its to refuse.
+    const AllocationVerdict verdict = check_allocation({}, request);
+    if (verdict == AllocationVerdict::fits) return ZE_RESULT_SUCCESS;
+    return refuse(Error(code_of(verdict), call, explain_allocation(verdict, {}, request)));
+  });
 }
 
 ze_result_t guard_queue(const char* call, ze_device_handle_t device, std::uint32_t group,
-                        std::uint32_t index) {
-  const DeviceRef of = guarded_device(device);
-  if (!of) return ZE_RESULT_SUCCESS;
-  const auto fits = detail::check_queue(of, group, index, call);
-  return fits ? ZE_RESULT_SUCCESS : refuse(fits.error());
+                        std::uint32_t index) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    const DeviceRef of = guarded_device(device);
+    if (!of) return ZE_RESULT_SUCCESS;
+    const auto fits = detail::check_queue(of, group, index, call);
+    return fits ? ZE_RESULT_SUCCESS : refuse(fits.error());
+  });
 }
 
 ze_result_t guard_event_pool(ze_context_handle_t context, const ze_event_pool_desc_t* description,
-                             const void* place) {
-  constexpr const char* kCall = "zeEventPoolCreate";
-  if (const auto code = first_of(need_handles(kCall, context), need(kCall, "description", description),
-                                 need(kCall, "pool", place));
-      code != ZE_RESULT_SUCCESS)
-    return code;
-  const auto fits = detail::check_event_count(description->count);
-  return fits ? ZE_RESULT_SUCCESS : refuse(fits.error());
+                             const void* place) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    constexpr const char* kCall = "zeEventPoolCreate";
+    if (const auto code = first_of(need_handles(kCall, context), need(kCall, "description", description),
+                                   need(kCall, "pool", place));
+        code != ZE_RESULT_SUCCESS)
+      return code;
+    const auto fits = detail::check_event_count(description->count);
+    return fits ? ZE_RESULT_SUCCESS : refuse(fits.error());
+  });
 }
 
-ze_result_t guard_fill(const void* to, const void* pattern, std::size_t size, std::size_t bytes) {
-  constexpr const char* kCall = "zeCommandListAppendMemoryFill";
-  if (!to) return refuse_null(kCall, "destination");
-  if (!pattern) return refuse_null(kCall, "pattern");
-  return std::has_single_bit(size) ? ZE_RESULT_SUCCESS : refuse(detail::bad_fill(size, bytes));
+ze_result_t guard_fill(const void* to, const void* pattern, std::size_t size, std::size_t bytes) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    constexpr const char* kCall = "zeCommandListAppendMemoryFill";
+    if (!to) return refuse_null(kCall, "destination");
+    if (!pattern) return refuse_null(kCall, "pattern");
+    return std::has_single_bit(size) ? ZE_RESULT_SUCCESS : refuse(detail::bad_fill(size, bytes));
+  });
 }
 
 }  // namespace kiln::layer

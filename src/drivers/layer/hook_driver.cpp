@@ -22,19 +22,9 @@ struct TablesInHandles {
 constexpr auto kTablesInHandlesType = static_cast<ze_structure_type_t>(0x20027);
 constexpr std::uint32_t kSupported = 1;
 
-}  // namespace
-
-ze_result_t ZE_APICALL hook::zeDriverGetProperties(ze_driver_handle_t driver,
-                                                   ze_driver_properties_t* properties) {
-  const ze_result_t code = real.zeDriverGetProperties(driver, properties);
-  if (code != ZE_RESULT_SUCCESS || !properties) return code;
-  for (auto* each = static_cast<TablesInHandles*>(properties->pNext); each; each = each->next)
-    if (each->stype == kTablesInHandlesType) each->flags &= ~kSupported;
-  return code;
-}
-
-ze_result_t ZE_APICALL hook::zeDriverGetExtensionProperties(ze_driver_handle_t driver, std::uint32_t* count,
-                                                            ze_driver_extension_properties_t* properties) {
+/// As zeDriverGetExtensionProperties.
+ze_result_t other_extensions(ze_driver_handle_t driver, std::uint32_t* count,
+                             ze_driver_extension_properties_t* properties) {
   std::uint32_t all = 0;
   if (!count || real.zeDriverGetExtensionProperties(driver, &all, nullptr) != ZE_RESULT_SUCCESS)
     return real.zeDriverGetExtensionProperties(driver, count, properties);
@@ -49,6 +39,24 @@ ze_result_t ZE_APICALL hook::zeDriverGetExtensionProperties(ze_driver_handle_t d
   if (*count != 0 && properties) std::copy_n(shown.begin(), std::min(*count, have), properties);
   if (*count == 0 || *count > have) *count = have;
   return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace
+
+ze_result_t ZE_APICALL hook::zeDriverGetProperties(ze_driver_handle_t driver,
+                                                   ze_driver_properties_t* properties) {
+  const ze_result_t code = real.zeDriverGetProperties(driver, properties);
+  if (code != ZE_RESULT_SUCCESS || !properties) return code;
+  for (auto* each = static_cast<TablesInHandles*>(properties->pNext); each; each = each->next)
+    if (each->stype == kTablesInHandlesType) each->flags &= ~kSupported;
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeDriverGetExtensionProperties(ze_driver_handle_t driver, std::uint32_t* count,
+                                                            ze_driver_extension_properties_t* properties) {
+  ze_result_t code = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  quietly([&] { code = other_extensions(driver, count, properties); });
+  return code;
 }
 
 ze_result_t ZE_APICALL hook::zeDriverGetExtensionFunctionAddress(ze_driver_handle_t driver, const char* name,

@@ -58,6 +58,8 @@ void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t ke
   const ModuleEntry* entry = known.modules.find(module);
   if (!api || !entry || !name) return;
   const auto properties = KernelRef(kernel, *api).properties();
+  if (guarding)
+    static_cast<void>(entry->module->facts());  // asks the driver, which the map's lock must not span
   known.kernels.add(kernel, [&](KnownKernel& made) {
     made.module = entry->module;
     made.name = name;
@@ -218,26 +220,32 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithParameters(
 namespace {
 
 /// What was given with the launch: the driver may have kept some of it and not the rest.
-void note_arguments(ze_kernel_handle_t kernel, const abi::GroupSize& size, void** arguments) {
-  KnownKernel* const known_kernel = known.kernels.find(kernel);
-  if (!known_kernel || !known_kernel->module || !arguments) return;
-  known_kernel->group_size = {size.x, size.y, size.z};
-  const KernelFacts* const facts = known_kernel->module->facts().find(known_kernel->name);
-  if (!facts) return;
-  for (std::uint32_t i = 0; i < known_kernel->count && i < facts->arguments.size(); ++i) {
-    if (!arguments[i]) continue;
+void note_arguments(KnownKernel& kernel, const GivenArguments& given) {
+  kernel.group_size = given.group_size;
+  const KernelFacts* const facts = kernel.module ? kernel.module->facts().find(kernel.name) : nullptr;
+  if (!facts || !given.values) return;
+  for (std::uint32_t i = 0; i < kernel.count && i < facts->arguments.size(); ++i) {
+    if (!given.values[i]) continue;
     const bool local = facts->arguments[i].kind == ArgumentKind::local_pointer;
-    KnownArgument& argument = known_kernel->arguments[i];
+    KnownArgument& argument = kernel.arguments[i];
     argument.null = local;
-    // Of a `__local` one stands there how many bytes.
-    argument.size = local ? *static_cast<const std::size_t*>(arguments[i]) : facts->arguments[i].size;
+    argument.size = local ? *static_cast<const std::size_t*>(given.values[i]) : facts->arguments[i].size;
   }
 }
 
-KILN_COLD refused_arguments(ze_result_t code, ze_kernel_handle_t kernel, const ze_group_count_t& groups,
-                            const abi::GroupSize& size, void** arguments) {
-  quietly([&] { note_arguments(kernel, size, arguments); });
-  return refused_launch({code, "zeCommandListAppendLaunchKernelWithArguments"}, kernel, &groups);
+KILN_COLD refused_arguments(const Failed failed, ze_kernel_handle_t kernel, const ze_group_count_t& groups,
+                            const GivenArguments& given) {
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  if (known_kernel) quietly([&] { note_arguments(*known_kernel, given); });
+  (void)refused_launch(failed, kernel, &groups);
+  if (known_kernel) known_kernel->forget_arguments();
+  return failed.code;
+}
+
+/// Of --guard, which knows the arguments, and has found that these fit.
+[[gnu::cold, gnu::noinline]] void note_admitted(KnownKernel& kernel, const GivenArguments& given) noexcept {
+  quietly([&] { note_arguments(kernel, given); });
+  kernel.admitted = true;
 }
 
 #undef KILN_COLD
@@ -248,11 +256,21 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithArguments(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups, abi::GroupSize size,
     void** arguments, const void* next, ze_event_handle_t signal, std::uint32_t waits,
     ze_event_handle_t* events) {
-  KILN_GUARD(need_handles("zeCommandListAppendLaunchKernelWithArguments", list, kernel));
+  constexpr const char* kCall = "zeCommandListAppendLaunchKernelWithArguments";
+  KnownKernel* const known_kernel = known.kernels.find(kernel);
+  const GivenArguments given{{size.x, size.y, size.z}, arguments};
+  KILN_GUARD(guard_arguments(kCall, list, kernel, known_kernel, given));
   const ze_result_t code = real.zeCommandListAppendLaunchKernelWithArguments(
       list, kernel, groups, size, arguments, next, signal, waits, events);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_arguments(code, kernel, groups, size, arguments);
+    return refused_arguments({code, kCall}, kernel, groups, given);
+  if (!known_kernel) return code;
+  if (!known_kernel->guard) {
+    known_kernel->forget_arguments();
+    known_kernel->group_size = given.group_size;
+  } else if (known_kernel->group_size != given.group_size || !known_kernel->has_sizes(arguments)) {
+    note_admitted(*known_kernel, given);
+  }
   return code;
 }
 

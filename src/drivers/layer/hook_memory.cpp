@@ -9,7 +9,7 @@ namespace kiln::layer {
 namespace {
 
 /// Does the chain of a description ask for more than the device's largest allocation?
-bool is_relaxed(const void* next) {
+bool is_relaxed(const void* next) noexcept {
   struct Chained {
     ze_structure_type_t stype;
     const Chained* next;

@@ -2,6 +2,7 @@
 // Modules: from what they are made is remembered, and a refused build explained.
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
@@ -25,31 +26,36 @@ std::string text_of(ze_module_build_log_handle_t log) {
   return text;
 }
 
-/// A build log that nobody asked for, until it is read.
+/// A build log, also where nobody asks for it. The driver gets a place of its own for it: what stands in the
+/// caller's is anything until a driver writes there, and it may not.
 class OwnLog {
  public:
-  explicit OwnLog(ze_module_build_log_handle_t* of_caller) : place_(of_caller ? of_caller : &log_) {}
+  explicit OwnLog(ze_module_build_log_handle_t* of_caller) : of_caller_(of_caller) {}
   OwnLog(OwnLog&&) = delete;
+  /// The caller has it from here on, who asked for it.
   ~OwnLog() {
-    const Api* api = log_ ? real_api() : nullptr;
-    if (api) api->zeModuleBuildLogDestroy(log_);
+    if (!log_) return;
+    if (of_caller_)
+      *of_caller_ = log_;
+    else if (const Api* api = real_api())
+      api->zeModuleBuildLogDestroy(log_);
   }
-  [[nodiscard]] ze_module_build_log_handle_t* place() const { return place_; }
-  [[nodiscard]] std::string text() const { return text_of(*place_); }
+  [[nodiscard]] ze_module_build_log_handle_t* place() { return &log_; }
+  [[nodiscard]] std::string text() const { return text_of(log_); }
 
  private:
   ze_module_build_log_handle_t log_ = nullptr;
-  ze_module_build_log_handle_t* place_;
+  ze_module_build_log_handle_t* of_caller_;
 };
 
-std::shared_ptr<KnownModule> start(ze_context_handle_t context, ze_device_handle_t device,
-                                   const ze_module_desc_t* description) {
-  auto made = std::make_shared<KnownModule>(++modules_made, context, device);
+std::shared_ptr<KnownModule> start(std::uint64_t number, ze_context_handle_t context,
+                                   ze_device_handle_t device, const ze_module_desc_t* description) {
+  std::vector<std::byte> spirv;
   if (description && description->format == ZE_MODULE_FORMAT_IL_SPIRV && description->pInputModule) {
     const auto* code = reinterpret_cast<const std::byte*>(description->pInputModule);
-    made->spirv.assign(code, code + description->inputSize);
+    spirv.assign(code, code + description->inputSize);
   }
-  return made;
+  return std::make_shared<KnownModule>(number, context, device, std::move(spirv));
 }
 
 }  // namespace
@@ -58,11 +64,12 @@ ze_result_t ZE_APICALL hook::zeModuleCreate(ze_context_handle_t context, ze_devi
                                             const ze_module_desc_t* description, ze_module_handle_t* module,
                                             ze_module_build_log_handle_t* log) {
   KILN_GUARD(guard_module(context, device, description, module));
-  const OwnLog own_log(log);
+  OwnLog own_log(log);
   const std::string before = last_error_text();
   const ze_result_t code = real.zeModuleCreate(context, device, description, module, own_log.place());
+  const int kept = errno;
   quietly([&] {
-    auto made = start(context, device, description);
+    auto made = start(++modules_made, context, device, description);
     if (code == ZE_RESULT_SUCCESS) {
       made->made(*module);
       known.modules.add(*module, [&](ModuleEntry& entry) { entry.module = std::move(made); });
@@ -72,6 +79,7 @@ ze_result_t ZE_APICALL hook::zeModuleCreate(ze_context_handle_t context, ze_devi
                           text == before ? "" : text));
     }
   });
+  errno = kept;
   return code;
 }
 
@@ -87,7 +95,7 @@ ze_result_t ZE_APICALL hook::zeModuleDestroy(ze_module_handle_t module) {
 ze_result_t ZE_APICALL hook::zeModuleDynamicLink(std::uint32_t count, ze_module_handle_t* modules,
                                                  ze_module_build_log_handle_t* log) {
   KILN_GUARD(need("zeModuleDynamicLink", "modules", modules));
-  const OwnLog own_log(log);
+  OwnLog own_log(log);
   const ze_result_t code = real.zeModuleDynamicLink(count, modules, own_log.place());
   if (code != ZE_RESULT_SUCCESS)
     tell([&] { return explain_link({code, "zeModuleDynamicLink"}, count, own_log.text()); });

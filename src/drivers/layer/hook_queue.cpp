@@ -43,6 +43,18 @@ ze_result_t ZE_APICALL hook::zeCommandQueueCreate(ze_context_handle_t context, z
   return code;
 }
 
+ze_result_t ZE_APICALL hook::zeCommandQueueDestroy(ze_command_queue_handle_t queue) {
+  KILN_GUARD(need_handles("zeCommandQueueDestroy", queue));
+  known.queues.remove(queue, [](KnownQueue& gone) { gone.device = nullptr; });
+  return real.zeCommandQueueDestroy(queue);
+}
+
+ze_result_t ZE_APICALL hook::zeCommandListDestroy(ze_command_list_handle_t list) {
+  KILN_GUARD(need_handles("zeCommandListDestroy", list));
+  known.queues.remove(list, [](KnownQueue& gone) { gone.device = nullptr; });
+  return real.zeCommandListDestroy(list);
+}
+
 ze_result_t ZE_APICALL hook::zeCommandListCreate(ze_context_handle_t context, ze_device_handle_t device,
                                                  const ze_command_list_desc_t* description,
                                                  ze_command_list_handle_t* list) {

@@ -35,10 +35,12 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   OLD(Driver, 4, zeDriverGetExtensionProperties)                                                     \
   OLD(Driver, 5, zeDriverGetExtensionFunctionAddress)                                                \
   OLD(CommandQueue, 0, zeCommandQueueCreate)                                                         \
+  OLD(CommandQueue, 1, zeCommandQueueDestroy)                                                        \
   OLD(CommandQueue, 2, zeCommandQueueExecuteCommandLists)                                            \
   OLD(CommandQueue, 3, zeCommandQueueSynchronize)                                                    \
   OLD(CommandList, 0, zeCommandListCreate)                                                           \
   OLD(CommandList, 1, zeCommandListCreateImmediate)                                                  \
+  OLD(CommandList, 2, zeCommandListDestroy)                                                          \
   OLD(CommandList, 3, zeCommandListClose)                                                            \
   OLD(CommandList, 8, zeCommandListAppendMemoryCopy)                                                 \
   OLD(CommandList, 9, zeCommandListAppendMemoryFill)                                                 \

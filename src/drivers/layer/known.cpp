@@ -6,50 +6,59 @@
 
 #include "build/cached_build.hpp"
 #include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/tell.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln::layer {
 namespace {
 
-void unlock() {
-  known.queues.mutex().unlock();
-  known.kernels.mutex().unlock();
-  known.modules.mutex().unlock();
+void lock_all() {
+  for (std::mutex& each : all_locks) each.lock();
+}
+
+void unlock_all() {
+  for (std::mutex& each : all_locks) each.unlock();
 }
 
 }  // namespace
 
 void KnownModule::made(ze_module_handle_t handle) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(Lock::facts));
   handle_ = handle;
 }
 
 void KnownModule::destroyed() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(Lock::facts));
   handle_ = nullptr;
 }
 
 void watch_forks() {
-  pthread_atfork(
-      [] {
-        known.modules.mutex().lock();
-        known.kernels.mutex().lock();
-        known.queues.mutex().lock();
-      },
-      unlock, unlock);
+  pthread_atfork(lock_all, unlock_all, [] {
+    unlock_all();
+    forget_told();
+  });
 }
 
 const ModuleFacts& KnownModule::facts() {
-  const std::lock_guard lock(mutex_);
-  if (facts_) return *facts_;
+  ze_module_handle_t handle = nullptr;
+  std::shared_ptr<const std::vector<std::byte>> code;
+  {
+    const std::lock_guard lock(mutex_of(Lock::facts));
+    if (facts_) return *facts_;
+    handle = handle_;
+    code = spirv_;
+  }
+  // Without the lock: a driver that compiles in a child forks, and a fork takes all locks of the layer.
   ModuleFacts source;
-  if (!spirv.empty())
-    if (auto read = read_spirv(spirv)) source = *std::move(read);
+  if (!code->empty())
+    if (auto read = read_spirv(*code)) source = *std::move(read);
   std::vector<std::byte> native;
-  if (const Api* api = real_api(); api && handle_)
-    if (auto binary = ModuleRef(handle_, *api).native_binary()) native = *std::move(binary);
-  facts_ = detail::compiled_facts(native, source);
-  spirv = {};
+  if (const Api* api = real_api(); api && handle)
+    if (auto binary = ModuleRef(handle, *api).native_binary()) native = *std::move(binary);
+  ModuleFacts facts = detail::compiled_facts(native, source);
+  const std::lock_guard lock(mutex_of(Lock::facts));
+  if (!facts_) facts_ = std::move(facts);
+  spirv_.reset();
   return *facts_;
 }
 

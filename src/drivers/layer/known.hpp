@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -22,22 +21,27 @@ namespace kiln::layer {
 /// A module, and from what it was made. Lives as long as it or one of its kernels is known. Thread-safe.
 class KnownModule {
  public:
-  KnownModule(std::uint64_t number, ze_context_handle_t context, ze_device_handle_t device)
-      : number(number), context(context), device(device) {}
+  /// `spirv` is what it is compiled from; empty: native code, or several inputs.
+  KnownModule(std::uint64_t number, ze_context_handle_t context, ze_device_handle_t device,
+              std::vector<std::byte> spirv)
+      : number(number),
+        context(context),
+        device(device),
+        spirv_(std::make_shared<const std::vector<std::byte>>(std::move(spirv))) {}
 
   const std::uint64_t number;  ///< in the order of creation, from 1
   const ze_context_handle_t context;
   const ze_device_handle_t device;
-  std::vector<std::byte> spirv;  ///< what it was compiled from; empty: native code, or several inputs
 
   void made(ze_module_handle_t handle);
   void destroyed();
-  /// What its code says, read when somebody asks first.
+  /// What its code says, read when somebody asks first. Asks the driver: without any lock of the layer.
   [[nodiscard]] const ModuleFacts& facts();
 
  private:
-  std::mutex mutex_;
+  // All behind Lock::facts, whichever module they are of.
   ze_module_handle_t handle_ = nullptr;
+  std::shared_ptr<const std::vector<std::byte>> spirv_;  // until the facts are there
   std::optional<ModuleFacts> facts_;
 };
 
@@ -66,6 +70,23 @@ struct KnownKernel {
   std::shared_ptr<KnownModule> module;
   std::string name;
   KernelProperties properties;  ///< as it was when fresh
+
+  /// Of --guard: are these the sizes of the `__local` arguments that were given last, and nothing an object
+  /// that must be looked at? A place for each argument; at the place of a `__local` one is its size.
+  [[nodiscard]] bool has_sizes(void* const* places) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (arguments[i].guard == KnownArgument::Guard::nothing) continue;
+      if (arguments[i].guard == KnownArgument::Guard::object || !places[i] ||
+          *static_cast<const std::size_t*>(places[i]) != arguments[i].size)
+        return false;
+    }
+    return true;
+  }
+  /// What was given with a launch took the place of what was set before: how much is not known.
+  void forget_arguments() {
+    group_size = {0, 0, 0};
+    for (std::uint32_t i = 0; i < count; ++i) arguments[i].size = UINT64_MAX;
+  }
   // Of --guard alone: null without.
   std::shared_ptr<KernelGuard> guard;
 };
@@ -81,14 +102,15 @@ struct KnownQueue {
 };
 
 struct Known {
-  HandleMap<KnownKernel> kernels;
-  HandleMap<ModuleEntry> modules;
-  HandleMap<KnownQueue> queues;  ///< and lists
+  HandleMap<KnownKernel> kernels{Lock::kernels};
+  HandleMap<ModuleEntry> modules{Lock::modules};
+  HandleMap<KnownQueue> queues{Lock::queues};  ///< and lists
 };
 static_assert(std::is_trivially_destructible_v<Known>, "calls come until the process is gone");
 inline constinit Known known{};
 
-/// A child of fork() must find no lock that a thread of its parent held. Once.
+/// A child of fork() must find no lock that a thread of its parent held, and has nothing of its parent's to
+/// tell. Once.
 void watch_forks();
 
 }  // namespace kiln::layer

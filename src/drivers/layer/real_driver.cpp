@@ -125,12 +125,34 @@ ze_result_t fill_table(const char* symbol, std::string_view table_name, ze_api_v
   return code;
 }
 
-const Api* real_api() {
-  if (detail::tearing_down) return nullptr;
-  static const Api* const api = [] {
+namespace {
+
+const Api* load_real_api() noexcept {
+  const Api* api = nullptr;
+  quietly([&] {
     const auto loaded = load_driver(driver().name);
-    return loaded ? *loaded : nullptr;
-  }();
+    if (loaded) {
+      api = *loaded;
+      return;
+    }
+    Diagnostic diagnostic{"K0306", "`" + driver().name + "` cannot be asked why it refuses a call", {}, {}};
+    diagnostic.severity = Severity::warning;
+    if (const Diagnostic* why = loaded.error().diagnostic())
+      for (const DiagnosticRow& row : why->rows) diagnostic.rows.push_back(row);
+    diagnostic.rows.push_back({"told of a refusal", "what its code means"});
+    if (settings().guard)
+      diagnostic.rows.push_back({"refused by --guard", "what needs no numbers of the device"});
+    diagnostic.help = {"take a driver that has all entry points of Level Zero 1.0"};
+    tell_once(diagnostic);
+  });
+  return api;
+}
+
+}  // namespace
+
+const Api* real_api() noexcept {
+  if (detail::tearing_down) return nullptr;
+  static const Api* const api = load_real_api();
   return api;
 }
 

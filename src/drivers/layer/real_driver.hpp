@@ -16,8 +16,8 @@ namespace kiln::layer {
 [[nodiscard]] ze_result_t fill_table(const char* symbol, std::string_view table_name,
                                      ze_api_version_t version, void* table);
 
-/// The driver's entry points, for asking around a refused call. Null: it lacks some that all have, or the
-/// process ends. Thread-safe.
-[[nodiscard]] const Api* real_api();
+/// The driver's entry points, for asking around a refused call. Null: it lacks some that all have, which is
+/// told once, or the process ends. Thread-safe.
+[[nodiscard]] const Api* real_api() noexcept;
 
 }  // namespace kiln::layer

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "drivers/layer/locks.hpp"
+
 namespace kiln::layer {
 namespace {
 
@@ -28,9 +30,8 @@ void RecentLaunches::add_rows(Diagnostic& diagnostic) const {
 }
 
 const char* lasting(const std::string& name) {
-  static std::mutex mutex;
   static auto* const names = new std::unordered_set<std::string>;  // its strings do not move
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(mutex_of(Lock::names));
   return names->insert(name).first->c_str();
 }
 

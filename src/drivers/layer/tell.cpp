@@ -3,17 +3,17 @@
 #include "drivers/layer/tell.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "drivers/layer/locks.hpp"
 #include "drivers/layer/settings.hpp"
 
 namespace kiln::layer {
@@ -23,10 +23,8 @@ constexpr std::size_t kMostTold = 1000;  // different ones in a process; the res
 
 /// Never destroyed: calls come until the process is gone.
 struct Told {
-  std::mutex mutex;
   std::unordered_map<std::string, std::uint64_t> times;
   std::uint64_t refused = 0, silent = 0;
-  int json = -1;
 };
 
 Told& told();
@@ -44,7 +42,7 @@ void write_whole(int to, const std::string& text) {
 /// What was refused, behind the program's own words.
 void say_summary() {
   Told& all = told();
-  const std::lock_guard lock(all.mutex);
+  const std::lock_guard lock(mutex_of(Lock::told));
   if (all.refused == 0 && !settings().verbose) return;
   std::string text = "kiln exec: ";
   if (all.refused == 0)
@@ -58,21 +56,22 @@ void say_summary() {
   write_whole(STDERR_FILENO, text + "\n");
 }
 
+/// Negative: there is none. For each text anew: a program may close all files that it does not know, and open
+/// its own under their numbers.
 int open_json() {
   const std::string& path = settings().json;
-  if (path.empty()) return -1;
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file < 0)
-    write_whole(STDERR_FILENO, "kiln exec: `" + path + "` cannot be written; refusals are told here\n");
-  return file;
+  return path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
 Told& told() {
   static Told* const all = [] {
     auto* made = new Told;
-    made->json = open_json();
-    // A child of fork() must not find it locked by a thread that it does not have.
-    pthread_atfork([] { told().mutex.lock(); }, [] { told().mutex.unlock(); }, [] { told().mutex.unlock(); });
+    const int file = open_json();
+    if (file >= 0)
+      close(file);
+    else if (!settings().json.empty())
+      write_whole(STDERR_FILENO,
+                  "kiln exec: `" + settings().json + "` cannot be written; refusals are told here\n");
     std::atexit(say_summary);
     return made;
   }();
@@ -100,11 +99,28 @@ Diagnostic in_level_zero(Diagnostic diagnostic) {
   return diagnostic;
 }
 
-void write_out(const Told& all, const Diagnostic& diagnostic) {
-  if (all.json >= 0)
-    write_whole(all.json, to_json(diagnostic) + "\n");
-  else
-    write_whole(STDERR_FILENO, to_text(diagnostic));
+void write_out(const Diagnostic& diagnostic) {
+  const int file = open_json();
+  if (file < 0) return write_whole(STDERR_FILENO, to_text(diagnostic));
+  write_whole(file, to_json(diagnostic) + "\n");
+  close(file);
+}
+
+/// What is the same for refusals that are told once: the text, but of memory that ran out not its numbers,
+/// which are others each time, and of a lost device not what came before.
+std::string key_of(const Diagnostic& diagnostic, std::string text) {
+  const auto code = static_cast<ze_result_t>(diagnostic.answer ? diagnostic.answer->code : 0);
+  const bool no_memory =
+      diagnostic.code.starts_with("K02") &&
+      (code == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY || code == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+  if (!diagnostic.answer || (!no_memory && diagnostic.code != "K0220")) return text;
+  std::string key = diagnostic.code + diagnostic.answer->call;
+  bool name = false;  // between backticks
+  for (const char c : diagnostic.message) {
+    if (c == '`') name = !name;
+    if (name || !std::isdigit(static_cast<unsigned char>(c))) key += c;
+  }
+  return key;
 }
 
 }  // namespace
@@ -116,17 +132,17 @@ void tell(const Diagnostic& of_library) {
   const int kept = errno;
   Told& all = told();
   {
-    const std::lock_guard lock(all.mutex);
+    const std::lock_guard lock(mutex_of(Lock::told));
     ++all.refused;
-    const std::string text = to_text(diagnostic);
-    const auto known = all.times.find(text);
+    const std::string key = key_of(diagnostic, to_text(diagnostic));
+    const auto known = all.times.find(key);
     if (known != all.times.end()) {
       ++known->second;
     } else if (all.times.size() >= kMostTold) {
       ++all.silent;
     } else {
-      all.times.emplace(text, 1);
-      write_out(all, diagnostic);
+      all.times.emplace(key, 1);
+      write_out(diagnostic);
     }
   }
   errno = kept;
@@ -134,9 +150,15 @@ void tell(const Diagnostic& of_library) {
 
 void tell_once(const Diagnostic& diagnostic) {
   const int kept = errno;
-  const std::lock_guard lock(told().mutex);
-  write_out(told(), diagnostic);
+  const std::lock_guard lock(mutex_of(Lock::told));
+  write_out(diagnostic);
   errno = kept;
+}
+
+void forget_told() {
+  Told& all = told();
+  all.times.clear();
+  all.refused = all.silent = 0;
 }
 
 Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call) {
