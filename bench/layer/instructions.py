@@ -19,8 +19,7 @@ def instructions(library, kind, calls, mode):
             [valgrind, '--tool=callgrind', '--toggle-collect=measured_calls',
              f'--callgrind-out-file={os.path.join(folder, "out")}', program, library, kind, str(calls)],
             capture_output=True, text=True, check=False,
-            env={**os.environ, 'KILN_LAYER_DRIVER': stub, 'KILN_LAYER_MODE': mode,
-                 'KILN_LAYER_RECORD': os.path.join(folder, 'record') if mode == 'record' else ''})
+            env={**os.environ, 'KILN_LAYER_DRIVER': stub, 'KILN_LAYER_MODE': mode})
     collected = re.findall(r'Collected : (\d+)', done.stderr)
     if done.returncode != 0 or not collected:
         sys.exit(f'callgrind failed:\n{done.stderr[-2000:]}')

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "level_zero/discovery.hpp"
+#include "record/format.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 
@@ -81,18 +82,38 @@ Result<std::vector<std::string>> drivers_for(const std::string& device) {
   return std::vector<std::string>{detail::kIntelDriver};
 }
 
+Error not_writable(const std::string& path, int number) {
+  return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open",
+               {"K0451",
+                "`" + path + "` cannot be written",
+                {{"reason", std::strerror(number)}},
+                {"name a file in a folder that you may write to"}});
+}
+
 /// The file is made now, so that a mistake in its name shows before the program runs.
 Result<std::string> emptied(const std::string& path) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open",
-                                {"K0451",
-                                 "`" + path + "` cannot be written",
-                                 {{"reason", std::strerror(errno)}},
-                                 {"name a file in a folder that you may write to"}}));
+  if (file < 0) return tl::unexpected(not_writable(path, errno));
   close(file);
   std::error_code ignored;
   return std::filesystem::absolute(path, ignored).string();  // the program may go to another folder
+}
+
+/// The same of a record, which the first process that opens a driver takes. A new file: the one that was
+/// there may be mapped by a program that still runs.
+Result<std::string> made_record(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, ignored))) unlink(path.c_str());
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  record::Header header{};
+  std::memcpy(header.magic, record::kMagic, sizeof header.magic);
+  header.version = record::kVersion;
+  int failed = file < 0 ? errno : posix_fallocate(file, 0, sizeof(record::Image));
+  if (!failed && write(file, &header, sizeof header) != static_cast<ssize_t>(sizeof header))
+    failed = errno ? errno : EIO;
+  if (file >= 0) close(file);
+  if (failed) return tl::unexpected(not_writable(path, failed));
+  return std::filesystem::absolute(path, ignored).string();
 }
 
 Error no_layer(const std::string& path) {
@@ -130,6 +151,12 @@ int exec(const ExecOptions& options) {
   if (!inner || options.guard) set("KILN_LAYER_MODE", options.guard ? "guard" : "watch");
   if (!inner || options.verbose) set("KILN_LAYER_VERBOSE", options.verbose ? "1" : "");
   if (!inner) set("KILN_LAYER_JSON", "");
+  if (!inner) set("KILN_LAYER_RECORD", "");
+  if (!options.record.empty()) {
+    const auto path = made_record(options.record);
+    if (!path) return fail(path.error(), kFailed);
+    set("KILN_LAYER_RECORD", *path);
+  }
   if (!options.json.empty()) {
     const auto path = emptied(options.json);
     if (!path) return fail(path.error(), kFailed);

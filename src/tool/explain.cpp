@@ -11,6 +11,7 @@
 #include "tool/code_pages.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
+#include "tool/record.hpp"
 
 namespace kiln::tool {
 namespace {
@@ -149,6 +150,8 @@ int read_log(const std::string& path, bool as_json) {
   if (is_device && file.get() && isatty(fileno(file.get())) != 1)
     return fail(unreadable(path, "it is a device"), as_json);
   if (!file.get()) return fail(unreadable(path, std::strerror(errno)), as_json);
+  if (std::filesystem::is_regular_file(path, error) && is_record(file.get()))
+    return explain_record(file.get(), path.c_str(), as_json);
   const std::uint64_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
   LogReader reader;
   Lines lines(reader);

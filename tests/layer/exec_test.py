@@ -85,8 +85,18 @@ class Cpu(unittest.TestCase):
     def test_a_lost_device_comes_with_the_launches_before(self):
         lost = exec_('--device', 'cpu', '--', RAW, KERNELS, KILN_CPU_FAULT='lost=3')
         told = lost.stderr[lost.stderr.index('error[K0220]'):]
-        self.assertRegex(told, r"= launched last: +`tiled`, 1 x 1 x 1 groups\n")
-        self.assertRegex(told, r"= before that: +`saxpy`, 4 x 1 x 1 groups\n")
+        self.assertRegex(told, r"= done before: +`tiled`, 1 x 1 x 1 groups of 16 x 16 x 1\n")
+        self.assertRegex(told, r"= done before: +`saxpy`, 4 x 1 x 1 groups of 250 x 1 x 1\n")
+
+    def test_the_launch_that_was_refused_is_none_of_the_eight_before(self):
+        lost = exec_('--device', 'cpu', '--', RAW, KERNELS, 'until-lost', KILN_CPU_FAULT='lost=10')
+        self.assertEqual(re.findall(r'`saxpy`, (\d+) x 1 x 1 groups', lost.stderr), list('98765432'))
+
+    def test_launches_of_each_kind_are_those_before(self):
+        lost = exec_('--device', 'cpu', '--', RAW, KERNELS, 'kinds-of-launches', KILN_CPU_FAULT='lost=4')
+        self.assertEqual(re.findall(r'= done before: +(.*)\n', lost.stderr),
+                         ['`tiled`, 1 x 1 x 1 groups of 16 x 16 x 1', '`saxpy`, 2 x 1 x 1 groups of 16 x 1 x 1',
+                          '`saxpy`, groups as memory says of 16 x 1 x 1'])
 
     def test_files_of_the_program_stay_its_own(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -122,6 +132,101 @@ class Cpu(unittest.TestCase):
         told, _, summary = layered.stderr.rpartition('kiln exec: ')
         self.assertEqual(told, (GOLDEN / 'K0260.txt').read_text())
         self.assertEqual(summary, '1 call was refused, for 1 reason\n')
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, 'calls')
+
+    def exec_(self, *words, **environment):
+        return exec_('--device', 'cpu', '--record', self.path, '--', RAW, KERNELS, *words, **environment)
+
+    def explained(self, path=None):
+        shown = run(KILN, 'explain', '--json', path or self.path)
+        answer = json.loads(shown.stdout)
+        return shown.returncode, answer['record'], answer['finding']
+
+    def test_what_was_under_way_is_there_however_the_program_ends(self):
+        for how, status in (('abort', -signal.SIGABRT), ('segv', -signal.SIGSEGV), ('kill', -signal.SIGKILL), ('_exit', 0)):
+            with self.subTest(how=how):
+                self.assertEqual(self.exec_('die', how).returncode, status)
+                code, record, finding = self.explained()
+                launches = {each['groups'][0]: each['state'] for each in record['last'] if 'groups' in each}
+                self.assertEqual(launches, {1: 'done', 2: 'done', 3: 'done', 4: 'under way', 5: 'under way'})
+                self.assertEqual((code, record['exited'], record['runs'], finding['code']), (0, False, False, 'K0530'))
+                calls = [each['call'] for each in record['last']]
+                for call in ('zeModuleCreate', 'zeKernelCreate', 'zeMemAllocShared', 'zeCommandQueueExecuteCommandLists',
+                             'zeCommandQueueSynchronize', 'zeEventHostSynchronize'):
+                    self.assertIn(call, calls)
+        self.assertEqual([(each['module'], each['bytes'] > 0) for each in record['last'] if 'module' in each], [(1, True)])
+
+    def test_a_program_that_ends_well_has_nothing_under_way(self):
+        self.exec_('sizes')
+        code, record, finding = self.explained()
+        self.assertEqual((record['exited'], [each['state'] for each in record['last']]), (True, ['done'] * 20))
+        self.assertEqual((code, finding), (1, None))
+
+    def test_the_call_that_a_program_is_in(self):
+        environment = {name: value for name, value in os.environ.items() if name != 'LD_LIBRARY_PATH'}
+        waiting = subprocess.Popen([KILN, 'exec', '--device', 'cpu', '--record', self.path, '--', RAW, KERNELS, 'wait'],
+                                   env=environment, stdout=subprocess.DEVNULL)
+        try:
+            for _ in range(2000):  # until it is there
+                answer = json.loads(run(KILN, 'explain', '--json', self.path).stdout)
+                last = answer.get('record', {}).get('last')
+                if last and last[-1]['call'] == 'zeEventHostSynchronize':
+                    break
+            _, record, finding = self.explained()
+            self.assertEqual((record['last'][-1]['state'], record['runs']), ('inside', True))
+            self.assertEqual(finding['message'], 'the program is inside zeEventHostSynchronize')
+        finally:
+            waiting.kill()
+            waiting.wait()
+        _, record, finding = self.explained()
+        self.assertEqual((record['last'][-1]['state'], record['runs']), ('inside', False))
+        self.assertEqual(finding['message'], 'the program ended inside zeEventHostSynchronize')
+
+    def test_a_lost_device_is_told_whatever_the_code_of_the_call(self):
+        self.exec_('until-lost', KILN_CPU_FAULT='lost=10')
+        _, record, finding = self.explained()
+        self.assertEqual(finding['message'], 'the device was lost')
+        self.assertEqual([each['state'] for each in record['last'] if 'groups' in each], ['done'] * 9 + ['refused'])
+
+    def test_each_process_has_a_record_of_its_own(self):
+        forked = self.exec_('fork-launches')
+        child = re.search(r'child (\d+)', forked.stdout).group(1)
+        groups = lambda record: [each['groups'][0] for each in record['last'] if 'groups' in each]
+        _, record, _ = self.explained()
+        self.assertEqual(groups(record), [1, 3])
+        _, record, _ = self.explained(self.path + '.' + child)
+        self.assertEqual((groups(record), record['process']), ([2], int(child)))
+        two = exec_('--device', 'cpu', '--record', self.path, '--', 'sh', '-c',
+                    f'{RAW} {KERNELS} sizes && exec {RAW} {KERNELS} nothing')
+        self.assertEqual(two.returncode, 0)
+        _, record, _ = self.explained()
+        self.assertEqual(record['calls'], 20)
+
+    def test_the_answers_are_the_same(self):
+        plain = run(RAW, KERNELS, ZE_ENABLE_ALT_DRIVERS=CPU, RAW_EXECUTES='1')
+        self.assertEqual(self.exec_(RAW_EXECUTES='1').stdout, plain.stdout)
+
+    def test_no_record(self):
+        self.assertEqual(exec_('--record', self.path, '--', 'true').returncode, 0)
+        shown = run(KILN, 'explain', self.path)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn('no program has opened a Level Zero driver', shown.stdout)
+        with open(self.path, 'r+b') as file:
+            file.truncate(1000)
+        cut = run(KILN, 'explain', self.path)
+        self.assertEqual((cut.returncode, cut.stderr), (2, (GOLDEN / 'K0456.txt').read_text().replace('CALLS', self.path)))
+        lost = exec_('--record', '/nonexistent/file', '--', 'echo', 'started')
+        self.assertEqual((lost.returncode, lost.stdout, codes(lost.stderr)), (125, '', ['K0451']))
+        # What cannot be written any more when the driver is opened is told, and the program goes on.
+        layered = run(RAW, KERNELS, 'nothing', ZE_ENABLE_ALT_DRIVERS=os.environ['KILN_LAYER'], KILN_LAYER_DRIVER=CPU,
+                      KILN_LAYER_RECORD='/nonexistent/file')
+        self.assertEqual((layered.returncode, codes(layered.stderr)), (0, ['K0451']))
 
 
 TABLES_IN_HANDLES = r"""

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <level_zero/ze_api.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -182,12 +183,27 @@ static void refused_queue(void) {
   CALL(zeCommandQueueCreate, context, device, &queue, &made);
 }
 
+static ze_kernel_handle_t saxpy_kernel(void) {
+  const ze_kernel_handle_t kernel = kernel_of(module_of("saxpy.spv"), "saxpy");
+  const uint32_t none = 0;
+  const float by = 3;
+  void* data = memory_of(64);
+  CALL(zeKernelSetArgumentValue, kernel, 0, sizeof by, &by);
+  CALL(zeKernelSetArgumentValue, kernel, 1, sizeof data, &data);
+  CALL(zeKernelSetArgumentValue, kernel, 2, sizeof data, &data);
+  CALL(zeKernelSetArgumentValue, kernel, 3, sizeof none, &none);
+  CALL(zeKernelSetGroupSize, kernel, 16, 1, 1);
+  return kernel;
+}
+
 typedef struct {  // ze_group_size_t, 1.14
   uint32_t x, y, z;
 } group_size;
 typedef ze_result_t (*with_arguments)(ze_command_list_handle_t, ze_kernel_handle_t, ze_group_count_t,
                                       group_size, void**, const void*, ze_event_handle_t, uint32_t,
                                       ze_event_handle_t*);
+typedef ze_result_t (*with_parameters)(ze_command_list_handle_t, ze_kernel_handle_t, const ze_group_count_t*,
+                                       const void*, ze_event_handle_t, uint32_t, ze_event_handle_t*);
 
 /// A function that old headers have not; `place` is a pointer to one.
 static void extension(const char* name, void* place) {
@@ -211,6 +227,74 @@ static void append_with_arguments(ze_kernel_handle_t kernel, size_t local, uint3
   const group_size group = {edge, edge, 1};
   answer("zeCommandListAppendLaunchKernelWithArguments",
          append(list, kernel, groups, group, arguments, NULL, NULL, 0, NULL));
+}
+
+/// Launches until the device is lost: KILN_CPU_FAULT=lost=10.
+static void until_lost(void) {
+  const ze_kernel_handle_t kernel = saxpy_kernel();
+  for (uint32_t i = 1; i <= 10; ++i) {
+    const ze_group_count_t groups = {i, 1, 1};
+    CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+  }
+}
+
+/// One launch of each kind, and the fourth loses the device.
+static void kinds_of_launches(void) {
+  with_parameters append = NULL;
+  const ze_kernel_handle_t kernel = saxpy_kernel();
+  const ze_group_count_t groups = {2, 1, 1};
+  ze_group_count_t* in_memory = memory_of(sizeof groups);
+  *in_memory = groups;
+  CALL(zeCommandListAppendLaunchKernelIndirect, list, kernel, in_memory, NULL, 0, NULL);
+  extension("zeCommandListAppendLaunchKernelWithParameters", &append);
+  answer("zeCommandListAppendLaunchKernelWithParameters", append(list, kernel, &groups, NULL, NULL, 0, NULL));
+  append_with_arguments(kernel_of(module_of("matmul.spv"), "tiled"), 1024, 16);
+  CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+}
+
+static void launch_on(ze_command_list_handle_t on, ze_kernel_handle_t kernel, uint32_t groups,
+                      ze_event_handle_t signal) {
+  const ze_group_count_t count = {groups, 1, 1};
+  CALL(zeCommandListAppendLaunchKernel, on, kernel, &count, signal, 0, NULL);
+}
+
+/// Work that was waited for, by the queue of a list and by an event, and work that was not, and then an end.
+static void die(const char* how) {
+  const ze_command_queue_desc_t mode = {
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  const ze_command_list_desc_t ordinary = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
+  ze_command_queue_handle_t queue = NULL;
+  ze_command_list_handle_t immediate = NULL, recorded = NULL;
+  NEED(zeCommandQueueCreate, context, device, &mode, &queue);
+  NEED(zeCommandListCreateImmediate, context, device, &mode, &immediate);
+  NEED(zeCommandListCreate, context, device, &ordinary, &recorded);
+  const ze_event_pool_desc_t events = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                       ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+  ze_event_pool_handle_t pool = NULL;
+  NEED(zeEventPoolCreate, context, &events, 1, &device, &pool);
+  const ze_event_desc_t one = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, 0, ZE_EVENT_SCOPE_FLAG_HOST};
+  ze_event_handle_t event = NULL;
+  NEED(zeEventCreate, pool, &one, &event);
+  const ze_kernel_handle_t kernel = saxpy_kernel();
+  launch_on(list, kernel, 1, NULL);
+  launch_on(recorded, kernel, 2, NULL);
+  CALL(zeCommandListClose, recorded);
+  CALL(zeCommandQueueExecuteCommandLists, queue, 1, &recorded, NULL);
+  CALL(zeCommandQueueSynchronize, queue, UINT64_MAX);
+  CALL(zeCommandListReset, recorded);
+  launch_on(immediate, kernel, 3, event);
+  CALL(zeEventHostSynchronize, event, UINT64_MAX);
+  launch_on(recorded, kernel, 4, NULL);
+  CALL(zeCommandListClose, recorded);
+  CALL(zeCommandQueueExecuteCommandLists, queue, 1, &recorded, NULL);
+  launch_on(immediate, kernel, 5, NULL);
+  if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "segv") == 0) raise(SIGSEGV);
+  if (strcmp(how, "kill") == 0) raise(SIGKILL);
+  if (strcmp(how, "_exit") == 0) _exit(0);
+  CALL(zeCommandQueueSynchronize, queue, UINT64_MAX);
+  exit(0);
 }
 
 static ze_kernel_handle_t busy_kernel;
@@ -272,6 +356,34 @@ static int edge(const char* name, const char* file) {
     printf("child: %d\n", status);
   } else if (strcmp(name, "forks-beside") == 0) {
     forks_beside();
+  } else if (strcmp(name, "die") == 0) {
+    die(file);
+  } else if (strcmp(name, "fork-launches") == 0) {
+    launch_on(list, saxpy_kernel(), 1, NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+      launch_on(list, saxpy_kernel(), 2, NULL);
+      _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    launch_on(list, saxpy_kernel(), 3, NULL);
+    printf("child %d\n", (int)child);
+    fflush(stdout);
+    _exit(0);
+  } else if (strcmp(name, "wait") == 0) {
+    const ze_event_pool_desc_t events = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                         ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    const ze_event_desc_t one = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, 0, ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_pool_handle_t pool = NULL;
+    ze_event_handle_t event = NULL;
+    NEED(zeEventPoolCreate, context, &events, 1, &device, &pool);
+    NEED(zeEventCreate, pool, &one, &event);
+    launch_on(list, saxpy_kernel(), 7, NULL);
+    CALL(zeEventHostSynchronize, event, UINT64_MAX);  // nobody signals it
+  } else if (strcmp(name, "until-lost") == 0) {
+    until_lost();
+  } else if (strcmp(name, "kinds-of-launches") == 0) {
+    kinds_of_launches();
   } else if (strcmp(name, "arguments-over") == 0) {
     append_with_arguments(matmul(1024), 150000, 16);
   } else if (strcmp(name, "arguments-group") == 0) {

@@ -23,6 +23,7 @@ LAYERS = {
     'capi': '',
     'all': 'kiln',
     'drivers/cpu': '',
+    'record': '',
     'drivers/layer': '',
     'doctor': '',
     'offline': 'bake cache_folder counters fit long_work offline',

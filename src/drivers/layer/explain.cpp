@@ -8,7 +8,7 @@
 #include "check/kernel_facts.hpp"
 #include "drivers/layer/arguments.hpp"
 #include "drivers/layer/real_driver.hpp"
-#include "drivers/layer/recent.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 #include "kiln/check.hpp"
 #include "kiln/explain.hpp"
@@ -32,7 +32,7 @@ Refusal survey(const Failed& failed, ze_device_handle_t device, MemoryRequest as
 }
 
 Diagnostic by_driver(Diagnostic diagnostic, const Failed& failed) {
-  if (diagnostic.code == "K0220") recent_launches.add_rows(diagnostic);
+  if (diagnostic.code == "K0220") record_lost(diagnostic);
   return answered(std::move(diagnostic), AnsweredBy::driver, failed.code, failed.call);
 }
 

@@ -4,7 +4,7 @@
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/real_driver.hpp"
-#include "drivers/layer/recent.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 
 namespace kiln::layer {
@@ -32,12 +32,6 @@ KILN_COLD refused_launch(const Failed failed, ze_kernel_handle_t kernel, const z
   return failed.code;
 }
 
-/// Of one that was noted before.
-KILN_COLD refused_append(const Failed failed, ze_kernel_handle_t kernel, const ze_group_count_t* groups) {
-  if (known.kernels.find(kernel) && groups) recent_launches.take_back();
-  return refused_launch(failed, kernel, groups);
-}
-
 KILN_COLD refused_kernel(const Failed failed, ze_module_handle_t module, const ze_kernel_desc_t* description,
                          const std::string& before) {
   tell([&] {
@@ -48,9 +42,13 @@ KILN_COLD refused_kernel(const Failed failed, ze_module_handle_t module, const z
   return failed.code;
 }
 
-/// For what is told should the device be lost. Before the driver hears of it, which may end the process.
-void note_launch(const KnownKernel* kernel, const ze_group_count_t* groups) {
-  if (kernel && groups) recent_launches.add(kernel->lasting_name, *groups);
+/// Its place in the record.
+std::uint32_t name_of(const ze_kernel_desc_t* description) noexcept {
+  std::uint32_t place = 0;
+  quietly([&] {
+    if (description && description->pKernelName) place = recorded_name(description->pKernelName);
+  });
+  return place;
 }
 
 void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t kernel) {
@@ -63,9 +61,9 @@ void remember(ze_module_handle_t module, const char* name, ze_kernel_handle_t ke
   known.kernels.add(kernel, [&](KnownKernel& made) {
     made.module = entry->module;
     made.name = name;
-    made.lasting_name = lasting(made.name);
+    made.recorded_name = recorded_name(made.name);
     made.properties = properties ? *properties : KernelProperties();
-    made.group_size = {0, 0, 0};
+    made.set_group_size({0, 0, 0});
     made.count = made.properties.arguments;
     made.storage = std::make_unique<KnownArgument[]>(made.count);
     made.arguments = made.storage.get();
@@ -79,7 +77,11 @@ ze_result_t ZE_APICALL hook::zeKernelCreate(ze_module_handle_t module, const ze_
                                             ze_kernel_handle_t* kernel) {
   KILN_GUARD(guard_kernel(module, description, kernel));
   const std::string before = last_error_text();
+  const Recording recording(record::Call::kernel, module);
+  recording.set_name(name_of(description));
+  recording.begin();
   const ze_result_t code = real.zeKernelCreate(module, description, kernel);
+  recording.end(code);
   if (code != ZE_RESULT_SUCCESS) return refused_kernel({code, "zeKernelCreate"}, module, description, before);
   quietly([&] { remember(module, description->pKernelName, *kernel); });
   return code;
@@ -141,7 +143,7 @@ ze_result_t ZE_APICALL hook::zeKernelSetGroupSize(ze_kernel_handle_t kernel, std
   const ze_result_t code = real.zeKernelSetGroupSize(kernel, x, y, z);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_group_size({code, "zeKernelSetGroupSize"}, kernel, {x, y, z});
-  if (known_kernel) known_kernel->group_size = {x, y, z};
+  if (known_kernel) known_kernel->set_group_size({x, y, z});
   return code;
 }
 
@@ -166,52 +168,96 @@ ze_result_t ZE_APICALL hook::zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_h
   return code;
 }
 
+namespace {
+
+const KnownKernel unknown_kernel{};
+
+using Append = decltype(&::zeCommandListAppendLaunchKernel);
+using Groups = const ze_group_count_t*;
+
+/// One of the three entry points that differ in nothing but the driver's function behind.
+struct Launching {
+  Append Real::*function;
+  char call[48];
+  record::Call recorded;
+  bool in_memory = false;  ///< `groups` may lie in memory of the device, and is not looked at
+};
+
+template <Launching kOf>
+[[gnu::always_inline]] inline ze_result_t launch(const KnownKernel& known_kernel,
+                                                 ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                 Groups groups, ze_event_handle_t signal, std::uint32_t waits,
+                                                 ze_event_handle_t* events) {
+  const Recording recording(kOf.recorded, list);
+  recording.set_launch(known_kernel, kOf.in_memory ? nullptr : groups, signal);
+  recording.begin();
+  const ze_result_t code = (real.*kOf.function)(list, kernel, groups, signal, waits, events);
+  recording.end(code);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return refused_launch({code, kOf.call}, kernel, kOf.in_memory ? nullptr : groups);
+  return code;
+}
+
+/// What is not clear at once. It has all arguments, so that they stay in their registers on the way of what
+/// is.
+template <Launching kOf>
+KILN_COLD judged(ze_command_list_handle_t list, ze_kernel_handle_t kernel, Groups groups,
+                 ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
+  const KnownKernel* const found = known.kernels.find(kernel);
+  KILN_GUARD(guard_launch(kOf.call, list, kernel, found, groups));
+  return launch<kOf>(found ? *found : unknown_kernel, list, kernel, groups, signal, waits, events);
+}
+
+template <Launching kOf>
+[[gnu::always_inline]] inline ze_result_t guarded(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                  Groups groups, ze_event_handle_t signal,
+                                                  std::uint32_t waits, ze_event_handle_t* events) {
+  const KnownKernel* const found = known.kernels.find(kernel);
+  if (!is_clear(found, list, groups)) [[unlikely]]
+    return judged<kOf>(list, kernel, groups, signal, waits, events);
+  return launch<kOf>(*found, list, kernel, groups, signal, waits, events);
+}
+
+}  // namespace
+
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernel(ze_command_list_handle_t list,
-                                                             ze_kernel_handle_t kernel,
-                                                             const ze_group_count_t* groups,
+                                                             ze_kernel_handle_t kernel, Groups groups,
                                                              ze_event_handle_t signal, std::uint32_t waits,
                                                              ze_event_handle_t* events) {
-  const KnownKernel* const known_kernel = known.kernels.find(kernel);
-  KILN_GUARD(guard_launch("zeCommandListAppendLaunchKernel", list, kernel, known_kernel, groups));
-  note_launch(known_kernel, groups);
-  const ze_result_t code = real.zeCommandListAppendLaunchKernel(list, kernel, groups, signal, waits, events);
-  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_append({code, "zeCommandListAppendLaunchKernel"}, kernel, groups);
-  return code;
+  return guarded<Launching{&Real::zeCommandListAppendLaunchKernel, "zeCommandListAppendLaunchKernel",
+                           record::Call::launch}>(list, kernel, groups, signal, waits, events);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchCooperativeKernel(
-    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
-    ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
-  const KnownKernel* const known_kernel = known.kernels.find(kernel);
-  KILN_GUARD(guard_launch("zeCommandListAppendLaunchCooperativeKernel", list, kernel, known_kernel, groups));
-  note_launch(known_kernel, groups);
-  const ze_result_t code =
-      real.zeCommandListAppendLaunchCooperativeKernel(list, kernel, groups, signal, waits, events);
-  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_append({code, "zeCommandListAppendLaunchCooperativeKernel"}, kernel, groups);
-  return code;
+    ze_command_list_handle_t list, ze_kernel_handle_t kernel, Groups groups, ze_event_handle_t signal,
+    std::uint32_t waits, ze_event_handle_t* events) {
+  return guarded<Launching{&Real::zeCommandListAppendLaunchCooperativeKernel,
+                           "zeCommandListAppendLaunchCooperativeKernel", record::Call::cooperative}>(
+      list, kernel, groups, signal, waits, events);
 }
 
-ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(
-    ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
-    ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
-  KILN_GUARD(guard_launch("zeCommandListAppendLaunchKernelIndirect", list, kernel, known.kernels.find(kernel),
-                          groups));
-  const ze_result_t code =
-      real.zeCommandListAppendLaunchKernelIndirect(list, kernel, groups, signal, waits, events);
-  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_launch({code, "zeCommandListAppendLaunchKernelIndirect"}, kernel, nullptr);
-  return code;
+ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t list,
+                                                                     ze_kernel_handle_t kernel, Groups groups,
+                                                                     ze_event_handle_t signal,
+                                                                     std::uint32_t waits,
+                                                                     ze_event_handle_t* events) {
+  return guarded<Launching{&Real::zeCommandListAppendLaunchKernelIndirect,
+                           "zeCommandListAppendLaunchKernelIndirect", record::Call::indirect, true}>(
+      list, kernel, groups, signal, waits, events);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithParameters(
     ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t* groups,
     const void* next, ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
-  KILN_GUARD(guard_launch("zeCommandListAppendLaunchKernelWithParameters", list, kernel,
-                          known.kernels.find(kernel), groups));
+  const KnownKernel* const known_kernel = known.kernels.find(kernel);
+  KILN_GUARD(
+      guard_launch("zeCommandListAppendLaunchKernelWithParameters", list, kernel, known_kernel, groups));
+  const Recording recording(record::Call::with_parameters, list);
+  recording.set_launch(known_kernel ? *known_kernel : unknown_kernel, groups, signal);
+  recording.begin();
   const ze_result_t code =
       real.zeCommandListAppendLaunchKernelWithParameters(list, kernel, groups, next, signal, waits, events);
+  recording.end(code);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_launch({code, "zeCommandListAppendLaunchKernelWithParameters"}, kernel, groups);
   return code;
@@ -221,7 +267,7 @@ namespace {
 
 /// What was given with the launch: the driver may have kept some of it and not the rest.
 void note_arguments(KnownKernel& kernel, const GivenArguments& given) {
-  kernel.group_size = given.group_size;
+  kernel.set_group_size(given.group_size);
   const KernelFacts* const facts = kernel.module ? kernel.module->facts().find(kernel.name) : nullptr;
   if (!facts || !given.values) return;
   for (std::uint32_t i = 0; i < kernel.count && i < facts->arguments.size(); ++i) {
@@ -260,14 +306,19 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithArguments(
   KnownKernel* const known_kernel = known.kernels.find(kernel);
   const GivenArguments given{{size.x, size.y, size.z}, arguments};
   KILN_GUARD(guard_arguments(kCall, list, kernel, known_kernel, given));
+  const Recording recording(record::Call::with_arguments, list);
+  recording.set_launch(known_kernel ? *known_kernel : unknown_kernel, &groups, signal);
+  recording.set_group_size(given.group_size);
+  recording.begin();
   const ze_result_t code = real.zeCommandListAppendLaunchKernelWithArguments(
       list, kernel, groups, size, arguments, next, signal, waits, events);
+  recording.end(code);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return refused_arguments({code, kCall}, kernel, groups, given);
   if (!known_kernel) return code;
   if (!known_kernel->guard) {
     known_kernel->forget_arguments();
-    known_kernel->group_size = given.group_size;
+    known_kernel->set_group_size(given.group_size);
   } else if (known_kernel->group_size != given.group_size || !known_kernel->has_sizes(arguments)) {
     note_admitted(*known_kernel, given);
   }

@@ -3,6 +3,7 @@
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 
 namespace kiln::layer {
@@ -39,7 +40,11 @@ ze_result_t ZE_APICALL hook::zeMemAllocShared(ze_context_handle_t context,
       guard_allocation("zeMemAllocShared", context,
                        {MemoryKind::shared, size, alignment, on_device && is_relaxed(on_device->pNext)},
                        on_device, data)));
+  const Recording recording(record::Call::shared_memory, nullptr);
+  recording.set_bytes(size);
+  recording.begin();
   const ze_result_t code = real.zeMemAllocShared(context, on_device, on_host, size, alignment, device, data);
+  recording.end(code, code == ZE_RESULT_SUCCESS ? *data : nullptr);
   if (code == ZE_RESULT_SUCCESS) return code;
   return refused_memory({code, "zeMemAllocShared"}, device, MemoryKind::shared, size, alignment,
                         on_device ? on_device->pNext : nullptr);
@@ -53,7 +58,11 @@ ze_result_t ZE_APICALL hook::zeMemAllocDevice(ze_context_handle_t context,
       guard_allocation("zeMemAllocDevice", context,
                        {MemoryKind::device, size, alignment, description && is_relaxed(description->pNext)},
                        description, data)));
+  const Recording recording(record::Call::device_memory, nullptr);
+  recording.set_bytes(size);
+  recording.begin();
   const ze_result_t code = real.zeMemAllocDevice(context, description, size, alignment, device, data);
+  recording.end(code, code == ZE_RESULT_SUCCESS ? *data : nullptr);
   if (code == ZE_RESULT_SUCCESS) return code;
   return refused_memory({code, "zeMemAllocDevice"}, device, MemoryKind::device, size, alignment,
                         description ? description->pNext : nullptr);
@@ -65,7 +74,11 @@ ze_result_t ZE_APICALL hook::zeMemAllocHost(ze_context_handle_t context,
   KILN_GUARD(guard_allocation(
       "zeMemAllocHost", context,
       {MemoryKind::host, size, alignment, description && is_relaxed(description->pNext)}, description, data));
+  const Recording recording(record::Call::host_memory, nullptr);
+  recording.set_bytes(size);
+  recording.begin();
   const ze_result_t code = real.zeMemAllocHost(context, description, size, alignment, data);
+  recording.end(code, code == ZE_RESULT_SUCCESS ? *data : nullptr);
   if (code == ZE_RESULT_SUCCESS) return code;
   return refused_memory({code, "zeMemAllocHost"}, nullptr, MemoryKind::host, size, alignment,
                         description ? description->pNext : nullptr);
@@ -73,7 +86,10 @@ ze_result_t ZE_APICALL hook::zeMemAllocHost(ze_context_handle_t context,
 
 ze_result_t ZE_APICALL hook::zeMemFree(ze_context_handle_t context, void* data) {
   KILN_GUARD(first_of(need_handles("zeMemFree", context), need("zeMemFree", "address", data)));
+  const Recording recording(record::Call::free, data);
+  recording.begin();
   const ze_result_t code = real.zeMemFree(context, data);
+  recording.end(code);
   if (code != ZE_RESULT_SUCCESS) tell([&] { return explain_code_alone({code, "zeMemFree"}); });
   return code;
 }

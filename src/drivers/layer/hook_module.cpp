@@ -8,6 +8,7 @@
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 
 namespace kiln::layer {
@@ -66,10 +67,17 @@ ze_result_t ZE_APICALL hook::zeModuleCreate(ze_context_handle_t context, ze_devi
   KILN_GUARD(guard_module(context, device, description, module));
   OwnLog own_log(log);
   const std::string before = last_error_text();
+  record_child();
+  const std::uint64_t number = ++modules_made;
+  const Recording recording(record::Call::build, nullptr);
+  recording.set_bytes(description ? description->inputSize : 0);
+  recording.set_numbers(static_cast<std::uint32_t>(number), 0);
+  recording.begin();
   const ze_result_t code = real.zeModuleCreate(context, device, description, module, own_log.place());
+  recording.end(code, code == ZE_RESULT_SUCCESS ? *module : nullptr);
   const int kept = errno;
   quietly([&] {
-    auto made = start(++modules_made, context, device, description);
+    auto made = start(number, context, device, description);
     if (code == ZE_RESULT_SUCCESS) {
       made->made(*module);
       known.modules.add(*module, [&](ModuleEntry& entry) { entry.module = std::move(made); });
@@ -96,7 +104,11 @@ ze_result_t ZE_APICALL hook::zeModuleDynamicLink(std::uint32_t count, ze_module_
                                                  ze_module_build_log_handle_t* log) {
   KILN_GUARD(need("zeModuleDynamicLink", "modules", modules));
   OwnLog own_log(log);
+  const Recording recording(record::Call::link, nullptr);
+  recording.set_numbers(count, 0);
+  recording.begin();
   const ze_result_t code = real.zeModuleDynamicLink(count, modules, own_log.place());
+  recording.end(code);
   if (code != ZE_RESULT_SUCCESS)
     tell([&] { return explain_link({code, "zeModuleDynamicLink"}, count, own_log.text()); });
   return code;

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: MIT
 // Lists and queues: what cannot be made, submitted, or waited for.
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 
 namespace kiln::layer {
 namespace {
 
-void remember(const void* queue, ze_device_handle_t device) {
+constexpr std::uint32_t kMostLists = 32;  // of one submission that are recorded
+
+void remember(const void* queue, ze_device_handle_t device, std::uint32_t flags) {
   quietly([&] { known.queues.add(queue, [&](KnownQueue& made) { made.device = device; }); });
+  record_child();
+  record_list(queue, flags);
+}
+
+std::uint32_t mode_of(const ze_command_queue_desc_t& description) {
+  return description.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS ? std::uint32_t{record::kSynchronous} : 0;
 }
 
 ze_device_handle_t device_of(const void* queue) {
@@ -39,7 +52,7 @@ ze_result_t ZE_APICALL hook::zeCommandQueueCreate(ze_context_handle_t context, z
   KILN_GUARD(guard_queue("zeCommandQueueCreate", device, description->ordinal, description->index));
   const ze_result_t code = real.zeCommandQueueCreate(context, device, description, queue);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandQueueCreate"}, device);
-  remember(*queue, device);
+  remember(*queue, device, record::kQueue | mode_of(*description));
   return code;
 }
 
@@ -64,7 +77,7 @@ ze_result_t ZE_APICALL hook::zeCommandListCreate(ze_context_handle_t context, ze
   KILN_GUARD(guard_queue("zeCommandListCreate", device, description->commandQueueGroupOrdinal, 0));
   const ze_result_t code = real.zeCommandListCreate(context, device, description, list);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandListCreate"}, device);
-  remember(*list, device);
+  remember(*list, device, 0);
   return code;
 }
 
@@ -78,7 +91,7 @@ ze_result_t ZE_APICALL hook::zeCommandListCreateImmediate(ze_context_handle_t co
   KILN_GUARD(guard_queue("zeCommandListCreateImmediate", device, description->ordinal, description->index));
   const ze_result_t code = real.zeCommandListCreateImmediate(context, device, description, list);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandListCreateImmediate"}, device);
-  remember(*list, device);
+  remember(*list, device, record::kImmediate | mode_of(*description));
   return code;
 }
 
@@ -95,7 +108,11 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryCopy(ze_command_list_handl
   KILN_GUARD(first_of(need_handles("zeCommandListAppendMemoryCopy", list),
                       need("zeCommandListAppendMemoryCopy", "destination", to),
                       need("zeCommandListAppendMemoryCopy", "source", from)));
+  const Recording recording(record::Call::copy, list);
+  recording.set_bytes(size, to);
+  recording.begin();
   const ze_result_t code = real.zeCommandListAppendMemoryCopy(list, to, from, size, signal, waits, events);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListAppendMemoryCopy"}, list);
 }
 
@@ -105,8 +122,12 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryFill(ze_command_list_handl
                                                            std::uint32_t waits, ze_event_handle_t* events) {
   KILN_GUARD(first_of(need_handles("zeCommandListAppendMemoryFill", list),
                       guard_fill(to, pattern, pattern_size, size)));
+  const Recording recording(record::Call::fill, list);
+  recording.set_bytes(size, to);
+  recording.begin();
   const ze_result_t code =
       real.zeCommandListAppendMemoryFill(list, to, pattern, pattern_size, size, signal, waits, events);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListAppendMemoryFill"}, list);
 }
 
@@ -116,33 +137,54 @@ ze_result_t ZE_APICALL hook::zeCommandQueueExecuteCommandLists(ze_command_queue_
                                                                ze_fence_handle_t fence) {
   KILN_GUARD(first_of(need_handles("zeCommandQueueExecuteCommandLists", queue),
                       need("zeCommandQueueExecuteCommandLists", "lists", lists)));
+  std::array<std::optional<Recording>, kMostLists> recordings;
+  const std::uint32_t recorded_lists = lists ? std::min(count, kMostLists) : 0;
+  for (std::uint32_t i = 0; i < recorded_lists; ++i) {
+    const Recording& recording = recordings[i].emplace(record::Call::submit, lists[i]);
+    recording.set(queue, fence);
+    recording.set_numbers(i + 1, count);
+    recording.begin();
+  }
   const ze_result_t code = real.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+  for (std::uint32_t i = 0; i < recorded_lists; ++i) recordings[i]->end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandQueueExecuteCommandLists"}, queue);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandQueueSynchronize(ze_command_queue_handle_t queue,
                                                        std::uint64_t timeout) {
   KILN_GUARD(need_handles("zeCommandQueueSynchronize", queue));
+  const Recording recording(record::Call::wait_queue, queue);
+  recording.begin();
   const ze_result_t code = real.zeCommandQueueSynchronize(queue, timeout);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandQueueSynchronize"}, queue);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListHostSynchronize(ze_command_list_handle_t list,
                                                           std::uint64_t timeout) {
   KILN_GUARD(need_handles("zeCommandListHostSynchronize", list));
+  const Recording recording(record::Call::wait_list, list);
+  recording.begin();
   const ze_result_t code = real.zeCommandListHostSynchronize(list, timeout);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListHostSynchronize"}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeEventHostSynchronize(ze_event_handle_t event, std::uint64_t timeout) {
   KILN_GUARD(need_handles("zeEventHostSynchronize", event));
+  const Recording recording(record::Call::wait_event, event);
+  recording.begin();
   const ze_result_t code = real.zeEventHostSynchronize(event, timeout);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeEventHostSynchronize"}, nullptr);
 }
 
 ze_result_t ZE_APICALL hook::zeFenceHostSynchronize(ze_fence_handle_t fence, std::uint64_t timeout) {
   KILN_GUARD(need_handles("zeFenceHostSynchronize", fence));
+  const Recording recording(record::Call::wait_fence, fence);
+  recording.begin();
   const ze_result_t code = real.zeFenceHostSynchronize(fence, timeout);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeFenceHostSynchronize"}, nullptr);
 }
 

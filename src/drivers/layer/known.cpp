@@ -6,6 +6,7 @@
 
 #include "build/cached_build.hpp"
 #include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 #include "kiln/binary.hpp"
 
@@ -35,6 +36,7 @@ void KnownModule::destroyed() {
 void watch_forks() {
   pthread_atfork(lock_all, unlock_all, [] {
     unlock_all();
+    forget_recorded();
     forget_told();
   });
 }

@@ -57,12 +57,18 @@ struct KnownArgument {
 
 struct KernelGuard;
 
+/// A group size as records have it.
+[[nodiscard]] constexpr std::uint64_t packed(const Extent& size) {
+  return size.x | std::uint64_t{size.y} << 21 | std::uint64_t{size.z} << 42;
+}
+
 /// A kernel, with the state that its launches take. One thread at a time, like the kernel.
 struct KnownKernel {
   KnownArgument* arguments = nullptr;  ///< `count` of them
   std::uint32_t count = 0;
-  Extent group_size{0, 0, 0};  ///< zeros: not set
-  const char* lasting_name = "";
+  Extent group_size{0, 0, 0};       ///< zeros: not set
+  std::uint32_t recorded_name = 0;  ///< its place
+  std::uint64_t packed_size = 0;    ///< the group size as it is recorded
   /// Of --guard: launches need not be looked at, as long as no `__local` argument changes.
   bool admitted = true;
   // Not looked at on the way of a launch that the driver takes.
@@ -71,6 +77,10 @@ struct KnownKernel {
   std::string name;
   KernelProperties properties;  ///< as it was when fresh
 
+  void set_group_size(const Extent& size) {
+    group_size = size;
+    packed_size = packed(size);
+  }
   /// Of --guard: are these the sizes of the `__local` arguments that were given last, and nothing an object
   /// that must be looked at? A place for each argument; at the place of a `__local` one is its size.
   [[nodiscard]] bool has_sizes(void* const* places) const {
@@ -84,7 +94,7 @@ struct KnownKernel {
   }
   /// What was given with a launch took the place of what was set before: how much is not known.
   void forget_arguments() {
-    group_size = {0, 0, 0};
+    set_group_size({0, 0, 0});
     for (std::uint32_t i = 0; i < count; ++i) arguments[i].size = UINT64_MAX;
   }
   // Of --guard alone: null without.

@@ -11,6 +11,7 @@
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/known.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/settings.hpp"
 #include "drivers/layer/tell.hpp"
 #include "level_zero/call.hpp"
@@ -69,6 +70,7 @@ Driver open_driver() {
   }
   guarding = settings().guard;
   prepare_to_tell();
+  start_recording();
   watch_forks();
   return driver;
 }

@@ -18,6 +18,7 @@ Settings read() {
   Settings settings;
   settings.driver = variable("KILN_LAYER_DRIVER");
   settings.json = variable("KILN_LAYER_JSON");
+  settings.record = variable("KILN_LAYER_RECORD");
   settings.guard = variable("KILN_LAYER_MODE") == "guard";
   settings.verbose = variable("KILN_LAYER_VERBOSE") == "1";
   return settings;

@@ -9,6 +9,7 @@ namespace kiln::layer {
 struct Settings {
   std::string driver;  ///< the library behind; empty: the first of Intel's that is there
   std::string json;    ///< file for refusals; empty: stderr
+  std::string record;  ///< file for the record of calls; empty: memory alone
   bool guard = false;
   bool verbose = false;
 };

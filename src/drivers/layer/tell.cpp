@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "drivers/layer/locks.hpp"
+#include "drivers/layer/recorder.hpp"
 #include "drivers/layer/settings.hpp"
 
 namespace kiln::layer {
@@ -41,6 +42,7 @@ void write_whole(int to, const std::string& text) {
 
 /// What was refused, behind the program's own words.
 void say_summary() {
+  recording_ended();
   Told& all = told();
   const std::lock_guard lock(mutex_of(Lock::told));
   if (all.refused == 0 && !settings().verbose) return;

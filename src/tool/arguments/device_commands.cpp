@@ -15,7 +15,7 @@ Codes: ZE_RESULT_ERROR_… with or without the prefix, 0x70000003, 1879048195, a
 CL_OUT_OF_RESOURCES, SYCL's UR_RESULT_ERROR_… or PI_ERROR_…, and Kiln's K0101.
 Logs: what the program wrote on stderr, the kernel's (dmesg), build logs, onetrace, unitrace and ze_tracer with -c, the
 loader's validation layer, debug messages of Intel's driver (NEOReadDebugKeys=1 PrintDebugMessages=1), Kiln's own
-messages as text and JSON; all of them in one file too. Any size. docs/explain.md says more.
+messages as text and JSON; all of them in one file too. Any size. And what `kiln exec --record` keeps. docs/explain.md says more.
 
 Exit status: 0 explained, 1 no failure found in the log, 2 neither a code nor a file, or a file that cannot be read.)";
 
@@ -34,6 +34,7 @@ The program runs as it is: a layer of Kiln's stands between the Level Zero loade
 told on stderr with its cause, the numbers and what to change; the program gets the driver's answer all the same.
   kiln exec -- ./llama-cli -m model.gguf          what the driver refuses, and why
   kiln exec --guard -- ./program                  null handles, too much SLM and so on do not reach the driver
+  kiln exec --record calls -- ./program           then `kiln explain calls`: what was under way when it died
   kiln exec --device cpu -- ./program             on the CPU device
 docs/exec.md says more.
 
@@ -197,6 +198,11 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
   add_text(*command, "--device", options->device, kDevice, kDeviceHelp);
   add_text(*command, "--json", options->json, kFile,
            "Write what is refused to this file, a JSON object a line, and not on stderr")
+      ->check(needs_a_value);
+  add_text(
+      *command, "--record", options->record, kFile,
+      "Keep the last launches, allocations and builds in this file, however the program ends; `kiln explain` "
+      "reads it")
       ->check(needs_a_value);
   CLI::Option* watch =
       add_flag(*command, "--watch", options->watch, "Tell what is refused, and pass all on: the default");

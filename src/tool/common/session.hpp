@@ -95,6 +95,7 @@ int explain(const ExplainOptions& options);
 struct ExecOptions {
   std::string device;  ///< empty: KILN_DEVICE, else what the program would have had
   std::string json;    ///< file for what is refused; empty: stderr
+  std::string record;  ///< file for the calls that came last; empty: none
   bool watch = false;  ///< the default
   bool guard = false;  ///< answer what would end the process, instead of the driver
   bool verbose = false;
