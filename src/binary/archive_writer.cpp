@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "binary/archive_member.hpp"
 #include "kiln/binary.hpp"
 
 namespace kiln {
@@ -23,13 +24,6 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string header(const std::string& name, std::size_t size) {
-  return padded(name + "/", sizeof ar_hdr::ar_name) + padded("0", sizeof ar_hdr::ar_date) +
-         padded("0", sizeof ar_hdr::ar_uid) + padded("0", sizeof ar_hdr::ar_gid) +
-         padded("644", sizeof ar_hdr::ar_mode) + padded(std::to_string(size), sizeof ar_hdr::ar_size) +
-         ARFMAG;
-}
-
 std::size_t aligned(std::size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
 template <class T>
@@ -40,21 +34,34 @@ void append_value(std::vector<std::byte>& out, const T& value) {
 
 }  // namespace
 
+namespace detail {
+
+bool is_member_name(std::string_view name) {
+  return !name.empty() && name.size() < sizeof ar_hdr::ar_name &&
+         name.find_first_of("/ \n") == std::string_view::npos && !name.starts_with("pad_");
+}
+
+std::string archive_member_header(std::string_view name, std::size_t size) {
+  return padded(std::string(name) + "/", sizeof ar_hdr::ar_name) + padded("0", sizeof ar_hdr::ar_date) +
+         padded("0", sizeof ar_hdr::ar_uid) + padded("0", sizeof ar_hdr::ar_gid) +
+         padded("644", sizeof ar_hdr::ar_mode) + padded(std::to_string(size), sizeof ar_hdr::ar_size) +
+         ARFMAG;
+}
+
+}  // namespace detail
+
 tl::expected<std::vector<std::byte>, BinaryError> write_archive(std::span<const ArchiveMember> members) {
   std::vector<std::byte> out;
   append(out, ARMAG);
   std::size_t pads = 0;
   for (const ArchiveMember& member : members) {
-    const bool plain = !member.name.empty() && member.name.size() < sizeof ar_hdr::ar_name &&
-                       member.name.find_first_of("/ \n") == std::string::npos &&
-                       !member.name.starts_with("pad_");
-    if (!plain || member.content.size() > kLargestMember)
+    if (!detail::is_member_name(member.name) || member.content.size() > kLargestMember)
       return tl::unexpected(BinaryError{"`" + member.name + "` cannot be the name of a member", out.size()});
     const std::size_t start = out.size() + 2 * sizeof(ar_hdr);  // of the content, were the padding empty
     const std::size_t pad = kAlignment - start % kAlignment;    // never 0, as in ocloc's own
-    append(out, header("pad_" + std::to_string(pads++), pad));
+    append(out, detail::archive_member_header("pad_" + std::to_string(pads++), pad));
     append(out, std::string(pad, ' '));
-    append(out, header(member.name, member.content.size()));
+    append(out, detail::archive_member_header(member.name, member.content.size()));
     out.insert(out.end(), member.content.begin(), member.content.end());
     if (out.size() % 2) append(out, "\n");
   }
