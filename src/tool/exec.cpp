@@ -2,6 +2,7 @@
 // `kiln exec`: any program, with the layer between its Level Zero loader and the driver.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -82,6 +83,8 @@ Result<std::vector<std::string>> drivers_for(const std::string& device) {
   return std::vector<std::string>{detail::kIntelDriver};
 }
 
+constexpr mode_t kAll = 0666, kOwner = 0600;
+
 Error not_writable(const std::string& path, int number) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open",
                {"K0451",
@@ -91,9 +94,12 @@ Error not_writable(const std::string& path, int number) {
 }
 
 /// The file is made now, so that a mistake in its name shows before the program runs.
-Result<std::string> emptied(const std::string& path) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+Result<std::string> emptied(const std::string& path, mode_t readers = kAll) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readers);
   if (file < 0) return tl::unexpected(not_writable(path, errno));
+  struct stat status {};
+  // One that was there before has the rights that somebody gave it.
+  if (readers == kOwner && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) (void)fchmod(file, readers);
   close(file);
   std::error_code ignored;
   return std::filesystem::absolute(path, ignored).string();  // the program may go to another folder
@@ -161,6 +167,17 @@ int exec(const ExecOptions& options) {
     const auto path = emptied(options.json);
     if (!path) return fail(path.error(), kFailed);
     set("KILN_LAYER_JSON", *path);
+  }
+  if (!inner) set("KILN_LAYER_CAPTURE", "");
+  if (!options.capture.empty()) {
+    const auto path = emptied(options.capture, kOwner);  // a program's memory is its user's
+    if (!path) return fail(path.error(), kFailed);
+    set("KILN_LAYER_CAPTURE", *path);
+    std::string kernels;
+    for (const std::string& each : options.capture_kernels) kernels += each + ",";
+    set("KILN_LAYER_CAPTURE_KERNELS", kernels);
+    set("KILN_LAYER_CAPTURE_LAUNCH", std::to_string(options.capture_launch));
+    set("KILN_LAYER_CAPTURE_LIMIT", std::to_string(std::uint64_t{options.capture_limit} << 20));
   }
   std::vector<char*> words;
   for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));

@@ -9,10 +9,10 @@ LAST = 17  # the minor version that the page is about
 ROW = re.compile(r'^\| `(ze\w+)` \| 1\.(\d+) \| (\w+) \| (.+) \|$', re.M)
 declared = set(re.findall(r'^(ze[A-Z]\w*)\($', header, re.M))
 installed = max(int(minor) for minor in re.findall(r'ZE_API_VERSION_1_(\d+) = ', header))
-# The page is about the library: the drivers of this tree are Level Zero's other side, and records keep what
-# programs call themselves.
+# The page is about the library: the drivers of this tree are Level Zero's other side, and records and captures keep
+# what programs call themselves.
 sources = [path for path in [*(root / 'src').rglob('*.?pp'), *(root / 'include' / 'kiln').glob('*.hpp')]
-           if not {'drivers', 'record'} & set(path.relative_to(root).parts)]
+           if not {'drivers', 'record', 'replay'} & set(path.relative_to(root).parts)]
 used = set()
 for path in sources:
     # In the list of entry points stands what need not be called.

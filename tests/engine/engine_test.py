@@ -201,6 +201,34 @@ class Checker(unittest.TestCase):
             self.assertNotIn(self.ADVICE, self.said(os.environ['ENGINE_COMMAND'], 'run', sample, '--device', 'gpu'))
 
 
+class Layered(unittest.TestCase):
+    """As `kiln exec` finds a program: with eight threads that record, two lists in order and one of copies."""
+
+    def under(self, *options):
+        done = subprocess.run([os.environ['ENGINE_COMMAND'], 'exec', '--verbose', '--device', 'cpu', *options, '--', ENGINE, '--device',
+                               'gpu', '--check', '--json', '--frames', '4', '--size', '64', '--kernels', SOURCES],  # SPIR-V alone
+                              capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([each['total'] for each in json.loads(done.stdout)['frames']], TOTALS)
+        self.assertIn('kiln exec: no call was refused\n', done.stderr)
+        return done
+
+    def test_it_runs_as_without(self):
+        self.under()
+        self.under('--guard')
+
+    def test_its_kernels_are_kept_and_launched_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = os.path.join(folder, 'engine.ar')
+            self.under('--capture', kept, '--capture-launch', '3')
+            done = subprocess.run([os.environ['ENGINE_COMMAND'], 'replay', kept, '--device', 'cpu', '--json'], capture_output=True,
+                                  text=True, timeout=300, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            entries = json.loads(done.stdout)['entries']
+            self.assertEqual({each['kernel'] for each in entries}, {'histogram', 'scan', 'multiply', 'convolve', 'reduce'})
+            self.assertTrue(all(each['same'] and each['executed'] for each in entries))
+
+
 if __name__ == '__main__':
     result = unittest.main(exit=False).result
     for _, reason in result.skipped:

@@ -329,6 +329,43 @@ static void forks_beside(void) {
   printf("children that did not come back: %d\n", late);
 }
 
+/// A launch that is refused while it waits for an event that the program then never signals.
+static void refused_waiter(void) {
+  ze_command_queue_desc_t queue = {
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  ze_command_list_handle_t own = NULL;
+  CALL(zeCommandListCreateImmediate, context, device, &queue, &own);
+  const ze_event_pool_desc_t of_pool = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                        ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
+  ze_event_pool_handle_t pool = NULL;
+  CALL(zeEventPoolCreate, context, &of_pool, 1, &device, &pool);
+  ze_event_handle_t events[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    const ze_event_desc_t of_event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, i, ZE_EVENT_SCOPE_FLAG_HOST, 0};
+    CALL(zeEventCreate, pool, &of_event, &events[i]);
+  }
+  const ze_group_count_t groups = {1, 1, 1};
+  CALL(zeCommandListAppendLaunchKernel, own, matmul(150000), &groups, NULL, 1, &events[0]);
+  CALL(zeCommandListAppendBarrier, own, events[1], 0, NULL);
+  CALL(zeEventHostSynchronize, events[1], 5000000000u);
+  CALL(zeCommandListDestroy, own);
+}
+
+/// A smaller launch after one that was too large, and values in ways that drivers take.
+static void retried(void) {
+  const ze_kernel_handle_t kernel = matmul(150000);
+  const ze_group_count_t groups = {1, 1, 1};
+  CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+  float* data = memory_of(16 * 16 * sizeof(float));
+  set_matmul(kernel, data, 1024);
+  CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+  const ze_kernel_handle_t scaled = saxpy_kernel();
+  const uint8_t half[2] = {0, 0};
+  CALL(zeKernelSetArgumentValue, scaled, 0, sizeof half, half);  // the upper half stays
+  CALL(zeCommandListAppendLaunchKernel, list, scaled, &groups, NULL, 0, NULL);
+}
+
 /// What a layer may get wrong. 0: not of these.
 static int edge(const char* name, const char* file) {
   if (strcmp(name, "garbage-log") == 0) {
@@ -356,6 +393,13 @@ static int edge(const char* name, const char* file) {
     printf("child: %d\n", status);
   } else if (strcmp(name, "forks-beside") == 0) {
     forks_beside();
+  } else if (strcmp(name, "refused-waiter") == 0) {
+    refused_waiter();
+  } else if (strcmp(name, "retried") == 0) {
+    retried();
+  } else if (strcmp(name, "asks-often") == 0) {
+    const ze_module_handle_t module = module_of("saxpy.spv");
+    for (int i = 0; i < 50; ++i) kernel_of(module, "nothing");
   } else if (strcmp(name, "die") == 0) {
     die(file);
   } else if (strcmp(name, "fork-launches") == 0) {

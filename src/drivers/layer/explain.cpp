@@ -154,6 +154,16 @@ Diagnostic explain_launch(const Failed& failed, ze_kernel_handle_t kernel, const
   return by_driver(kiln::explain_launch(refusal, seen->facts, seen->limits, shape, seen->arguments), failed);
 }
 
+bool would_fit(ze_kernel_handle_t kernel, const LaunchShape& shape,
+               std::span<const KnownArgument> arguments) {
+  auto seen = see(known.kernels.find(kernel));
+  if (!seen) return true;
+  for (std::size_t i = 0; i < seen->arguments.size(); ++i)
+    seen->arguments[i] =
+        likely_argument(seen->facts.arguments[i], i < arguments.size() ? arguments[i] : KnownArgument());
+  return check_launch(seen->facts, seen->limits, shape, seen->arguments) == LaunchVerdict::fits;
+}
+
 Diagnostic explain_group_size(const Failed& failed, ze_kernel_handle_t kernel, const Extent& size) {
   const auto seen = see(known.kernels.find(kernel));
   if (!seen) return explain_code_alone(failed);

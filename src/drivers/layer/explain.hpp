@@ -5,10 +5,12 @@
 #include <level_zero/ze_api.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "drivers/layer/known.hpp"
 #include "kiln/allocation.hpp"
+#include "kiln/check.hpp"
 #include "kiln/diagnostic.hpp"
 
 namespace kiln::layer {
@@ -32,6 +34,10 @@ struct Failed {
                                             const Extent& size);
 [[nodiscard]] Diagnostic explain_argument(const Failed& failed, ze_kernel_handle_t kernel,
                                           std::uint32_t index, std::size_t size, const void* value);
+
+/// Would the library send such a launch? True where too little is known. Throws bad_alloc alone.
+[[nodiscard]] bool would_fit(ze_kernel_handle_t kernel, const LaunchShape& shape,
+                             std::span<const KnownArgument> arguments);
 
 /// `log` and `text`: what the build log says, and the driver's last error where this call changed it.
 [[nodiscard]] Diagnostic explain_module(const Failed& failed, KnownModule& module,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drivers/layer/capture/hooks.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/tell.hpp"
 
@@ -68,6 +69,7 @@ ze_result_t ZE_APICALL hook::zeDriverGetExtensionFunctionAddress(ze_driver_handl
       if (!*hook.real) *hook.real = reinterpret_cast<Address>(*address);
       *address = reinterpret_cast<void*>(hook.own);
     }
+  *address = reinterpret_cast<void*>(capture::in_front_of(name, reinterpret_cast<Address>(*address)));
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "build/cached_build.hpp"
+#include "drivers/layer/capture/launch.hpp"
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
@@ -38,6 +39,7 @@ void watch_forks() {
     unlock_all();
     forget_recorded();
     forget_told();
+    capture::forget_captures();
   });
 }
 

@@ -11,7 +11,18 @@ namespace kiln::layer {
 
 /// In the order in which a thread may take several. None is held where a driver may fork, as those that
 /// compile in a child do: a fork takes them all.
-enum class Lock : std::uint8_t { modules, kernels, queues, facts, names, told, count };
+enum class Lock : std::uint8_t {
+  captured_modules,
+  captured_kernels,
+  capture,
+  modules,
+  kernels,
+  queues,
+  facts,
+  names,
+  told,
+  count
+};
 
 /// Calls come until the process is gone, so these are never destroyed.
 inline constinit std::array<std::mutex, static_cast<std::size_t>(Lock::count)> all_locks{};

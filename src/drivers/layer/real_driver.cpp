@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "drivers/layer/capture/hooks.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/known.hpp"
@@ -124,6 +125,7 @@ ze_result_t fill_table(const char* symbol, std::string_view table_name, ze_api_v
     *hook.real = own[hook.place];
     members[hook.place] = hook.own;
   }
+  capture::fill(table_name, version, own.data(), members);
   return code;
 }
 

@@ -2,8 +2,11 @@
 // Reads the layer's variables.
 #include "drivers/layer/settings.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "support/digits.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -14,6 +17,10 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+std::uint64_t number(const char* name, std::uint64_t otherwise) {
+  return detail::parse_digits(variable(name)).value_or(otherwise);
+}
+
 Settings read() {
   Settings settings;
   settings.driver = variable("KILN_LAYER_DRIVER");
@@ -21,6 +28,15 @@ Settings read() {
   settings.record = variable("KILN_LAYER_RECORD");
   settings.guard = variable("KILN_LAYER_MODE") == "guard";
   settings.verbose = variable("KILN_LAYER_VERBOSE") == "1";
+  settings.capture = variable("KILN_LAYER_CAPTURE");
+  const std::string kernels = variable("KILN_LAYER_CAPTURE_KERNELS");
+  for (std::size_t begin = 0; begin < kernels.size();) {
+    const std::size_t end = std::min(kernels.find(',', begin), kernels.size());
+    if (end > begin) settings.capture_kernels.push_back(kernels.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  settings.capture_launch = number("KILN_LAYER_CAPTURE_LAUNCH", settings.capture_launch);
+  settings.capture_limit = number("KILN_LAYER_CAPTURE_LIMIT", settings.capture_limit);
   return settings;
 }
 

@@ -163,6 +163,12 @@ void forget_told() {
   all.refused = all.silent = 0;
 }
 
+void say(const std::string& line) {
+  const int kept = errno;
+  write_whole(STDERR_FILENO, "kiln exec: " + line + "\n");
+  errno = kept;
+}
+
 Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call) {
   diagnostic.answer = Answer{by, static_cast<std::uint32_t>(code), call};
   return diagnostic;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <concepts>
 #include <exception>
+#include <string>
 
 #include "kiln/diagnostic.hpp"
 #include "kiln/result.hpp"
@@ -24,6 +25,8 @@ void tell_once(const Diagnostic& diagnostic);
 
 /// In a child of fork(), which has had nothing refused yet; Lock::told is not held.
 void forget_told();
+/// A line of the layer's own on stderr. Keeps errno. Thread-safe.
+void say(const std::string& line);
 
 /// The diagnostic with that answer.
 [[nodiscard]] Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call);

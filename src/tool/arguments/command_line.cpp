@@ -149,6 +149,7 @@ int command(int argc, char** argv) {
   define_bake(app, action);
   define_explain(app, action);
   define_exec(app, action, program);
+  define_replay(app, action);
   define_cache(app, action);
   define_itself(app, action);
   add_color(app);

@@ -36,10 +36,21 @@ told on stderr with its cause, the numbers and what to change; the program gets 
   kiln exec --guard -- ./program                  null handles, too much SLM and so on do not reach the driver
   kiln exec --record calls -- ./program           then `kiln explain calls`: what was under way when it died
   kiln exec --device cpu -- ./program             on the CPU device
+  kiln exec --capture f -- ./program              keeps each kernel's first launch, which `kiln replay f` runs again
 docs/exec.md says more.
 
 Exit status: that of the program, 128 and the signal where one ends it; 127 there is no such program, 126 it cannot be
 started, 125 `kiln exec` itself fails, 2 usage.)";
+
+constexpr const char* kReplayFooter = R"(
+Each launch gets the code, the build options, the arguments and the memory that it had in the program; what is in memory
+afterwards is compared with what was then. Refused launches and builds must be refused with the same code.
+  kiln exec --capture run.ar --capture-kernel gemm -- ./program
+  kiln replay run.ar --device cpu --tolerance 1e-4
+  kiln replay run.ar --entry 1 --emit-c report/    a program without Kiln, for a report about a driver
+docs/exec.md says more.
+
+Exit status: 0 the same, 1 not the same, 2 usage, 4 no device, 5 a file that cannot be read, or a driver error.)";
 
 constexpr const char* kMemoryFooter = R"(
 Read: /proc/PID/fdinfo of all processes, meminfo, control groups of both versions, limits of the process, and what sysfs
@@ -210,6 +221,21 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
            "Answer what is certain to fail, or would end the process in the driver, instead of the driver")
       ->excludes(watch);
   add_flag(*command, "--verbose", options->verbose, "Say at the end too that nothing was refused");
+  CLI::Option* capture =
+      add_text(*command, "--capture", options->capture, kFile,
+               "Keep launches with their code, arguments and memory in this file, for `kiln replay`")
+          ->check(needs_a_value);
+  add_texts(*command, "--capture-kernel", options->capture_kernels, "NAME",
+            "A kernel whose launch is kept, else all; several times")
+      ->allow_extra_args(false)
+      ->needs(capture)
+      ->check(needs_a_value);
+  add_whole(*command, "--capture-launch", options->capture_launch, {1, UINT32_MAX},
+            "Which launch of each kernel is kept, else the first")
+      ->needs(capture);
+  add_whole(*command, "--capture-limit", options->capture_limit, {1, 1000},
+            "MiB that the memory of all may have, before and after, else 512")
+      ->needs(capture);
   // Its words are behind `--`, and are the program's: CLI11 gets none of them.
   const auto surplus = std::make_shared<std::vector<std::string>>();
   add_texts(*command, "program", *surplus, "-- PROGRAM", "The program and its arguments");
@@ -221,6 +247,27 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
     options->program = program;
     action = [options] { return exec(*options); };
   });
+}
+
+void define_replay(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("replay", "Launch again what `kiln exec --capture` kept, and compare the answers");
+  const auto options = std::make_shared<ReplayOptions>();
+  command->footer(kReplayFooter);
+  add_text(*command, "file", options->file, kFile, "What `kiln exec --capture FILE` wrote")->required();
+  add_text(*command, "--device", options->device, kDevice, kDeviceHelp);
+  add_whole(*command, "--entry", options->entry, {1, UINT32_MAX}, "One entry of the file, else all");
+  add_whole(*command, "--repeat", options->repeat, {1, 1'000'000}, "Runs of each; the fastest counts");
+  add_real(*command, "--tolerance", options->tolerance, 0, 1e30,
+           "How far a number may be from the captured one, absolutely and in relation to it");
+  CLI::Option* list =
+      add_flag(*command, "--list", options->list, "Say what is in the file, and launch nothing");
+  add_text(*command, "--emit-c", options->emit_c, "FOLDER",
+           "Write the entry as a program of raw calls, in C, with its files; launch nothing")
+      ->excludes(list)
+      ->check(needs_a_value);
+  add_json(*command, options->json);
+  command->callback([&action, options] { action = [options] { return replay(*options); }; });
 }
 
 void define_run(CLI::App& app, Action& action) {

@@ -105,6 +105,7 @@ void define_bake(CLI::App& app, Action& action);
 void define_explain(CLI::App& app, Action& action);
 /// `program` are the words behind `--`, which are not parsed.
 void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& program);
+void define_replay(CLI::App& app, Action& action);
 void define_run(CLI::App& app, Action& action);
 void define_test(CLI::App& app, Action& action);
 void define_cache(CLI::App& app, Action& action);

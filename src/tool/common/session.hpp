@@ -99,10 +99,25 @@ struct ExecOptions {
   bool watch = false;  ///< the default
   bool guard = false;  ///< answer what would end the process, instead of the driver
   bool verbose = false;
-  std::vector<std::string> program;  ///< and its arguments
+  std::string capture;                       ///< archive for launches; empty: none
+  std::vector<std::string> capture_kernels;  ///< empty: all
+  std::uint64_t capture_launch = 1;          ///< of each kernel, from 1
+  std::uint32_t capture_limit = 512;         ///< MiB
+  std::vector<std::string> program;          ///< and its arguments
 };
 /// Becomes that program. Returns where it cannot: 125 to 127, as env(1) does.
 int exec(const ExecOptions& options);
+
+struct ReplayOptions {
+  std::string file;  ///< of `kiln exec --capture`
+  std::string device;
+  std::string emit_c;                  ///< folder for a program in C; empty: none
+  std::optional<std::uint64_t> entry;  ///< nothing: all
+  std::uint32_t repeat = 1;
+  std::optional<double> tolerance;  ///< nothing: 0
+  bool list = false, json = false;
+};
+int replay(const ReplayOptions& options);
 
 struct RunOptions {
   std::string kernel;  ///< the name of a sample, or FILE[:KERNEL]
