@@ -8,12 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <span>
+
+#include "doctor/judgement.hpp"
+#include "kiln/open.hpp"
 
 namespace kiln::doctor {
 namespace {
 
-enum class Shown : std::uint8_t { number, words, libraries, folder, folders };
+enum class Shown : std::uint8_t { number, mask, words, device, file, libraries, folder, folders };
 
 struct PublicVariable {
   std::string_view name;
@@ -34,8 +38,8 @@ constexpr PublicVariable kPublic[] = {
     {"IGC_DumpToCurrentDir", Shown::number},
     {"IGC_ShaderDumpEnable", Shown::number},
     {"KILN_CACHE", Shown::words},
-    {"KILN_CPU_DRIVER", Shown::libraries},
-    {"KILN_DEVICE", Shown::words},
+    {"KILN_CPU_DRIVER", Shown::file},
+    {"KILN_DEVICE", Shown::device},
     {"KILN_MEMORY_ROOT", Shown::folder},
     {"LD_LIBRARY_PATH", Shown::folders},
     {"LD_PRELOAD", Shown::libraries},
@@ -68,7 +72,7 @@ constexpr PublicVariable kPublic[] = {
     {"ZET_ENABLE_PROGRAM_DEBUGGING", Shown::number},
     {"ZET_ENABLE_PROGRAM_INSTRUMENTATION", Shown::number},
     {"ZEX_NUMBER_OF_CCS", Shown::number},
-    {"ZE_AFFINITY_MASK", Shown::number},
+    {"ZE_AFFINITY_MASK", Shown::mask},
     {"ZE_ENABLE_ALT_DRIVERS", Shown::libraries},
     {"ZE_ENABLE_LOADER_DEBUG_TRACE", Shown::number},
     {"ZE_ENABLE_LOADER_DRIVER_DDI_PATH", Shown::number},
@@ -100,7 +104,7 @@ constexpr std::string_view kFolders[] = {"/dev", "/etc/OpenCL", "/lib",     "/li
                                          "/sys", "/usr/bin",    "/usr/lib", "/usr/lib64", "/usr/libexec"};
 constexpr std::string_view kGroups[] = {"render", "root", "video"};
 
-constexpr std::size_t kLongestNumber = 16, kLongestLine = 400;
+constexpr std::size_t kLongestNumber = 16, kLongestMask = 1024, kLongestLine = 400;
 constexpr std::size_t kMostLines = 200;  // of the kernel's log
 
 bool is_word(char c) {
@@ -115,8 +119,13 @@ bool is_one_of(std::span<const std::string_view> list, std::string_view text) {
 /// "1", "0.1,1", "8x4x16", "0xe20b"; nothing that a person would choose.
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() <= kLongestNumber && std::ranges::all_of(text, [](char c) {
-    return is_digit(c) || std::string_view(".,:-xabcdefMGKB").find(c) != std::string_view::npos;
+    return is_digit(c) || std::string_view(".,:-xabcdefABCDEFMGK").find(c) != std::string_view::npos;
   }) && std::ranges::any_of(text, is_digit);
+}
+
+/// Devices and tiles; what is wrong with it a judge finds.
+bool is_public_mask(std::string_view text) {
+  return text.size() <= kLongestMask && text.find_first_not_of("0123456789,.") == text.npos;
 }
 
 bool is_words(std::string_view text) {
@@ -143,6 +152,24 @@ bool is_public_file(std::string_view name) {
   if (is_one_of(kFiles, name)) return true;
   return std::ranges::any_of(kLibraries, [&](std::string_view begin) { return name.starts_with(begin); }) &&
          std::ranges::all_of(name, [](char c) { return is_word(c) || c == '.' || c == '-'; });
+}
+
+/// "libze_x.so", "build/libze_x.so.1".
+bool is_library(std::string_view word) {
+  const auto end = word.find(".so");
+  return end != word.npos && (end + 3 == word.size() || word[end + 3] == '.') &&
+         std::ranges::all_of(word, [](char c) { return is_word(c) || std::string_view("./+-").find(c) < 4; });
+}
+
+/// Without what leads nowhere: of one folder there is one text.
+std::string normal(std::string_view path) {
+  std::string text = std::filesystem::path(path).lexically_normal().string();
+  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+bool is_public_folder(std::string_view path) {
+  return std::ranges::any_of(kFolders, [&](std::string_view each) { return is_below(path, each); });
 }
 
 /// What the name of a file ends with may be anything.
@@ -195,9 +222,12 @@ std::string without_programs(std::string line) {
     line.replace(begin, length, kProgram);
     open = begin + kProgram.size();
   }
-  for (const std::string_view key : {"comm=", "comm: ", "Process: ", "process: ", "process ", "Comm: "})
+  for (const std::string_view key : {"comm=", "comm: ", "Comm: ", "Process: ", "process: ", "process "})
     for (std::size_t at = 0; (at = line.find(key, at)) != line.npos;) {
+      const bool is_verb =
+          std::string_view(line).substr(0, at).ends_with(" to ");  // "Failed to process CT message"
       at += key.size();
+      if (is_verb) continue;
       const std::size_t end = std::min(line.find_first_of(",;[", at), line.size());
       line.replace(at, end - at, kProgram);
       at += kProgram.size();
@@ -239,36 +269,78 @@ std::string Cleaner::placeholder(const char* what, const std::string& of) {
   return place->second;
 }
 
-std::string Cleaner::path(std::string_view path) {
-  const auto slash = path.rfind('/');
-  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
-  const bool is_public =
-      std::ranges::any_of(kFolders, [&](std::string_view each) { return is_below(path, each); });
-  if (is_public && path.find("/../") == path.npos) {
-    std::string known(path);
-    for (const std::string& word : words_) replace_word(known, word, "(name)");
-    return known;
+std::string Cleaner::path(std::string_view given) {
+  if (given.empty()) return {};
+  std::string path = normal(given);
+  if (is_public_folder(path)) {
+    for (const std::string& word : words_) replace_word(path, word, "(name)");
+    return path;
   }
-  if (path.empty()) return {};
-  if (slash == path.npos) return is_public_file(name) ? std::string(name) : "(file)";
-  if (!is_public_file(name)) return placeholder("folder", std::string(path));
-  return placeholder("folder", std::string(path.substr(0, slash))) + "/" + std::string(name);
+  // A name alone is looked for, and no path.
+  if (given.find('/') != given.npos && path.find('/') == path.npos) path.insert(0, "./");
+  const auto slash = path.rfind('/');
+  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  if (slash == path.npos) return is_public_file(name) ? name : "(file)";
+  if (!is_public_file(name)) return placeholder("folder", path);
+  return placeholder("folder", path.substr(0, slash)) + "/" + name;
+}
+
+std::string Cleaner::folder(std::string_view given) {
+  const std::string path = normal(given);
+  return path.empty() || is_public_folder(path) ? this->path(path) : placeholder("folder", path);
+}
+
+void Cleaner::remember(const std::string& name) {
+  const auto add = [&](const std::string& raw, const std::string& clean) {
+    if (clean != raw && std::ranges::any_of(raw, is_word)) names_.try_emplace(raw, clean);
+  };
+  add(name, path(name));
+  if (const auto slash = name.rfind('/'); slash != name.npos)
+    add(name.substr(0, slash), folder(std::string_view(name).substr(0, slash)));
 }
 
 std::string Cleaner::text(std::string_view given) {
   std::string clean;
+  const auto is_begin = [&](std::size_t at, char first) {
+    return at == 0 || !is_word(first) || !is_word(given[at - 1]);
+  };
+  const auto remembered = [&](std::size_t at) {
+    return std::ranges::find_if(names_, [&](const auto& each) {
+      const std::string& raw = each.first;
+      const std::size_t end = at + raw.size();
+      return given.substr(at).starts_with(raw) && is_begin(at, raw.front()) &&
+             (end == given.size() || !is_word(raw.back()) || !is_word(given[end]));
+    });
+  };
   for (std::size_t at = 0; at < given.size();) {
-    const char before = at ? given[at - 1] : ' ';
-    if (given[at] == '/' && !is_word(before) && before != '.' && before != '/') {
-      const std::size_t end = std::min(given.find_first_of(" \t\n'\"`,;:()<>", at), given.size());
-      clean += path(given.substr(at, end - at));
-      at = end;
-    } else {
-      clean += given[at++];
+    if (const auto name = remembered(at); name != names_.end()) {
+      clean += name->second;
+      at += name->first.size();
+      continue;
     }
+    const char before = at ? given[at - 1] : ' ';
+    if (!is_word(before) && before != '.' && before != '/') {
+      const std::size_t end = std::min(given.find_first_of(" \t\n'\"`,;:()<>", at), given.size());
+      const std::string_view word = given.substr(at, end - at);
+      if (word.starts_with('/') || is_library(word)) {
+        clean += path(word);
+        at = end;
+        continue;
+      }
+    }
+    clean += given[at++];
   }
   for (const std::string& word : words_) replace_word(clean, word, "(name)");
   return clean;
+}
+
+/// One that names a device, or none, does so afterwards too.
+std::string Cleaner::device_request(std::string_view request) {
+  const auto parsed = parse_device_request(request);
+  if (!parsed) return is_words(request) ? std::string(request) : "(no device)";
+  if (parsed->kind == DeviceKind::driver) return "driver:" + path(parsed->product);
+  if (parsed->kind == DeviceKind::capture && !is_words(request)) return "capture:(product)";
+  return std::string(request);
 }
 
 std::string Cleaner::value(std::string_view name, std::string_view value) {
@@ -278,10 +350,16 @@ std::string Cleaner::value(std::string_view name, std::string_view value) {
   switch (known->as) {
     case Shown::number:
       return value.empty() || is_number(value) ? std::string(value) : hidden;
+    case Shown::mask:
+      return is_public_mask(value) ? std::string(value) : hidden;
     case Shown::words:
       return is_words(value) ? std::string(value) : hidden;
-    case Shown::folder:
+    case Shown::device:
+      return value.empty() ? "" : device_request(value);
+    case Shown::file:
       return path(value);
+    case Shown::folder:
+      return folder(value);
     case Shown::libraries:
     case Shown::folders: {
       std::string list;
@@ -290,7 +368,7 @@ std::string Cleaner::value(std::string_view name, std::string_view value) {
         const auto end = std::min(value.find_first_of(separators), value.size());
         if (end)
           list += (list.empty() ? "" : std::string(1, separators.size() == 1 ? ':' : ',')) +
-                  path(value.substr(0, end));
+                  (known->as == Shown::folders ? folder(value.substr(0, end)) : path(value.substr(0, end)));
         value.remove_prefix(std::min(end + 1, value.size()));
       }
       return list;
@@ -299,16 +377,22 @@ std::string Cleaner::value(std::string_view name, std::string_view value) {
   return hidden;
 }
 
-std::map<std::string, std::string> Cleaner::variables(const std::map<std::string, std::string>& all) {
-  std::map<std::string, std::string> shown;
-  for (const auto& [name, set] : all) {
-    if (public_variable(name))
-      shown.emplace(name, value(name, set));
-    else if (std::ranges::any_of(kPrefixes,
-                                 [&](std::string_view prefix) { return name.starts_with(prefix); }))
-      ++left_out_;
+std::size_t Cleaner::take_out(std::map<std::string, std::string>& all, bool is_settings) {
+  std::size_t keys = 0;
+  for (auto each = all.begin(); each != all.end();) {
+    const std::string& name = each->first;
+    if (public_variable(name)) {
+      each->second = value(name, each->second);
+      ++each;
+      continue;
+    }
+    const bool key = is_settings || is_key(name);
+    keys += key;
+    left_out_ += key || std::ranges::any_of(
+                            kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+    each = all.erase(each);
   }
-  return shown;
+  return keys;
 }
 
 std::string Cleaner::group(const std::string& name) {
@@ -332,7 +416,11 @@ Start Cleaner::start(Start start) {
 
 Facts Cleaner::facts(const Facts& given) {
   Facts clean = given;
-  clean.environment = variables(given.environment);
+  std::vector<const Start*> starts{&given.loader, &given.cpu};
+  for (const Start& driver : given.drivers) starts.push_back(&driver);
+  for (const Start* each : starts)
+    for (const std::string& name : {each->library, each->path}) remember(name);
+  clean.hidden_keys = take_out(clean.environment, false);
   for (std::vector<Node>* nodes : {&clean.nodes, &clean.accelerators})
     for (Node& node : *nodes) {
       if (node.owner != "root") node.owner = "(user)";
@@ -357,7 +445,7 @@ Facts Cleaner::facts(const Facts& given) {
   clean.ocloc_end.printed.clear();
   const auto settings = [&](Settings& file) {
     file.path = path(file.path);
-    file.keys = variables(file.keys);
+    file.hidden = take_out(file.keys, true);
   };
   for (Settings& file : clean.driver_settings) settings(file);
   if (clean.compiler_settings) settings(*clean.compiler_settings);
@@ -400,7 +488,7 @@ std::vector<std::string> Cleaner::kernel_log(std::string_view log) {
                                                              "Fence expiration time out i915", "mei_gsc"}),
                             [&](std::string_view begin) { return message.starts_with(begin); });
     if (!is_gpu) continue;
-    lines.push_back(text(without_programs(std::string(line.substr(0, kLongestLine)))));
+    lines.push_back(text(without_programs(std::string(line))).substr(0, kLongestLine));
     if (lines.size() > kMostLines) lines.erase(lines.begin());
   }
   return lines;

@@ -70,6 +70,7 @@ struct Settings {
   std::string path;
   bool foreign = false;
   std::map<std::string, std::string> keys;
+  std::size_t hidden = 0;  ///< keys that a Cleaner took out
 };
 
 struct Library {
@@ -78,6 +79,7 @@ struct Library {
 
 struct Facts {
   std::map<std::string, std::string> environment;
+  std::size_t hidden_keys = 0;  ///< variables that a Cleaner took out, and that may be keys of the driver's
   std::vector<std::string> groups;  ///< of this process
   std::vector<Card> cards;
   std::vector<Node> nodes, accelerators;  ///< /dev/dri/renderD*, /dev/accel/*

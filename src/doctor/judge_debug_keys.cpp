@@ -41,18 +41,6 @@ const KnownKey* find(std::string_view name) {
   return known == std::end(kKnown) ? nullptr : known;
 }
 
-/// There are some 750 keys; all have the shape of `UseAubStream`, which few other variables have.
-bool is_key(std::string_view name) {
-  const std::string_view key = bare(name);
-  if (key.size() < 6 || !std::isupper(static_cast<unsigned char>(key[0])) || name == kGate) return false;
-  const auto count = [&](auto&& is) {
-    return std::ranges::count_if(key, [&](unsigned char each) { return is(each) != 0; });
-  };
-  return std::ranges::all_of(key, [](unsigned char each) { return std::isalnum(each) != 0; }) &&
-         count([](int each) { return std::isupper(each); }) >= 2 &&
-         count([](int each) { return std::islower(each); }) >= 2;
-}
-
 bool is_on(const std::string* value) { return value && std::strtol(value->c_str(), nullptr, 0) != 0; }
 
 // Intel's names: 1 AUB, 2 TBX, 4 TBX with AUB; 0 and 3 are the hardware. Other numbers are taken for no
@@ -70,10 +58,26 @@ std::vector<DiagnosticRow> rows(const DebugKeys& keys) {
     const KnownKey* known = find(name);
     list.push_back({printable(name), printable(value) + (known ? ": " + std::string(known->meaning) : "")});
   }
+  add_hidden(list, keys.hidden);
   return list;
 }
 
 }  // namespace
+
+bool is_key(std::string_view name) {
+  const std::string_view key = bare(name);
+  if (key.size() < 6 || !std::isupper(static_cast<unsigned char>(key[0])) || name == kGate) return false;
+  const auto count = [&](auto&& is) {
+    return std::ranges::count_if(key, [&](unsigned char each) { return is(each) != 0; });
+  };
+  return std::ranges::all_of(key, [](unsigned char each) { return std::isalnum(each) != 0; }) &&
+         count([](int each) { return std::isupper(each); }) >= 2 &&
+         count([](int each) { return std::islower(each); }) >= 2;
+}
+
+void add_hidden(std::vector<DiagnosticRow>& rows, std::size_t keys) {
+  if (keys) rows.push_back({"not shown", "", keys, keys == 1 ? "key" : "keys"});
+}
 
 DebugKeys debug_keys(const Facts& facts) {
   DebugKeys keys;
@@ -81,12 +85,14 @@ DebugKeys debug_keys(const Facts& facts) {
   keys.source = "the environment";
   for (const auto& [name, value] : facts.environment)
     if (find(name) || (keys.enabled && is_key(name))) keys.keys.emplace(name, value);
+  keys.hidden = facts.hidden_keys;
   // The file hides the variables, seen with 22.43 and 26.27; neo.config is asked for only by newer releases.
   const Start* intel = intel_driver(facts);
   for (const Settings& file : facts.driver_settings) {
     if (file.path.ends_with("neo.config") && intel && intel->build && *intel->build < 26918) continue;
     keys.source = file.path;
     keys.keys = file.keys;
+    keys.hidden = file.hidden;
     keys.keys.erase(kGate);
     break;
   }

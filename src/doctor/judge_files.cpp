@@ -14,6 +14,7 @@ std::vector<DiagnosticRow> rows(const Settings& settings) {
   std::vector<DiagnosticRow> list;
   for (const auto& [key, value] : settings.keys)
     list.push_back({printable(key), value.empty() ? "set" : printable(value)});
+  add_hidden(list, settings.hidden);
   if (settings.foreign) list.push_back({"owner", "neither this user nor root"});
   return list;
 }

@@ -25,7 +25,10 @@ struct DebugKeys {
   bool simulated = false;  ///< the driver shows a device that is not there
   std::string source;      ///< "the environment", or the settings file that replaces it
   std::map<std::string, std::string> keys;
+  std::size_t hidden = 0;  ///< more of them, which are not shown
 };
+/// There are some 750 keys; all have the shape of `UseAubStream`, which few other variables have.
+[[nodiscard]] bool is_key(std::string_view name);
 [[nodiscard]] DebugKeys debug_keys(const Facts& facts);
 
 void judge_loader(const Facts& facts, Findings& findings);
@@ -52,6 +55,9 @@ enum class Mask : std::uint8_t { unset, fine, ill_formed, hides_all };
 
 /// "signal 6 (Aborted)", "no answer within 30 s"; empty for a good end.
 [[nodiscard]] std::string end_text(const ChildEnd& end);
+
+/// How many keys are not shown, if any.
+void add_hidden(std::vector<DiagnosticRow>& rows, std::size_t keys);
 
 [[nodiscard]] const Start* intel_driver(const Facts& facts);
 

@@ -122,7 +122,12 @@ std::string to_markdown(const BugReport& report, std::string_view json) {
       "# A machine, for a bug report\n\nMade by `kiln doctor --report`. What it has is listed: names of "
       "users, "
       "hosts, programs, private folders, command lines and variables that are no driver's are left out. Read "
-      "it before you share it.\n\n## What is wrong\n\n";
+      "it before you share it.\n\n";
+  if (report.by_sudo)
+    page +=
+        "Made by `sudo`: variables and rights are root's, and may be others for the user whose programs "
+        "fail.\n\n";
+  page += "## What is wrong\n\n";
   bool any = false;
   for (const Finding& finding : report.report.findings)
     if (finding.state == State::problem) page += block(finding_text(finding)), any = true;
@@ -141,9 +146,8 @@ std::string to_markdown(const BugReport& report, std::string_view json) {
             std::to_string(report.left_out) + "\n";
   page += "\n## Memory\n\n" + memory_text(report) + "\n## The kernel's log\n\n";
   if (!report.kernel_log_error.empty())
-    page +=
-        "It could not be read (" + cell(report.kernel_log_error) +
-        "): `sudo dmesg | grep -E 'i915|xe|drm'` shows its lines about the GPU, with names of programs.\n";
+    page += "It could not be read (" + cell(report.kernel_log_error) +
+            "). A second report, by `sudo kiln doctor --report FILE`, has its lines about the GPU.\n";
   else if (report.kernel_log.empty())
     page += "It has no line of i915, xe or drm.\n";
   std::string lines;

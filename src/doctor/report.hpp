@@ -22,6 +22,7 @@ struct BugReport {
   MemoryAccount memory;
   std::vector<Diagnostic> memory_causes;
   std::vector<std::string> kernel_log;
+  bool by_sudo = false;          ///< variables and rights are root's, and not those of who asked
   std::string kernel_log_error;  ///< why it could not be read; empty: it could
   std::string devices;           ///< JSON of `kiln devices --json`; empty: none came back
 };
