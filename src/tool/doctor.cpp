@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "doctor/clean.hpp"
 #include "doctor/gather.hpp"
 #include "doctor/judge.hpp"
+#include "doctor/judgement.hpp"
 #include "doctor/report.hpp"
 #include "support/whole_file.hpp"
 #include "tool/arguments/usage.hpp"
@@ -67,32 +69,48 @@ Json doctor_json(const Report& report) {
           {"verdict", report.verdict}};
 }
 
-/// The devices and why a kind is missing; in a child, as drivers crash where something is wrong.
-std::string devices_in_child(int seconds) {
-  return doctor::in_child(
-             [](int result) {
-               Json list = Json::array(), missing = Json::array();
-               for (const auto& [kind, name] :
-                    {std::pair{DeviceKind::gpu, "gpu"}, {DeviceKind::cpu, "cpu"}}) {
-                 const auto opened = open_device({kind, ""});
-                 if (opened) {
-                   list.push_back(device_json(*opened));
-                   continue;
-                 }
-                 // Without its rows, which name files.
-                 const auto& why = opened.error().diagnostic();
-                 missing.push_back(
-                     {{"kind", name}, {"code", why ? why->code : ""}, {"message", why ? why->message : ""}});
-               }
-               const std::string text = Json{{"devices", list}, {"missing", missing}}.dump();
-               for (std::size_t done = 0; done < text.size();) {
-                 const ssize_t count = write(result, text.data() + done, text.size() - done);
-                 if (count <= 0) return;
-                 done += static_cast<std::size_t>(count);
-               }
-             },
-             seconds)
-      .result;
+/// A device, or why there is none of that kind; in a child, as drivers crash where something is wrong.
+Json ask_device(DeviceKind kind, const char* name, int seconds) {
+  const doctor::ChildOutput output = doctor::in_child(
+      [&](int result) {
+        setenv("AUBDumpCaptureFileName", "/dev/null", 0);  // a simulated device writes captures, gigabytes
+        Json answer;
+        if (const auto opened = open_device({kind, ""})) {
+          answer = device_json(*opened);
+        } else {
+          // Without its rows, which name files.
+          const auto& why = opened.error().diagnostic();
+          answer = {{"kind", name}, {"code", why ? why->code : ""}, {"message", why ? why->message : ""}};
+        }
+        const std::string text = answer.dump();
+        for (std::size_t done = 0; done < text.size();) {
+          const ssize_t count = write(result, text.data() + done, text.size() - done);
+          if (count <= 0) return;
+          done += static_cast<std::size_t>(count);
+        }
+      },
+      seconds);
+  if (auto answer = Json::parse(output.result)) return *std::move(answer);
+  const std::string end = doctor::end_text(output.end);
+  return {{"kind", name},
+          {"code", ""},
+          {"message", "asking for one ends the process: " + (end.empty() ? "exit status 0" : end)}};
+}
+
+/// All that is of no Kiln's own making in what was answered.
+void clean(doctor::Cleaner& cleaner, Json& answer) {
+  for (const char* key : {"name", "message"})
+    if (answer.contains(key)) answer[key] = cleaner.text(answer[key].get<std::string>());
+}
+
+std::string devices(doctor::Cleaner& cleaner, int seconds) {
+  Json list = Json::array(), missing = Json::array();
+  for (const auto& [kind, name] : {std::pair{DeviceKind::gpu, "gpu"}, {DeviceKind::cpu, "cpu"}}) {
+    Json answer = ask_device(kind, name, seconds);
+    clean(cleaner, answer);
+    (answer.contains("message") ? missing : list).push_back(std::move(answer));
+  }
+  return Json{{"devices", list}, {"missing", missing}}.dump();
 }
 
 doctor::BugReport bug_report(int seconds) {
@@ -108,7 +126,8 @@ doctor::BugReport bug_report(int seconds) {
   bug.report = doctor::judge(facts);
   bug.environment = facts.environment;
   bug.left_out = cleaner.left_out();
-  bug.devices = cleaner.text(devices_in_child(seconds));
+  bug.devices = devices(cleaner, seconds);
+  bug.by_sudo = geteuid() == 0 && std::getenv("SUDO_USER");
   const MemoryAccount account = memory_account();
   bug.memory = doctor::Cleaner::account(account);
   for (const MemoryCard& card : account.cards) {
@@ -130,6 +149,7 @@ Json bug_json(const doctor::BugReport& bug) {
   return {{"kiln", bug.kiln},
           {"system", bug.system},
           {"kernel", bug.kernel},
+          {"by_sudo", bug.by_sudo},
           {"doctor", doctor_json(bug.report)},
           {"devices", Json::parse(bug.devices).value_or(Json())},
           {"environment", environment},

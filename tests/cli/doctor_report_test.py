@@ -43,7 +43,8 @@ class Report(unittest.TestCase):
             'HOME': str(home), 'USER': f'user{SECRET}', 'LOGNAME': f'user{SECRET}', 'HOSTNAME': f'{SECRET}-host',
             'ZE_TOKEN': SECRET, f'ZE_{SECRET}': '1', 'SYCL_PASSWORD': SECRET, 'NEO_API_KEY': SECRET, 'IGC_Secret': SECRET,
             f'KILN_{SECRET}': SECRET, 'UR_TOKEN': SECRET, 'ONEAPI_DEVICE_SELECTOR': f'level_zero:{SECRET}',
-            'ZE_FLAT_DEVICE_HIERARCHY': SECRET, 'ZE_ENABLE_ALT_DRIVERS': f'{home}/lib{SECRET}.so,{home}/libze_intel_gpu.so.1',
+            'ZE_FLAT_DEVICE_HIERARCHY': SECRET, 'ZE_ENABLE_ALT_DRIVERS': f'{home}/lib{SECRET}.so,{home}/libze_intel_gpu.so.1,lib{SECRET}.so,'
+            f'build/{SECRET}/libze_x.so,{home}/My {SECRET} dir/libze_x.so', 'KILN_CPU_DRIVER': f'{SECRET}.so', f'Enable{SECRET.title()}': '1',
             'LD_LIBRARY_PATH': f'{home}', 'NEO_CACHE_DIR': str(home / f'cache-{SECRET}'), 'AWS_SECRET_ACCESS_KEY': SECRET,
             'ZE_ENABLE_VALIDATION_LAYER': SECRET, 'GITHUB_TOKEN': SECRET, 'ZE_AFFINITY_MASK': '0'}
         # A host of that name too, where this may be made.
@@ -84,6 +85,21 @@ class Report(unittest.TestCase):
         page = run('--report', '-').stdout
         self.assertTrue(page.startswith('# A machine'))
         self.assertEqual(set(in_page(page)), set(told))
+
+    def test_a_device_does_not_hide_another(self):
+        answer = run('--json', '--report', '-', NAME='16', HOSTNAME='gpu', KILN_CPU_DRIVER=os.environ['KILN_DRIVER_THAT_ABORTS'])
+        devices = json.loads(answer.stdout)['devices']
+        told = {each['kind']: each for each in devices['devices'] + devices['missing']}
+        self.assertEqual(set(told), {'gpu', 'cpu'})
+        self.assertEqual(told['cpu']['message'], 'asking for one ends the process: signal 6 (Aborted)')
+        plain = run('--json', '--report', '-', NAME='16', HOSTNAME='cpu')
+        cpu, = json.loads(plain.stdout)['devices']['devices'][-1:]
+        self.assertEqual((cpu['kind'], 16 in cpu['sub_group_sizes']), ('cpu', True))
+
+    @unittest.skipUnless(os.environ.get('KILN_INTEL_DRIVER') == 'yes', "without Intel's driver")
+    def test_a_simulated_device_leaves_no_capture(self):
+        run('--report', 'page.md', cwd=self.folder, NEOReadDebugKeys='1', SetCommandStreamReceiver='1', ProductFamilyOverride='tgllp')
+        self.assertEqual(os.listdir(self.folder), ['page.md'])
 
     def test_files_stay(self):
         file = self.folder / 'page.md'
