@@ -41,6 +41,8 @@ std::string whole(const Entry& entry) {
 
 std::string of_work(const Entry& entry) {
   if (entry.is_launch()) return details(entry);
+  if (entry.call == Call::submit) return "a list whose calls are not among those that are kept";
+  if (entry.call >= Call::image_copy) return "copy of an image";
   return (entry.call == Call::copy ? "copy of " : "fill of ") + details(entry);
 }
 
@@ -78,7 +80,7 @@ void add_more(std::vector<DiagnosticRow>& rows, const char* label, std::size_t a
 std::vector<DiagnosticRow> rows_of_work(const Record& record) {
   std::vector<DiagnosticRow> rows;
   for (auto each = record.entries.rbegin(); each != record.entries.rend() && rows.size() < kMostShown; ++each)
-    if (each->is_work() && each->state != State::refused)
+    if ((each->is_work() && each->state != State::refused) || each->may_run())
       rows.push_back({label(each->state), of_work(*each)});
   return rows;
 }
@@ -106,8 +108,11 @@ std::optional<Diagnostic> explain(const Record& record, Life life) {
         subject + (runs ? " running" : "") + " while work may have been under way on the device";
   else if (runs)
     diagnostic.message = "the program is running, and inside no call that is recorded";
+  else if (record.has_lost())
+    diagnostic.message = subject + ", and nothing under way is among the last " +
+                         std::to_string(record.entries.size()) + " calls";
   else
-    diagnostic.message = subject + ", and nothing was under way on the device";
+    diagnostic.message = subject + ", and nothing that is recorded was under way on the device";
   if (!lost && (runs || (in.empty() && work.empty()))) diagnostic.severity = Severity::warning;
   diagnostic.rows.push_back({"program", "`" + record.program + "`, process " +
                                             std::to_string(record.process) +
@@ -136,9 +141,11 @@ std::optional<Diagnostic> explain(const Record& record, Life life) {
         "way");
   if (!refused.empty())
     diagnostic.help.push_back("read what `kiln exec` told of the refused call: its cause");
-  if (diagnostic.help.empty())
+  if (diagnostic.help.empty() && record.has_lost())
+    diagnostic.help.push_back("what was under way may be older: look into the kernel log (dmesg)");
+  else if (diagnostic.help.empty())
     diagnostic.help.push_back(
-        "look for the reason in the program: the driver had done what it was asked for");
+        "look for the reason in the program: what is recorded was done, and docs/exec.md has what is not");
   return diagnostic;
 }
 

@@ -11,7 +11,7 @@
 namespace kiln::record {
 
 /// The launches and copies that came last, the last one first, at most eight: what they are, and whether they
-/// were done. Refused ones are none of them. Pure.
+/// were done. Submissions that run as far as is known are among them, refused ones not. Pure.
 [[nodiscard]] std::vector<DiagnosticRow> rows_of_work(const Record& record);
 
 /// How far a program is, as far as its record does not say.

@@ -35,7 +35,13 @@ inline constexpr std::size_t kNames = 65536;   ///< bytes of names of kernels
   OF(wait_queue, zeCommandQueueSynchronize)                          \
   OF(wait_list, zeCommandListHostSynchronize)                        \
   OF(wait_event, zeEventHostSynchronize)                             \
-  OF(wait_fence, zeFenceHostSynchronize)
+  OF(wait_fence, zeFenceHostSynchronize)                             \
+  OF(query_event, zeEventQueryStatus)                                \
+  OF(query_fence, zeFenceQueryStatus)                                \
+  OF(image_copy, zeCommandListAppendImageCopy)                       \
+  OF(image_region, zeCommandListAppendImageCopyRegion)               \
+  OF(from_image, zeCommandListAppendImageCopyToMemory)               \
+  OF(to_image, zeCommandListAppendImageCopyFromMemory)
 
 enum class Call : std::uint32_t {
   none,
@@ -54,20 +60,22 @@ struct Slot {
   std::uint64_t thread;
   std::uint64_t object;   ///< list of a launch, copy, fill or submission; what is waited for; memory; module
   std::uint64_t other;    ///< event that a launch signals; bytes; queue of a submission
-  std::uint64_t more;     ///< work-items a group, 21 bits each; where a copy goes; fence of a submission
+  std::uint64_t more;     ///< work-items a group, 21 bits each; event of a copy; fence of a submission
   std::uint32_t x, y, z;  ///< groups; of a build the module's number; of a submission which of how many lists
   std::uint32_t name;     ///< of a kernel: a place in the names; 0: not known
 };
 static_assert(sizeof(Slot) == 64);
 
-/// A list or queue, in the order of creation.
+/// A list or queue. Places of destroyed ones are used again first.
 struct List {
   std::uint64_t handle;
   std::uint64_t number;  ///< of calls that began before
   std::uint32_t flags;
   std::uint32_t unused;
 };
-enum : std::uint32_t { kQueue = 1, kImmediate = 2, kSynchronous = 4 };
+enum : std::uint32_t { kQueue = 1, kImmediate = 2, kSynchronous = 4, kInOrder = 8, kDestroyed = 16 };
+
+inline constexpr std::uint32_t kSubmitted = 32;  ///< of the lists of one submission so many are recorded
 
 struct Header {
   char magic[8];
@@ -77,9 +85,9 @@ struct Header {
   std::int64_t started;   ///< seconds since 1970
   std::uint32_t ended;    ///< 1: by exit()
   std::uint32_t lost;     ///< 1: a device was found to be lost, whatever the code of the call
-  std::uint64_t calls;    ///< that were made
-  std::uint64_t lists;    ///< that were made, and queues
-  char program[256];      ///< ends with a zero
+  std::uint64_t calls;  ///< that were made, without waits that gave "not ready" and no other call came after
+  std::uint64_t lists;  ///< that were made, and queues
+  char program[256];    ///< ends with a zero
   char padding[4096 - 312];
 };
 static_assert(sizeof(Header) == 4096);

@@ -11,7 +11,7 @@
 namespace kiln::record {
 namespace {
 
-constexpr std::uint32_t kLastCall = static_cast<std::uint32_t>(Call::wait_fence);
+constexpr std::uint32_t kLastCall = static_cast<std::uint32_t>(Call::to_image);
 constexpr std::size_t kLongestName = 512;  // bytes that are shown
 
 /// Up to its zero, or as far as there is room.
@@ -36,7 +36,9 @@ Entry entry_of(const Slot& slot, const Image& image) {
       entry.group_size[i] = static_cast<std::uint32_t>(slot.more >> (21 * i)) & 0x1fffff;
   } else if (entry.call >= Call::copy && entry.call <= Call::build && entry.call != Call::free) {
     entry.bytes = slot.other;
+    if (entry.is_work()) entry.other = slot.more;
   }
+  if (entry.call >= Call::image_copy) entry.other = slot.other;
   if (entry.call == Call::build) entry.module = slot.x;
   entry.state = slot.result == kInside                                 ? State::inside
                 : slot.result == 0 || slot.result == 1 /* not ready */ ? State::done
@@ -47,7 +49,8 @@ Entry entry_of(const Slot& slot, const Image& image) {
 /// Follows what runs on the device from call to call. Entries are named by their place.
 class Course {
  public:
-  Course(const Image& image, std::vector<Entry>& entries) : image_(image), entries_(entries) {
+  Course(const Image& image, std::vector<Entry>& entries)
+      : image_(image), entries_(entries), in_order_(entries.size()) {
     for (const Entry& each : entries_)
       if (each.call == Call::submit) submitted_.insert(each.object);
   }
@@ -58,7 +61,7 @@ class Course {
     const bool came = entry.state == State::done && entry.result == 0;
     switch (entry.call) {
       case Call::submit:
-        if (entry.state != State::refused) submit(entry, slot.more);
+        if (entry.state != State::refused) submit(place, slot);
         break;
       case Call::wait_queue:
         if (came) finish(of_queue_[entry.object]);
@@ -67,10 +70,12 @@ class Course {
         if (came) finish(of_list_[entry.object]);
         break;
       case Call::wait_fence:
+      case Call::query_fence:
         if (came) finish(of_fence_[entry.object]);
         break;
       case Call::wait_event:
-        if (came) finish(of_event_[entry.object]);
+      case Call::query_event:
+        if (came) finish_by_event(of_event_[entry.object]);
         break;
       default:
         break;
@@ -97,8 +102,9 @@ class Course {
     Entry& entry = entries_[place];
     if (entry.state == State::refused) return;
     const auto list = flags(entry.object, entry.number);
+    in_order_[place] = list && (*list & kInOrder) != 0;
     const bool immediate = list ? (*list & kImmediate) != 0 : !submitted_.contains(entry.object);
-    if (entry.is_launch() && entry.other) of_event_[entry.other].push_back(place);
+    if (entry.other) of_event_[entry.other].push_back(place);
     if (entry.state == State::inside) return;
     if (!immediate) {
       Recording& recording = recordings_[entry.object];
@@ -111,17 +117,27 @@ class Course {
     }
   }
 
-  void submit(const Entry& call, std::uint64_t fence) {
-    Recording& recording = recordings_[call.object];
-    recording.was_submitted = true;
+  void submit(std::uint32_t place, const Slot& slot) {
+    Entry& call = entries_[place];
     const auto queue = flags(call.other, call.number);
     const bool waits = call.state == State::done && queue && (*queue & kSynchronous) != 0;
-    for (const std::uint32_t place : recording.works) {
-      entries_[place].state = waits ? State::done : State::under_way;
-      if (waits) continue;
-      of_queue_[call.other].push_back(place);
-      if (fence) of_fence_[fence].push_back(place);
-    }
+    const auto run = [&](std::uint32_t each) {
+      if (entries_[each].state != State::inside)
+        entries_[each].state = waits ? State::done : State::under_way;
+      if (waits) return;
+      of_queue_[call.other].push_back(each);
+      if (slot.more) of_fence_[slot.more].push_back(each);
+    };
+    Recording& recording = recordings_[call.object];
+    recording.was_submitted = true;
+    // Appended before what is here, or by entry points that are not recorded.
+    if (recording.works.empty()) run(place);
+    for (const std::uint32_t each : recording.works) run(each);
+    if (slot.x != kSubmitted || slot.y <= kSubmitted) return;
+    // The rest of its lists: any that wait for it.
+    for (auto& [list, rest] : recordings_)
+      for (const std::uint32_t each : rest.works)
+        if (entries_[each].state == State::recorded) run(each);
   }
 
   void finish(Places& places) {
@@ -130,8 +146,28 @@ class Course {
     places.clear();
   }
 
+  /// The event may be that of a list that is submitted again, so its work stays known. On a list that is in
+  /// order, what stands before is done too.
+  void finish_by_event(const Places& places) {
+    std::unordered_map<std::uint64_t, std::uint32_t> until;  // by list
+    for (const std::uint32_t place : places) {
+      Entry& entry = entries_[place];
+      if (entry.state != State::under_way) continue;
+      entry.state = State::done;
+      if (in_order_[place]) until[entry.object] = std::max(until[entry.object], place);
+    }
+    if (until.empty()) return;
+    for (std::uint32_t place = 0; place < entries_.size(); ++place) {
+      Entry& entry = entries_[place];
+      if (entry.state != State::under_way || !entry.is_work()) continue;
+      if (const auto list = until.find(entry.object); list != until.end() && place < list->second)
+        entry.state = State::done;
+    }
+  }
+
   const Image& image_;
   std::vector<Entry>& entries_;
+  std::vector<bool> in_order_;  ///< by place: of work on such a list
   std::unordered_set<std::uint64_t> submitted_;
   std::unordered_map<std::uint64_t, Recording> recordings_;
   std::unordered_map<std::uint64_t, Places> of_list_, of_queue_, of_fence_, of_event_;
@@ -155,8 +191,7 @@ const char* name_of(Call call) {
 std::vector<const Entry*> Record::under_way() const {
   std::vector<const Entry*> all;
   for (auto each = entries.rbegin(); each != entries.rend(); ++each)
-    if (each->is_work() && (each->state == State::under_way || each->state == State::inside))
-      all.push_back(&*each);
+    if (each->may_run()) all.push_back(&*each);
   return all;
 }
 

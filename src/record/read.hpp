@@ -18,7 +18,8 @@ enum class State : std::uint8_t {
   inside,     ///< the driver has not come back from it
   refused,    ///< it gave `result`
   recorded,   ///< in a list that is not known to have been submitted since
-  under_way,  ///< nothing is known to have waited for it
+  under_way,  ///< nothing is known to have waited for it; of a submission: for a list whose calls are not
+              ///< here
   done,       ///< somebody has waited for it, or it needs no waiting
 };
 
@@ -28,8 +29,8 @@ struct Entry {
   Call call = Call::none;
   std::uint32_t result = 0;  ///< a ze_result_t; of State::inside nothing
   State state = State::done;
-  std::uint32_t thread = 0;  ///< in the order in which they are met, from 1
-  std::uint64_t object = 0, other = 0;
+  std::uint32_t thread = 0;                   ///< in the order in which they are met, from 1
+  std::uint64_t object = 0, other = 0;        ///< list and event of work; list and queue of a submission
   std::string kernel{};                       ///< empty: not known
   std::array<std::uint32_t, 3> groups{};      ///< of a launch; zeros: memory says how many
   std::array<std::uint32_t, 3> group_size{};  ///< zeros: not known
@@ -38,7 +39,13 @@ struct Entry {
 
   [[nodiscard]] bool is_launch() const { return call >= Call::launch && call <= Call::with_arguments; }
   /// Does it run on the device?
-  [[nodiscard]] bool is_work() const { return call >= Call::launch && call <= Call::fill; }
+  [[nodiscard]] bool is_work() const {
+    return (call >= Call::launch && call <= Call::fill) || call >= Call::image_copy;
+  }
+  /// Work, or a submission of a list whose work is not here.
+  [[nodiscard]] bool may_run() const {
+    return state == State::under_way || (state == State::inside && is_work());
+  }
 };
 
 /// The name of the entry point.
@@ -54,6 +61,8 @@ struct Record {
   std::uint64_t calls = 0;       ///< that were recorded; `entries` has the last of them
   std::vector<Entry> entries{};  ///< in the order in which they began
 
+  /// Calls were made that are not here any more.
+  [[nodiscard]] bool has_lost() const { return calls > entries.size(); }
   /// What runs on the device, or may, the last one first: State::under_way, and State::inside.
   [[nodiscard]] std::vector<const Entry*> under_way() const;
 };

@@ -68,7 +68,7 @@ Json to_json(const record::Entry& entry) {
   if (!entry.kernel.empty()) json["kernel"] = entry.kernel;
   if (entry.is_launch() && entry.call != record::Call::indirect) json["groups"] = numbers(entry.groups);
   if (entry.is_launch() && entry.group_size[0]) json["group_size"] = numbers(entry.group_size);
-  if (entry.is_launch() && entry.other) json["signals"] = hex(entry.other);
+  if (entry.is_work() && entry.other) json["signals"] = hex(entry.other);
   if (entry.call == record::Call::submit) json["queue"] = hex(entry.other);
   if (entry.bytes) json["bytes"] = entry.bytes;
   if (entry.module) json["module"] = entry.module;

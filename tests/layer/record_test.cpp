@@ -2,6 +2,7 @@
 // Records of calls as bytes: what they say of the end of a program, and what is made of bytes that lie.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -48,10 +49,17 @@ class Writer {
     slot.x = groups, slot.y = slot.z = 1;
     slot.name = kTiled;
   }
-  void submit(std::uint64_t fence = 0) {
-    Slot& slot = call(Call::submit, kOrdinary);
+  void copy(std::uint64_t list, std::uint64_t bytes, std::uint64_t event) {
+    Slot& slot = call(Call::copy, list);
+    slot.other = bytes;
+    slot.more = event;
+  }
+  void submit(std::uint64_t fence = 0, std::uint64_t list = kOrdinary, std::uint32_t which = 1,
+              std::uint32_t of = 1) {
+    Slot& slot = call(Call::submit, list);
     slot.other = kQueueHandle;
     slot.more = fence;
+    slot.x = which, slot.y = of;
   }
   Image& image() { return *image_; }
   [[nodiscard]] std::optional<Record> read() const {
@@ -109,6 +117,50 @@ TEST_CASE("work is done when it was waited for, and else may be under way") {
     of.launch(kOrdinary, 2);  // of a list that was reset
     of.submit();
     CHECK(of.states() == "Du");
+  }
+  SUBCASE("an event of a list that is submitted again, at each round") {
+    of.launch(kOrdinary, 1, kEvent);
+    for (int round = 0; round < 2; ++round) {
+      of.submit();
+      CHECK(of.states() == "u");
+      of.call(round ? Call::query_event : Call::wait_event, kEvent);
+      CHECK(of.states() == "D");
+    }
+  }
+  SUBCASE("the event of a copy") {
+    of.copy(kImmediateList, 64, kEvent);
+    of.call(Call::image_copy, kImmediateList).other = kEvent + 1;
+    CHECK(of.states() == "uu");
+    of.call(Call::wait_event, kEvent);
+    CHECK(of.states() == "Du");
+    of.call(Call::query_event, kEvent + 1, 1);
+    CHECK(of.states() == "Du");
+    of.call(Call::query_event, kEvent + 1);
+    CHECK(of.states() == "DD");
+    CHECK(of.read()->entries[0].bytes == 64);
+  }
+  SUBCASE("a list that is in order, by the event of what came last") {
+    of.list(kImmediateList + 1, kImmediate | kInOrder);
+    of.launch(kImmediateList, 1);
+    of.launch(kImmediateList + 1, 2);
+    of.launch(kImmediateList + 1, 3, kEvent);
+    of.launch(kImmediateList + 1, 4);
+    of.call(Call::wait_event, kEvent);
+    CHECK(of.states() == "uDDu");
+  }
+  SUBCASE("by a fence that is asked") {
+    of.launch(kOrdinary, 1);
+    of.submit(kFence);
+    of.call(Call::query_fence, kFence);
+    CHECK(of.states() == "D");
+  }
+  SUBCASE("a list behind those of a submission that are recorded") {
+    of.launch(kOrdinary, 1);
+    for (std::uint32_t i = 1; i <= kSubmitted; ++i) of.submit(0, 0x1000 + i, i, kSubmitted + 1);
+    CHECK(of.states() == "u");
+    of.call(Call::wait_queue, kQueueHandle);
+    CHECK(of.states() == "D");
+    CHECK(of.read()->under_way().empty());
   }
   SUBCASE("a handle is what it was at the call") {
     of.launch(kSynchronousList, 1);
@@ -177,6 +229,36 @@ TEST_CASE("the end of a program is told by what was under way") {
     for (std::uint32_t i = 1; i < 12; ++i) of.launch(kImmediateList, i);
     of.call(Call::wait_queue, kQueueHandle, kLost);
     test::check_diagnostic("K0530", *explain(*of.read(), Life::gone), "lost");
+  }
+  SUBCASE("a list whose calls are not there any more") {
+    of.launch(kOrdinary, 1);
+    for (std::uint64_t i = 0; i < kCalls; i += 2) {
+      of.submit();
+      of.call(Call::wait_queue, kQueueHandle);
+    }
+    of.submit();
+    of.call(Call::wait_queue, kQueueHandle, kInside);
+    const auto record = of.read();
+    CHECK(record->under_way().size() == 1);
+    const auto finding = explain(*record, Life::gone);
+    CHECK(rows_of_work(*record).size() == 1);
+    CHECK(
+        std::ranges::any_of(finding->help, [](const auto& help) { return help.find("dmesg") != help.npos; }));
+    of.image().header.ended = 1;
+    of.call(Call::wait_queue, kQueueHandle);
+    of.image().calls[(of.image().header.calls - 2) % kCalls].result = 0;
+    CHECK(!explain(*of.read(), Life::gone));
+  }
+  SUBCASE("what came before the calls that are kept is not known") {
+    of.launch(kImmediateList, 1);
+    for (std::uint64_t i = 0; i < kCalls - 1; ++i) of.call(Call::wait_event, kEvent);
+    CHECK(explain(*of.read(), Life::gone)->message ==
+          "the program ended while work may have been under way on the device");
+    of.call(Call::wait_event, kEvent);
+    test::check_diagnostic("K0530", *explain(*of.read(), Life::gone), "older");
+    of.image().header.calls = 0;
+    of.launch(kSynchronousList, 1);
+    test::check_diagnostic("K0530", *explain(*of.read(), Life::gone), "nothing");
   }
   SUBCASE("it runs") {
     of.launch(kImmediateList, 1);
