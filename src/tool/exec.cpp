@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "level_zero/discovery.hpp"
 #include "record/format.hpp"
+#include "support/file_limit.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 
@@ -85,18 +87,18 @@ Result<std::vector<std::string>> drivers_for(const std::string& device) {
 
 constexpr mode_t kAll = 0666, kOwner = 0600;
 
-Error not_writable(const std::string& path, int number) {
+Error not_writable(const std::string& path, const std::string& reason) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open",
                {"K0451",
                 "`" + path + "` cannot be written",
-                {{"reason", std::strerror(number)}},
+                {{"reason", reason}},
                 {"name a file in a folder that you may write to"}});
 }
 
 /// The file is made now, so that a mistake in its name shows before the program runs.
 Result<std::string> emptied(const std::string& path, mode_t readers = kAll) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readers);
-  if (file < 0) return tl::unexpected(not_writable(path, errno));
+  if (file < 0) return tl::unexpected(not_writable(path, std::strerror(errno)));
   struct stat status {};
   // One that was there before has the rights that somebody gave it.
   if (readers == kOwner && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) (void)fchmod(file, readers);
@@ -105,20 +107,43 @@ Result<std::string> emptied(const std::string& path, mode_t readers = kAll) {
   return std::filesystem::absolute(path, ignored).string();  // the program may go to another folder
 }
 
+/// No file, an empty one, or a record: what may be replaced.
+bool is_record_or_empty(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return true;
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
+  std::ifstream file(path, std::ios::binary);
+  char magic[sizeof record::kMagic];
+  file.read(magic, sizeof magic);
+  return file.gcount() == 0 ? std::filesystem::is_empty(path, error)
+                            : file && std::memcmp(magic, record::kMagic, sizeof magic) == 0;
+}
+
 /// The same of a record, which the first process that opens a driver takes. A new file: the one that was
-/// there may be mapped by a program that still runs.
+/// there may be mapped by a program that still runs, and stays until there is room for another.
 Result<std::string> made_record(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, ignored))) unlink(path.c_str());
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (!is_record_or_empty(path))
+    return tl::unexpected(not_writable(path, "it is there already, and no record of calls"));
+  const std::string part = path + "." + std::to_string(getpid()) + ".part";
+  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return tl::unexpected(not_writable(path, std::strerror(errno)));
   record::Header header{};
   std::memcpy(header.magic, record::kMagic, sizeof header.magic);
   header.version = record::kVersion;
-  int failed = file < 0 ? errno : posix_fallocate(file, 0, sizeof(record::Image));
+  int failed = 0;
+  {
+    const detail::NoFileSizeSignal no_signal;
+    failed = posix_fallocate(file, 0, sizeof(record::Image));
+  }
   if (!failed && write(file, &header, sizeof header) != static_cast<ssize_t>(sizeof header))
     failed = errno ? errno : EIO;
-  if (file >= 0) close(file);
-  if (failed) return tl::unexpected(not_writable(path, failed));
+  close(file);
+  if (!failed && std::rename(part.c_str(), path.c_str()) != 0) failed = errno;
+  if (failed) {
+    unlink(part.c_str());
+    return tl::unexpected(not_writable(path, std::strerror(failed)));
+  }
+  std::error_code ignored;
   return std::filesystem::absolute(path, ignored).string();
 }
 
