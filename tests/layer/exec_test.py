@@ -76,6 +76,12 @@ class Cpu(unittest.TestCase):
         self.assertEqual((lost.returncode, lost.stdout), (125, ''))
         self.assertEqual(lost.stderr, (GOLDEN / 'K0451.txt').read_text())
 
+    def test_a_program_whose_files_may_not_grow_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            limited = exec_('--device', 'cpu', '--json', os.path.join(folder, 'refused.json'), '--', RAW, KERNELS, 'small-files')
+            self.assertIn('zeCommandQueueCreate: 0x', limited.stdout)
+            self.assertEqual(limited.returncode, -signal.SIGXFSZ)
+
     def test_nothing_is_said_where_nothing_is_refused(self):
         quiet = exec_('--device', 'cpu', '--', RAW, KERNELS, 'nothing')
         self.assertEqual((quiet.returncode, quiet.stderr), (0, ''))
@@ -162,6 +168,27 @@ class Record(unittest.TestCase):
                     self.assertIn(call, calls)
         self.assertEqual([(each['module'], each['bytes'] > 0) for each in record['last'] if 'module' in each], [(1, True)])
 
+    def test_a_wait_that_spins_drives_out_nothing(self):
+        self.assertEqual(self.exec_('die', 'spin').returncode, -signal.SIGABRT)
+        _, record, finding = self.explained()
+        launches = {each['groups'][0]: each['state'] for each in record['last'] if 'groups' in each}
+        self.assertEqual(launches, {1: 'done', 2: 'done', 3: 'done', 4: 'under way', 5: 'under way'})
+        self.assertLess(record['calls'], 100)
+        self.assertEqual(finding['message'], 'the program ended while work may have been under way on the device')
+
+    def test_an_event_that_is_asked_until_it_is_there(self):
+        self.exec_('die', 'query')
+        _, record, _ = self.explained()
+        launches = {each['groups'][0]: each['state'] for each in record['last'] if 'groups' in each}
+        self.assertEqual((launches[5], launches[6]), ('under way', 'done'))
+        self.assertEqual([each['call'] for each in record['last']].count('zeEventQueryStatus'), 1)
+
+    def test_a_list_is_known_as_long_as_it_lives(self):
+        self.exec_('die', 'many-lists')
+        _, record, _ = self.explained()
+        launches = {each['groups'][0]: each['state'] for each in record['last'] if 'groups' in each}
+        self.assertEqual((launches[4], launches[6]), ('done', 'done'))
+
     def test_a_program_that_ends_well_has_nothing_under_way(self):
         self.exec_('sizes')
         code, record, finding = self.explained()
@@ -202,6 +229,9 @@ class Record(unittest.TestCase):
         self.assertEqual(groups(record), [1, 3])
         _, record, _ = self.explained(self.path + '.' + child)
         self.assertEqual((groups(record), record['process']), ([2], int(child)))
+        poor = self.exec_('fork-launches', 'no-room')
+        self.assertEqual(groups(self.explained()[1]), [1, 3])
+        self.assertEqual(poor.stdout.count('zeCommandListAppendLaunchKernel: 0x0\n'), 3)
         two = exec_('--device', 'cpu', '--record', self.path, '--', 'sh', '-c',
                     f'{RAW} {KERNELS} sizes && exec {RAW} {KERNELS} nothing')
         self.assertEqual(two.returncode, 0)
@@ -211,6 +241,23 @@ class Record(unittest.TestCase):
     def test_the_answers_are_the_same(self):
         plain = run(RAW, KERNELS, ZE_ENABLE_ALT_DRIVERS=CPU, RAW_EXECUTES='1')
         self.assertEqual(self.exec_(RAW_EXECUTES='1').stdout, plain.stdout)
+
+    def test_a_file_stays_unless_a_record_replaces_it(self):
+        self.assertEqual(exec_('--record', self.path, '--', 'true').returncode, 0)
+        before = pathlib.Path(self.path).read_bytes()
+        small = run('sh', '-c', f'ulimit -f 10; exec {KILN} exec --record {self.path} -- true')
+        self.assertEqual((small.returncode, codes(small.stderr)), (125, ['K0451']))
+        self.assertEqual(pathlib.Path(self.path).read_bytes(), before)
+        self.assertEqual(exec_('--record', self.path, '--', 'true').returncode, 0)
+        own = pathlib.Path(self.path + '-mine')
+        for text in ('#!/bin/sh\n', 'kil'):
+            own.write_text(text)
+            own.chmod(0o755)
+            done = exec_('--record', str(own), '--', str(own))
+            self.assertEqual((done.returncode, codes(done.stderr), own.read_text()), (125, ['K0451'], text))
+        own.write_text('')
+        self.assertEqual(exec_('--record', str(own), '--', 'true').returncode, 0)
+        self.assertEqual(sorted(os.listdir(os.path.dirname(self.path))), ['calls', 'calls-mine'])
 
     def test_no_record(self):
         self.assertEqual(exec_('--record', self.path, '--', 'true').returncode, 0)

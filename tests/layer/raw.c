@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -289,6 +290,29 @@ static void die(const char* how) {
   CALL(zeCommandListClose, recorded);
   CALL(zeCommandQueueExecuteCommandLists, queue, 1, &recorded, NULL);
   launch_on(immediate, kernel, 5, NULL);
+  if (strcmp(how, "spin") == 0) {  // for an event that nobody signals
+    CALL(zeEventHostReset, event);
+    for (int i = 0; i < 5000; ++i) zeEventHostSynchronize(event, 0);
+    how = "abort";
+  }
+  if (strcmp(how, "many-lists") == 0) {  // and a synchronous list that is older than they
+    CALL(zeCommandQueueSynchronize, queue, UINT64_MAX);
+    CALL(zeCommandListDestroy, immediate);
+    for (int i = 0; i < 300; ++i) {
+      ze_command_list_handle_t other = NULL;
+      if (zeCommandListCreate(context, device, &ordinary, &other) != ZE_RESULT_SUCCESS) exit(1);
+      zeCommandListDestroy(other);
+    }
+    launch_on(list, kernel, 6, NULL);
+    abort();
+  }
+  if (strcmp(how, "query") == 0) {
+    CALL(zeEventHostReset, event);
+    launch_on(immediate, kernel, 6, event);
+    while (zeEventQueryStatus(event) == ZE_RESULT_NOT_READY) continue;
+    for (int i = 0; i < 5000; ++i) zeEventQueryStatus(event);
+    abort();
+  }
   if (strcmp(how, "abort") == 0) abort();
   if (strcmp(how, "segv") == 0) raise(SIGSEGV);
   if (strcmp(how, "kill") == 0) raise(SIGKILL);
@@ -402,9 +426,19 @@ static int edge(const char* name, const char* file) {
     for (int i = 0; i < 50; ++i) kernel_of(module, "nothing");
   } else if (strcmp(name, "die") == 0) {
     die(file);
+  } else if (strcmp(name, "small-files") == 0) {
+    const struct rlimit none = {0, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &none);
+    refused_queue();
+    raise(SIGXFSZ);  // what the layer blocks for a while is the program's again
   } else if (strcmp(name, "fork-launches") == 0) {
     launch_on(list, saxpy_kernel(), 1, NULL);
+    struct rlimit room;
+    getrlimit(RLIMIT_AS, &room);
+    const struct rlimit none = {1 << 20, room.rlim_max};
+    if (strcmp(file, "no-room") == 0) setrlimit(RLIMIT_AS, &none);
     const pid_t child = fork();
+    setrlimit(RLIMIT_AS, &room);
     if (child == 0) {
       launch_on(list, saxpy_kernel(), 2, NULL);
       _exit(0);

@@ -13,8 +13,6 @@
 namespace kiln::layer {
 namespace {
 
-constexpr std::uint32_t kMostLists = 32;  // of one submission that are recorded
-
 void remember(const void* queue, ze_device_handle_t device, std::uint32_t flags) {
   quietly([&] { known.queues.add(queue, [&](KnownQueue& made) { made.device = device; }); });
   record_child();
@@ -22,7 +20,8 @@ void remember(const void* queue, ze_device_handle_t device, std::uint32_t flags)
 }
 
 std::uint32_t mode_of(const ze_command_queue_desc_t& description) {
-  return description.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS ? std::uint32_t{record::kSynchronous} : 0;
+  return (description.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS ? std::uint32_t{record::kSynchronous} : 0) |
+         (description.flags & kiln::abi::kQueueInOrder ? std::uint32_t{record::kInOrder} : 0);
 }
 
 ze_device_handle_t device_of(const void* queue) {
@@ -59,12 +58,14 @@ ze_result_t ZE_APICALL hook::zeCommandQueueCreate(ze_context_handle_t context, z
 ze_result_t ZE_APICALL hook::zeCommandQueueDestroy(ze_command_queue_handle_t queue) {
   KILN_GUARD(need_handles("zeCommandQueueDestroy", queue));
   known.queues.remove(queue, [](KnownQueue& gone) { gone.device = nullptr; });
+  record_destroyed(queue);
   return real.zeCommandQueueDestroy(queue);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListDestroy(ze_command_list_handle_t list) {
   KILN_GUARD(need_handles("zeCommandListDestroy", list));
   known.queues.remove(list, [](KnownQueue& gone) { gone.device = nullptr; });
+  record_destroyed(list);
   return real.zeCommandListDestroy(list);
 }
 
@@ -77,7 +78,7 @@ ze_result_t ZE_APICALL hook::zeCommandListCreate(ze_context_handle_t context, ze
   KILN_GUARD(guard_queue("zeCommandListCreate", device, description->commandQueueGroupOrdinal, 0));
   const ze_result_t code = real.zeCommandListCreate(context, device, description, list);
   if (code != ZE_RESULT_SUCCESS) return refused_queue({code, "zeCommandListCreate"}, device);
-  remember(*list, device, 0);
+  remember(*list, device, description->flags & kiln::abi::kListInOrder ? std::uint32_t{record::kInOrder} : 0);
   return code;
 }
 
@@ -109,7 +110,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryCopy(ze_command_list_handl
                       need("zeCommandListAppendMemoryCopy", "destination", to),
                       need("zeCommandListAppendMemoryCopy", "source", from)));
   const Recording recording(record::Call::copy, list);
-  recording.set_bytes(size, to);
+  recording.set_bytes(size, signal);
   recording.begin();
   const ze_result_t code = real.zeCommandListAppendMemoryCopy(list, to, from, size, signal, waits, events);
   recording.end(code);
@@ -123,7 +124,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryFill(ze_command_list_handl
   KILN_GUARD(first_of(need_handles("zeCommandListAppendMemoryFill", list),
                       guard_fill(to, pattern, pattern_size, size)));
   const Recording recording(record::Call::fill, list);
-  recording.set_bytes(size, to);
+  recording.set_bytes(size, signal);
   recording.begin();
   const ze_result_t code =
       real.zeCommandListAppendMemoryFill(list, to, pattern, pattern_size, size, signal, waits, events);
@@ -137,8 +138,8 @@ ze_result_t ZE_APICALL hook::zeCommandQueueExecuteCommandLists(ze_command_queue_
                                                                ze_fence_handle_t fence) {
   KILN_GUARD(first_of(need_handles("zeCommandQueueExecuteCommandLists", queue),
                       need("zeCommandQueueExecuteCommandLists", "lists", lists)));
-  std::array<std::optional<Recording>, kMostLists> recordings;
-  const std::uint32_t recorded_lists = lists ? std::min(count, kMostLists) : 0;
+  std::array<std::optional<Recording>, record::kSubmitted> recordings;
+  const std::uint32_t recorded_lists = lists ? std::min(count, record::kSubmitted) : 0;
   for (std::uint32_t i = 0; i < recorded_lists; ++i) {
     const Recording& recording = recordings[i].emplace(record::Call::submit, lists[i]);
     recording.set(queue, fence);
@@ -156,7 +157,7 @@ ze_result_t ZE_APICALL hook::zeCommandQueueSynchronize(ze_command_queue_handle_t
   const Recording recording(record::Call::wait_queue, queue);
   recording.begin();
   const ze_result_t code = real.zeCommandQueueSynchronize(queue, timeout);
-  recording.end(code);
+  recording.end_wait(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandQueueSynchronize"}, queue);
 }
 
@@ -166,7 +167,7 @@ ze_result_t ZE_APICALL hook::zeCommandListHostSynchronize(ze_command_list_handle
   const Recording recording(record::Call::wait_list, list);
   recording.begin();
   const ze_result_t code = real.zeCommandListHostSynchronize(list, timeout);
-  recording.end(code);
+  recording.end_wait(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListHostSynchronize"}, list);
 }
 
@@ -175,7 +176,7 @@ ze_result_t ZE_APICALL hook::zeEventHostSynchronize(ze_event_handle_t event, std
   const Recording recording(record::Call::wait_event, event);
   recording.begin();
   const ze_result_t code = real.zeEventHostSynchronize(event, timeout);
-  recording.end(code);
+  recording.end_wait(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeEventHostSynchronize"}, nullptr);
 }
 
@@ -184,8 +185,24 @@ ze_result_t ZE_APICALL hook::zeFenceHostSynchronize(ze_fence_handle_t fence, std
   const Recording recording(record::Call::wait_fence, fence);
   recording.begin();
   const ze_result_t code = real.zeFenceHostSynchronize(fence, timeout);
-  recording.end(code);
+  recording.end_wait(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeFenceHostSynchronize"}, nullptr);
+}
+
+ze_result_t ZE_APICALL hook::zeEventQueryStatus(ze_event_handle_t event) {
+  KILN_GUARD(need_handles("zeEventQueryStatus", event));
+  const ze_result_t code = real.zeEventQueryStatus(event);
+  if (code == ZE_RESULT_NOT_READY) return code;
+  record_status(record::Call::query_event, event, code);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeEventQueryStatus"}, nullptr);
+}
+
+ze_result_t ZE_APICALL hook::zeFenceQueryStatus(ze_fence_handle_t fence) {
+  KILN_GUARD(need_handles("zeFenceQueryStatus", fence));
+  const ze_result_t code = real.zeFenceQueryStatus(fence);
+  if (code == ZE_RESULT_NOT_READY) return code;
+  record_status(record::Call::query_fence, fence, code);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeFenceQueryStatus"}, nullptr);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopy(ze_command_list_handle_t list, ze_image_handle_t to,
@@ -193,7 +210,11 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopy(ze_command_list_handle
                                                           std::uint32_t waits, ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopy";
   KILN_GUARD(need_handles(kCall, list, to, from));
+  const Recording recording(record::Call::image_copy, list);
+  recording.set(signal, nullptr);
+  recording.begin();
   const ze_result_t code = real.zeCommandListAppendImageCopy(list, to, from, signal, waits, events);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
 }
 
@@ -205,8 +226,12 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyRegion(ze_command_list_
                                                                 ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopyRegion";
   KILN_GUARD(need_handles(kCall, list, to, from));
+  const Recording recording(record::Call::image_region, list);
+  recording.set(signal, nullptr);
+  recording.begin();
   const ze_result_t code =
       real.zeCommandListAppendImageCopyRegion(list, to, from, to_region, from_region, signal, waits, events);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
 }
 
@@ -215,8 +240,12 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyToMemory(
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopyToMemory";
   KILN_GUARD(first_of(need_handles(kCall, list, from), need(kCall, "destination", to)));
+  const Recording recording(record::Call::from_image, list);
+  recording.set(signal, nullptr);
+  recording.begin();
   const ze_result_t code =
       real.zeCommandListAppendImageCopyToMemory(list, to, from, region, signal, waits, events);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
 }
 
@@ -225,8 +254,12 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyFromMemory(
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopyFromMemory";
   KILN_GUARD(first_of(need_handles(kCall, list, to), need(kCall, "source", from)));
+  const Recording recording(record::Call::to_image, list);
+  recording.set(signal, nullptr);
+  recording.begin();
   const ze_result_t code =
       real.zeCommandListAppendImageCopyFromMemory(list, to, from, region, signal, waits, events);
+  recording.end(code);
   return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
 }
 

@@ -55,8 +55,10 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   NEW(CommandList, 36, 14, zeCommandListAppendLaunchKernelWithParameters, abi::AppendWithParameters) \
   NEW(CommandList, 37, 14, zeCommandListAppendLaunchKernelWithArguments, abi::AppendWithArguments)   \
   OLD(Event, 3, zeEventHostSynchronize)                                                              \
+  OLD(Event, 4, zeEventQueryStatus)                                                                  \
   OLD(EventPool, 0, zeEventPoolCreate)                                                               \
   OLD(Fence, 2, zeFenceHostSynchronize)                                                              \
+  OLD(Fence, 3, zeFenceQueryStatus)                                                                  \
   OLD(Module, 0, zeModuleCreate)                                                                     \
   OLD(Module, 1, zeModuleDestroy)                                                                    \
   OLD(Module, 2, zeModuleDynamicLink)                                                                \

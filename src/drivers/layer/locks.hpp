@@ -20,6 +20,7 @@ enum class Lock : std::uint8_t {
   queues,
   facts,
   names,
+  lists,
   told,
   count
 };

@@ -7,13 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "drivers/layer/locks.hpp"
 #include "drivers/layer/settings.hpp"
@@ -27,6 +30,9 @@ namespace {
 constexpr std::size_t kSize = sizeof(record::Image);
 
 std::atomic<bool> child_without_file = false;
+/// Where a child of fork() records, as long as the pages are a file's: made before, since a child that gets
+/// no memory could only write into its parent's.
+void* for_child = nullptr;
 
 /// Places of names, and the first that is free.
 struct Names {
@@ -96,6 +102,7 @@ record::Image* make(const std::string& path) {
     failed = posix_fallocate(file, 0, static_cast<off_t>(kSize));
   }
   record::Image* const image = failed ? nullptr : map(file);
+  if (failed) unlink(path.c_str());
   const int reason = failed ? failed : errno;
   close(file);
   errno = reason;
@@ -111,13 +118,19 @@ void start_recording() {
   const std::string own = path + "." + std::to_string(getpid());
   record::Image* image = take(path);
   if (!image) image = make(own);
-  if (image) {
+  void* const spare =
+      image ? mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+  if (image && spare != MAP_FAILED) {
     std::memcpy(static_cast<void*>(image), &recorded, kSize);
     // The file's pages take the place of those where calls are recorded.
-    if (mremap(image, kSize, kSize, MREMAP_MAYMOVE | MREMAP_FIXED, &recorded) != MAP_FAILED) return;
-    munmap(image, kSize);
+    if (mremap(image, kSize, kSize, MREMAP_MAYMOVE | MREMAP_FIXED, &recorded) != MAP_FAILED) {
+      for_child = spare;
+      return;
+    }
   }
   const int reason = errno;
+  if (spare != MAP_FAILED) munmap(spare, kSize);
+  if (image) munmap(image, kSize);
   Diagnostic diagnostic{"K0451", "`" + own + "` cannot be written", {}, {}};
   diagnostic.severity = Severity::warning;
   diagnostic.rows = {{"reason", std::strerror(reason)}, {"goes on", "without a record"}};
@@ -132,10 +145,8 @@ void record_child() {
 
 void forget_recorded() {
   record::Image* image = &recorded;
-  if (!settings().record.empty()) {  // pages of its own: never write into the parent's
-    void* const own = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (own == MAP_FAILED) std::abort();
-    image = static_cast<record::Image*>(own);
+  if (for_child) {  // pages of its own: never write into the parent's
+    image = static_cast<record::Image*>(std::exchange(for_child, nullptr));
     std::memcpy(image->names, recorded.names, sizeof image->names);
     std::memcpy(image->lists, recorded.lists, sizeof image->lists);
     image->header = recorded.header;
@@ -149,9 +160,32 @@ void forget_recorded() {
 
 void recording_ended() { recorded.header.ended = 1; }
 
+void record_status(record::Call call, const void* object, ze_result_t code) {
+  const std::uint64_t before = std::atomic_ref(recorded.header.calls).load(std::memory_order_relaxed) - 1;
+  const record::Slot& last = recorded.calls[before % record::kCalls];
+  if (last.call == call && last.object == reinterpret_cast<std::uint64_t>(object) &&
+      last.result == static_cast<std::uint32_t>(code))
+    return;
+  const Recording recording(call, object);
+  recording.begin();
+  recording.end(code);
+}
+
+void record_destroyed(const void* handle) {
+  const std::lock_guard lock(mutex_of(Lock::lists));
+  for (record::List& list : recorded.lists)
+    if (handle && list.handle == reinterpret_cast<std::uint64_t>(handle)) list.flags |= record::kDestroyed;
+}
+
 void record_list(const void* handle, std::uint32_t flags) {
-  const std::uint64_t number = std::atomic_ref(recorded.header.lists).fetch_add(1, std::memory_order_relaxed);
-  record::List& list = recorded.lists[number % record::kLists];
+  record_destroyed(handle);  // with its context, if it was there
+  const std::lock_guard lock(mutex_of(Lock::lists));
+  ++recorded.header.lists;
+  // The oldest of those destroyed: a list that lives long is needed as long as it lives.
+  const auto age = [](const record::List& each) {
+    return std::tuple(each.handle != 0, (each.flags & record::kDestroyed) == 0, each.number);
+  };
+  record::List& list = *std::ranges::min_element(recorded.lists, {}, age);
   list.handle = 0;
   list.number = std::atomic_ref(recorded.header.calls).load(std::memory_order_relaxed);
   list.flags = flags;

@@ -38,9 +38,9 @@ class Recording {
     slot_->other = of(other);
     slot_->more = of(more);
   }
-  [[gnu::always_inline]] void set_bytes(std::uint64_t bytes, const void* where = nullptr) const {
+  [[gnu::always_inline]] void set_bytes(std::uint64_t bytes, ze_event_handle_t signal = nullptr) const {
     slot_->other = bytes;
-    slot_->more = of(where);
+    slot_->more = of(signal);
   }
   void set_name(std::uint32_t name) const { slot_->name = name; }
   void set_numbers(std::uint32_t x, std::uint32_t y) const {
@@ -70,6 +70,15 @@ class Recording {
   [[gnu::always_inline]] void end(ze_result_t code) const {
     if (slot_->thread == thread()) [[likely]]
       slot_->result = static_cast<std::uint32_t>(code);
+  }
+  /// Of a wait. One that is not over gives its place back, unless another call has come: a program that asks
+  /// again and again would drive out all else.
+  void end_wait(ze_result_t code) const {
+    std::uint64_t next = number_ + 1;
+    if (code != ZE_RESULT_NOT_READY ||
+        !std::atomic_ref(recorded.header.calls)
+             .compare_exchange_strong(next, number_, std::memory_order_relaxed))
+      end(code);
   }
   /// With what the driver made.
   void end(ze_result_t code, const void* object) const {
@@ -102,6 +111,13 @@ void forget_recorded();
 
 /// At the end of the process, by exit().
 void recording_ended();
+
+/// Of a status that was asked for: that the work before it is done, or why not. The answer of the call
+/// before is not recorded again.
+void record_status(record::Call call, const void* object, ze_result_t code);
+
+/// Of a list or queue that was destroyed.
+void record_destroyed(const void* handle);
 
 /// Of a list or queue that was made.
 void record_list(const void* handle, std::uint32_t flags);

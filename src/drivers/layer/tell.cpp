@@ -16,6 +16,7 @@
 #include "drivers/layer/locks.hpp"
 #include "drivers/layer/recorder.hpp"
 #include "drivers/layer/settings.hpp"
+#include "support/file_limit.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -104,7 +105,10 @@ Diagnostic in_level_zero(Diagnostic diagnostic) {
 void write_out(const Diagnostic& diagnostic) {
   const int file = open_json();
   if (file < 0) return write_whole(STDERR_FILENO, to_text(diagnostic));
-  write_whole(file, to_json(diagnostic) + "\n");
+  {
+    const detail::NoFileSizeSignal no_signal;
+    write_whole(file, to_json(diagnostic) + "\n");
+  }
   close(file);
 }
 
