@@ -171,6 +171,15 @@ TEST_CASE("the constant of a module is known until the last module that gave its
   CHECK(std::vector(rounds, rounds + 3) == std::vector<std::uint32_t>{4, 1, 3});
   const std::uint32_t* same = rounds_of(second);
   CHECK(std::vector(same, same + 3) == std::vector<std::uint32_t>{4, 1, 3});
+  // It can be read, and a store would end the process.
+  const auto list = f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  auto* data = f.memory(3);
+  CHECK(api.CommandListAppendMemoryCopy(list, data, same, 12, nullptr, 0, nullptr) == ZE_RESULT_SUCCESS);
+  CHECK(std::vector(data, data + 3) == std::vector<std::uint32_t>{4, 1, 3});
+  CHECK(api.CommandListAppendMemoryCopy(list, const_cast<std::uint32_t*>(same), data, 12, nullptr, 0,
+                                        nullptr) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.CommandListAppendMemoryFill(list, const_cast<std::uint32_t*>(same + 1), data, 4, 4, nullptr, 0,
+                                        nullptr) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(api.ModuleDestroy(first) == ZE_RESULT_SUCCESS);
   CHECK(type_of(same) == ZE_MEMORY_TYPE_DEVICE);
   CHECK(api.ModuleDestroy(second) == ZE_RESULT_SUCCESS);

@@ -62,11 +62,14 @@ class Program {
   /// Compiles a kernel that was not yet: before, it cannot run, and nobody may read its `entry` and private
   /// memory. With null all are compiled, for native_binary(). The log says why that failed.
   [[nodiscard]] virtual BuildStatus make_ready(const CompiledKernel* kernel, std::string& log) const = 0;
+  /// Kernels are compiled when they are asked for.
+  [[nodiscard]] virtual bool is_late() const { return false; }
   /// Object code with `.ze_info`, identity and checksum; valid as long as the program.
   [[nodiscard]] virtual std::span<const std::byte> native_binary() const = 0;
   struct Symbol {
     void* address = nullptr;
     std::size_t size = 0;
+    bool read_only = false;  ///< a store would end the process
   };
   /// A program-scope variable by name; null address: no such variable.
   [[nodiscard]] virtual Symbol global_variable(std::string_view name) const = 0;

@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "drivers/cpu/api/api.hpp"
+#include "drivers/cpu/memory/usm.hpp"
 #include "drivers/cpu/objects/command_list.hpp"
+#include "drivers/cpu/objects/last_error.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -45,6 +47,13 @@ void fill(std::byte* to, std::size_t size, const std::vector<std::byte>& pattern
   }
 }
 
+/// INVALID_ARGUMENT: what would be written to is a constant of a module.
+ze_result_t may_write(const void* to) {
+  if (usm().may_write(to)) return ZE_RESULT_SUCCESS;
+  set_last_error("the memory to write to is a constant of a module, which can only be read");
+  return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
 }  // namespace
 
 ze_result_t command_list_append_memory_copy(ze_command_list_handle_t list, void* to, const void* from,
@@ -53,6 +62,7 @@ ze_result_t command_list_append_memory_copy(ze_command_list_handle_t list, void*
   KILN_NEED_HANDLE(list);
   KILN_NEED_POINTER(to);
   KILN_NEED_POINTER(from);
+  if (const auto code = may_write(to); code != ZE_RESULT_SUCCESS) return code;
   return append(list, {signal, wait_count, waits}, [&](Command& command) {
     command.action = [to, from, size](Stream&) {
       std::memmove(to, from, size);
@@ -85,6 +95,7 @@ ze_result_t command_list_append_memory_copy_region(ze_command_list_handle_t list
   if (to_region->width != from_region->width || to_region->height != from_region->height ||
       to_region->depth != from_region->depth)
     return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (const auto code = may_write(to); code != ZE_RESULT_SUCCESS) return code;
   const Box target{offset_into(to, *to_region, to_pitch, to_slice_pitch), to_pitch, to_slice_pitch};
   const Box source{offset_into(from, *from_region, from_pitch, from_slice_pitch), from_pitch,
                    from_slice_pitch};
@@ -109,6 +120,7 @@ ze_result_t command_list_append_memory_fill(ze_command_list_handle_t list, void*
   KILN_NEED_POINTER(pattern);
   // The size need not be a multiple of the pattern's: Intel's drivers 22.43 and 26.27 cut the last one too.
   if (!std::has_single_bit(pattern_size)) return ZE_RESULT_ERROR_INVALID_SIZE;
+  if (const auto code = may_write(to); code != ZE_RESULT_SUCCESS) return code;
   return append(list, {signal, wait_count, waits}, [&](Command& command) {
     const auto* bytes = static_cast<const std::byte*>(pattern);
     command.action = [to, size, copy = std::vector<std::byte>(bytes, bytes + pattern_size)](Stream&) {

@@ -90,7 +90,7 @@ void publish(std::uintptr_t address, const Mapped& mapped) {
   auto* base = reinterpret_cast<void*>(address);
   usm().forget(base);
   if (mapped.access != ZE_MEMORY_ACCESS_ATTRIBUTE_NONE)
-    usm().lend(base, mapped.size, mapped.type, mapped.device);
+    usm().lend({base, mapped.size, mapped.type, mapped.device});
 }
 
 bool overlaps(const Reservation& reservation, std::uintptr_t address, std::size_t size) {

@@ -60,11 +60,16 @@ void* Usm::allocate(const AllocationRequest& request) {
   return base;
 }
 
-void Usm::lend(void* base, std::size_t size, ze_memory_type_t type, Device* device) {
+void Usm::lend(const LentMemory& memory) {
   const std::lock_guard lock(mutex_);
-  const auto key = reinterpret_cast<std::uintptr_t>(base);
+  const auto key = reinterpret_cast<std::uintptr_t>(memory.base);
   const auto [place, is_new] = live_by_base_.try_emplace(
-      key, Entry{{key, size, type, next_id_++, device}, Owner::lender, {}, nullptr, {}});
+      key, Entry{{key, memory.size, memory.type, next_id_++, memory.device, memory.read_only},
+                 Owner::lender,
+                 {},
+                 nullptr,
+                 {}});
+  if (memory.read_only) has_read_only_.store(true, std::memory_order_relaxed);
   if (!is_new && place->second.owner == Owner::lender) ++place->second.holders;
 }
 
@@ -188,6 +193,12 @@ bool Usm::free_after_work(void* base) {
   for (const auto& progress : all_progress()) progress->wait(progress->submitted(), Clock::time_point::max());
   release(std::move(*entry));
   return true;
+}
+
+bool Usm::may_write(const void* address) const {
+  if (!has_read_only_.load(std::memory_order_relaxed)) return true;
+  const auto found = find(address);
+  return !found || !found->read_only;
 }
 
 Usm::Entries::const_iterator Usm::entry_of(const void* address) const {

@@ -55,6 +55,16 @@ struct Allocation {
   ze_memory_type_t type = ZE_MEMORY_TYPE_UNKNOWN;
   std::uint64_t id = 0;
   Device* device = nullptr;  ///< null: the host's
+  bool read_only = false;    ///< a store would end the process
+};
+
+/// Memory of somebody else. Sizes in bytes.
+struct LentMemory {
+  void* base = nullptr;
+  std::size_t size = 0;
+  ze_memory_type_t type = ZE_MEMORY_TYPE_DEVICE;
+  Device* device = nullptr;
+  bool read_only = false;
 };
 
 /// Thread-safe.
@@ -64,8 +74,7 @@ class Usm {
   [[nodiscard]] void* allocate(const AllocationRequest& request);
 
   /// Makes memory of somebody else known, such as a variable of a module, until `forget` was called as often.
-  void lend(void* base, std::size_t size, ze_memory_type_t type = ZE_MEMORY_TYPE_DEVICE,
-            Device* device = nullptr);
+  void lend(const LentMemory& memory);
   void forget(void* base);
 
   /// Makes an allocation one that other processes can open, after the work that was submitted before.
@@ -90,6 +99,9 @@ class Usm {
 
   /// The allocation that holds the address.
   [[nodiscard]] std::optional<Allocation> find(const void* address) const;
+
+  /// False: the address is in memory that is there to be read alone.
+  [[nodiscard]] bool may_write(const void* address) const;
 
   /// What zeMemSetAtomicAccessAttributeExp said of the memory on that device, 0 before; it changes nothing.
   /// False, nothing: no allocation holds the range.
@@ -140,6 +152,7 @@ class Usm {
   std::mutex zombies_mutex_;
   std::vector<Zombie> zombies_;
   std::atomic<bool> has_zombies_ = false;
+  std::atomic<bool> has_read_only_ = false;  ///< from the first on
   std::atomic<std::uint64_t> generation_ = 1;
   std::atomic<std::uint64_t> live_ = 0;
 };

@@ -48,6 +48,10 @@ class Mapping : public llvm::RuntimeDyld::MemoryManager {
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return {reinterpret_cast<const std::byte*>(base_), size_};
   }
+  [[nodiscard]] bool is_variable(std::uintptr_t address) const {
+    return address - reinterpret_cast<std::uintptr_t>(variables_.begin) <
+           static_cast<std::size_t>(variables_.end - variables_.begin);
+  }
   bool needsToReserveAllocationSpace() override { return true; }
 
 #if LLVM_VERSION_MAJOR >= 16
@@ -178,7 +182,8 @@ class Object : public LoadedObject {
         continue;
       }
       if (llvm::JITEvaluatedSymbol found = linker.getSymbol(*name))
-        symbols_[name->str()] = {reinterpret_cast<void*>(found.getAddress()), symbol.getSize()};
+        symbols_[name->str()] = {reinterpret_cast<void*>(found.getAddress()), symbol.getSize(),
+                                 !mapping_.is_variable(found.getAddress())};
     }
     for (const llvm::object::SectionRef& section : elf->sections()) {
       auto name = section.getName();
