@@ -107,8 +107,15 @@ TEST_CASE("a native binary that lacks a kernel says which, and why") {
   });
   std::string log;
   CHECK(fifty.build.program->make_ready(nullptr, log) == BuildStatus::build_failure);
-  CHECK(log == "kernel 'k13': error: the compiler ended\n");
+  CHECK(log == "native binary: kernel 'k13': error: the compiler ended\n");
   CHECK(fifty.build.program->native_binary().empty());
+
+  // Known from then on: nothing is compiled for the sake of a binary that cannot be.
+  const auto tries = fifty.compilations->size();
+  log.clear();
+  CHECK(fifty.build.program->make_ready(nullptr, log) == BuildStatus::build_failure);
+  CHECK(log == "native binary: kernel 'k13': error: the compiler ended\n");
+  CHECK(fifty.compilations->size() == tries);
 }
 
 TEST_CASE("a kernel whose compiler was killed is tried again when it is asked for again") {
@@ -122,7 +129,7 @@ TEST_CASE("a kernel whose compiler was killed is tried again when it is asked fo
   CHECK(log == "error: it was killed\n");
   log.clear();
   CHECK(fifty.build.program->make_ready(nullptr, log) == BuildStatus::compiler_killed);
-  CHECK(log == "kernel 'k13': error: it was killed\n");
+  CHECK(log == "native binary: kernel 'k13': error: it was killed\n");
   kill = false;
   REQUIRE_MESSAGE(fifty.ask(kBad, log) == BuildStatus::ok, log);
   CHECK(fifty.is_ready(kBad));
@@ -130,6 +137,21 @@ TEST_CASE("a kernel whose compiler was killed is tried again when it is asked fo
   const BuildResult again = build_from_native(fifty.build.program->native_binary());
   REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
   CHECK(again.program->kernels().size() == 50);
+}
+
+TEST_CASE("a kernel whose compiler was killed beside others is tried again alone") {
+  bool crowded = false;
+  const Watched fifty([&](auto wanted, WithoutChild) -> std::optional<Compilation> {
+    if (!crowded || !has_bad(wanted)) return std::nullopt;
+    crowded = false;  // the others have ended
+    return failed(BuildStatus::compiler_killed, "error: it was killed\n");
+  });
+  std::string log;
+  // So that the next question compiles two kernels, where there are two processors each by itself.
+  for (std::size_t i = 10; i < 12; ++i) REQUIRE_MESSAGE(fifty.ask(i, log) == BuildStatus::ok, log);
+  crowded = true;
+  CHECK_MESSAGE(fifty.ask(kBad, log) == BuildStatus::ok, log);
+  CHECK(fifty.tries(kBad) == 2);
 }
 
 TEST_CASE("without child processes this one compiles what is asked for, and nothing else beforehand") {

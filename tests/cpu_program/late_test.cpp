@@ -192,6 +192,45 @@ OpFunctionEnd
   CHECK(variable.program->global_variable("count").address != nullptr);
 }
 
+TEST_CASE("kernels come late with small constants, of which each has its own, and not with large ones") {
+  const auto with_table = [](int words) {
+    return build_late_text(R"(
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Linkage
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %one "one"
+OpEntryPoint Kernel %two "two"
+OpDecorate %table LinkageAttributes "table" Export
+OpDecorate %table Constant
+%uint = OpTypeInt 32 0
+%words = OpConstant %uint )" +
+                           std::to_string(words) + R"(
+%numbers = OpTypeArray %uint %words
+%zeros = OpConstantNull %numbers
+%to_numbers = OpTypePointer UniformConstant %numbers
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%table = OpVariable %to_numbers UniformConstant %zeros
+%one = OpFunction %void None %type
+%b1 = OpLabel
+OpReturn
+OpFunctionEnd
+%two = OpFunction %void None %type
+%b2 = OpLabel
+OpReturn
+OpFunctionEnd
+)");
+  };
+  const BuildResult small = with_table(1 << 10), large = with_table(1 << 18);
+  REQUIRE_MESSAGE(small.status == BuildStatus::ok, small.log);
+  REQUIRE_MESSAGE(large.status == BuildStatus::ok, large.log);
+  CHECK(ready(*small.program) == 0);
+  CHECK(ready(*large.program) == 2);
+  CHECK(small.program->global_variable("table").read_only);
+  CHECK(large.program->global_variable("table").size == 1 << 20);
+}
+
 TEST_CASE("a program has its exported constants, whenever its kernels are compiled") {
   const auto rounds = [](const Program& program) {
     const Program::Symbol symbol = program.global_variable("kRounds");

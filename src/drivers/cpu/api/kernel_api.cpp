@@ -23,7 +23,7 @@ ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t* des
   KILN_NEED_POINTER(desc->pKernelName);
   constexpr ze_kernel_flags_t kKnown = 0x3;
   if (desc->flags & ~kKnown) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-  const auto& program = object<Module>(module)->program;
+  const auto program = object<Module>(module)->program;  // a compilation may outlast the module
   const auto kernels = program->kernels();
   for (const Program::Import& import : program->imports()) {
     if (import.linked) continue;

@@ -39,6 +39,9 @@ namespace {
 
 // Far below what one may have, so that no kernel of a module is found to have too much when it is compiled.
 constexpr std::uint64_t kLatePrivate = 1 << 20;
+/// Bytes of constants of a module whose kernels come late: each of them that reads a constant has it for
+/// itself.
+constexpr std::uint64_t kLateConstants = 64 << 10;
 constexpr std::uint64_t kObjectAlignment = 16;  // bytes, for readers of ELF where they stand
 
 // What the kernel requires, else the widest, as Intel's compiler does while registers last.
@@ -140,12 +143,17 @@ bool emit(llvm::Module& module, bool optimize, bool sealed, Compilation& compila
 }
 
 /// Whether each kernel of the module can be compiled on its own, when it is wanted: nothing that they share
-/// but constants, and nothing that a later failure would have to be told with.
+/// but constants, of which each has those that it reads, and nothing that a later failure would have to be
+/// told with.
 bool may_come_late(const llvm::Module& module, const ParsedOptions& parsed, std::size_t kernels) {
   if (kernels < 2 || !parsed.optimize || parsed.counters || parsed.library || parsed.keep_functions)
     return false;
-  for (const llvm::GlobalVariable& variable : module.globals())
+  std::uint64_t constants = 0;
+  for (const llvm::GlobalVariable& variable : module.globals()) {
     if (variable.isDeclaration() || !variable.isConstant()) return false;
+    constants += module.getDataLayout().getTypeAllocSize(variable.getValueType()).getFixedValue();
+  }
+  if (constants > kLateConstants) return false;
   for (const llvm::Function& function : module)
     if (function.hasAddressTaken() || function.getName() == "kiln_callable" ||
         private_bytes(function, Calls::inlined) > kLatePrivate)

@@ -59,6 +59,7 @@ class LateProgram : public Program {
   }
 
   [[nodiscard]] std::span<const CompiledKernel> kernels() const override { return kernels_; }
+  [[nodiscard]] bool is_late() const override { return true; }
   [[nodiscard]] std::span<const std::byte> native_binary() const override { return binary_; }
   [[nodiscard]] Symbol global_variable(std::string_view name) const override {
     return constants_.object ? constants_.object->find(variable_symbol(name)) : Symbol();
@@ -122,8 +123,12 @@ class LateProgram : public Program {
     const Batch batch(*this, std::move(wanted));
     lock.unlock();
     std::vector<Piece> pieces = compile(batch.kernels);
-    // The fault may be that of a kernel nobody has asked for.
-    if (!pieces[0].well && (pieces[0].kernels.size() > 1 || !pieces[0].begun())) pieces = compile({kernel});
+    // The fault may be that of a kernel nobody has asked for, in the same piece or in one that took the
+    // memory.
+    const Piece& first = pieces[0];
+    const bool by_others =
+        first.kernels.size() > 1 || (pieces.size() > 1 && first.status() != BuildStatus::build_failure);
+    if (!first.well && (by_others || !first.begun())) pieces = compile({kernel});
     if (pieces[0].status() != BuildStatus::ok) log.append(pieces[0].compilation.log);
     return pieces[0].status();
   }
@@ -148,14 +153,34 @@ class LateProgram : public Program {
     return bound.well ? BuildStatus::ok : bound.failure;
   }
 
-  // All that may be batched at once; then what is left one by one, so that a failure is that of a kernel.
+  // All that may be batched at once; then what is left one by one, so that a failure is that of a kernel. One
+  // that is known to fail spares the others.
   BuildStatus compile_all(std::string& log) const {
-    while (compile_batch()) {  // each time something gets ready, or is found to need a compilation of its own
+    while (!has_hopeless(log)) {
+      // Each time something gets ready, or is found to need a compilation of its own.
+      if (compile_batch()) continue;
+      return compile_rest(log);
     }
+    return BuildStatus::build_failure;
+  }
+
+  bool has_hopeless(std::string& log) const {
+    const std::lock_guard lock(mutex_);
+    if (hopeless_.empty()) return false;
+    const auto& [kernel, reason] = *hopeless_.begin();
+    log.append(failure_of(kernel, reason));
+    return true;
+  }
+
+  [[nodiscard]] std::string failure_of(std::size_t kernel, const std::string& reason) const {
+    return "native binary: kernel '" + kernels_[place_[kernel]].facts.name + "': " + reason;
+  }
+
+  BuildStatus compile_rest(std::string& log) const {
     for (std::size_t kernel = 0; kernel < place_.size(); ++kernel) {
       std::string reason;
       if (const BuildStatus status = compile_one(kernel, reason); status != BuildStatus::ok) {
-        log.append("kernel '" + kernels_[place_[kernel]].facts.name + "': " + reason);
+        log.append(failure_of(kernel, reason));
         return status;
       }
     }

@@ -203,8 +203,9 @@ Program::Symbol Module::lend_variable(const char* name) {
   if (!symbol.address) return symbol;
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(lent_, symbol.address) == lent_.end()) {
+    lent_.reserve(lent_.size() + 1);
+    usm().lend({.base = symbol.address, .size = symbol.size, .read_only = symbol.read_only});
     lent_.push_back(symbol.address);
-    usm().lend(symbol.address, symbol.size);
   }
   return symbol;
 }
@@ -249,13 +250,13 @@ ze_result_t module_get_native_binary(ze_module_handle_t module, std::size_t* siz
   KILN_NEED_HANDLE(module);
   KILN_NEED_POINTER(size);
   return guarded([&] {
-    const Program& program = *object<Module>(module)->program;
+    const auto program = object<Module>(module)->program;  // a compilation may outlast the module
     std::string log;
-    if (const BuildStatus status = program.make_ready(nullptr, log); status != BuildStatus::ok) {
+    if (const BuildStatus status = program->make_ready(nullptr, log); status != BuildStatus::ok) {
       set_last_error(log);
       return code_of(status);
     }
-    const auto bytes = program.native_binary();
+    const auto bytes = program->native_binary();
     if (binary) {
       if (*size < bytes.size()) return ZE_RESULT_ERROR_INVALID_SIZE;
       std::memcpy(binary, bytes.data(), bytes.size());
@@ -269,8 +270,11 @@ ze_result_t module_get_info(ze_module_handle_t module, std::size_t* size, char* 
   KILN_NEED_HANDLE(module);
   KILN_NEED_POINTER(size);
   return guarded([&] {
+    const auto program = object<Module>(module)->program;
+    // The native binary, which is there, says more.
+    if (!program->is_late()) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     std::string info;
-    for (const CompiledKernel& kernel : object<Module>(module)->program->kernels()) {
+    for (const CompiledKernel& kernel : program->kernels()) {
       if (!kernel.refused.empty()) continue;
       const KernelFacts& facts = kernel.facts;
       for (const std::uint64_t number : {std::uint64_t{facts.simd_size}, std::uint64_t{facts.barrier_count},
