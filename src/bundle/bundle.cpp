@@ -76,7 +76,10 @@ Result<OwnKernel> Bundle::make_own(const std::string& name) const {
       return tl::unexpected(detail::explained(std::move(kernel).error(), explain_unlinked({})));
     if (kernel.error().code() != ZE_RESULT_ERROR_INVALID_KERNEL_NAME) {
       Refusal refusal = detail::survey(kernel.error().code(), kernel.error().call(), home_.device);
-      if (std::string text = home_.driver.last_error_description(); text != text_before)
+      // Asked again, the same text is this question's when it names the kernel, as that of Kiln's own driver
+      // does.
+      if (std::string text = home_.driver.last_error_description();
+          text != text_before || text.starts_with("kernel '" + name + "': "))
         refusal.driver_text = std::move(text);
       return tl::unexpected(detail::explained(std::move(kernel).error(), explain_kernel(refusal, facts)));
     }
