@@ -20,12 +20,16 @@ constexpr const char* kNames[] = {"driver", "device",         "context", "comman
                                   "fence",  "event pool",     "event",   "module",        "module build log",
                                   "kernel", "physical memory"};
 
-struct Shard {
+constexpr std::size_t kCacheLine = 64;
+
+// Threads that make and destroy objects of their own should meet nowhere: many shards, none on the line of
+// another.
+struct alignas(kCacheLine) Shard {
   std::shared_mutex mutex;
   std::unordered_map<const void*, HandleKind> objects;
 };
 
-constexpr std::size_t kShards = 32;
+constexpr std::size_t kShards = 256;
 
 // Never destroyed: an application may call until its very end.
 std::array<Shard, kShards>& shards() {
@@ -40,8 +44,16 @@ std::size_t spread(const void* object) {
 
 Shard& shard_of(const void* object) { return shards()[spread(object) % kShards]; }
 
-/// Grows when an object goes, so that a thread knows whether what it remembers still holds.
-std::atomic<std::uint64_t> generation = 1;
+/// Grows when an object of that shard goes, so that a thread knows whether what it remembers still holds.
+/// Beside the shards: looking must not wait for the line of a mutex that others take.
+struct alignas(kCacheLine) Generation {
+  std::atomic<std::uint64_t> value = 1;
+};
+constinit std::array<Generation, kShards> generations;
+
+std::atomic<std::uint64_t>& generation_of(const void* object) {
+  return generations[spread(object) % kShards].value;
+}
 
 struct Remembered {
   const void* object = nullptr;
@@ -87,14 +99,14 @@ void leave_live(const void* object) {
   Shard& shard = shard_of(object);
   const std::lock_guard lock(shard.mutex);
   shard.objects.erase(object);
-  generation.fetch_add(1);
+  generation_of(object).fetch_add(1);
 }
 
 bool is_live(const void* object, HandleKind kind) { return find(object) == kind; }
 
 ze_result_t check_live(const void* handle, HandleKind kind, const char* name) {
   if (!handle) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-  const std::uint64_t now = generation.load();
+  const std::uint64_t now = generation_of(handle).load();
   Remembered& last = remembered[spread(handle) / kShards % kRemembered];
   if (last.object == handle && last.generation == now && last.kind == kind) return ZE_RESULT_SUCCESS;
   const auto found = find(handle);
