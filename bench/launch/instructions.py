@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Instructions a launch under callgrind: instructions.py VALGRIND LAUNCH_BENCH TARGET"""
+"""Instructions a launch, or of what else a batch has, under callgrind: instructions.py VALGRIND PROGRAM TARGET [A_BATCH]"""
 import os
 import re
 import subprocess
@@ -7,9 +7,9 @@ import sys
 import tempfile
 
 BATCHES = 8
-LAUNCHES = 256 * BATCHES
 
-valgrind, program, target = sys.argv[1:]
+valgrind, program, target = sys.argv[1:4]
+a_batch = int(sys.argv[4]) if len(sys.argv) > 4 else 256
 
 
 def instructions(kind, batches):
@@ -29,11 +29,11 @@ def instructions(kind, batches):
     return int(collected[-1])
 
 
-def per_launch(kind):
+def each(kind):
     """The difference of two runs, so that first uses (symbol look-up, growing lists) do not count."""
-    return (instructions(kind, 2 * BATCHES) - instructions(kind, BATCHES)) / LAUNCHES
+    return (instructions(kind, 2 * BATCHES) - instructions(kind, BATCHES)) / (BATCHES * a_batch)
 
 
-raw, checked = per_launch('raw'), per_launch('kiln')
-print(f'{"launch on":16} {"raw":>10} {"kiln":>10} {"extra":>10} {"ratio":>8}   (instructions)')
+raw, checked = each('raw'), each('kiln')
+print(f'{"on":16} {"raw":>10} {"kiln":>10} {"extra":>10} {"ratio":>8}   (instructions)')
 print(f'{target:16} {raw:10.1f} {checked:10.1f} {checked - raw:10.1f} {checked / raw:8.3f}')
