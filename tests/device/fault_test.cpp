@@ -83,11 +83,12 @@ TEST_CASE_FIXTURE(Fixture, "lost=2: a launch on an immediate list is told from l
   const auto buffer = context().allocate_shared(device.device, 4096);
   const auto list = CommandListRef::create_immediate(context(), device.device);
   const auto queue = CommandQueueRef::create(context(), device.device);
-  const auto pool = EventPoolRef::create(context(), 1);
+  const auto pool = EventPoolRef::create(context(), 2);
   REQUIRE((buffer && list && queue && pool));
-  const auto event = pool->get().event(0);
+  const auto event = pool->get().event(0), before = pool->get().event(1);
   const auto fence = queue->get().create_fence();
-  REQUIRE((event && fence));
+  REQUIRE((event && before && fence));
+  CHECK(before->get().signal());
   const auto send = [&] { return launch(list->get(), **kernel, {{1}, {64}}, 2.0f, *buffer, *buffer, 64u); };
   CHECK(send());
   CHECK(device.device.status() == ZE_RESULT_SUCCESS);
@@ -98,6 +99,9 @@ TEST_CASE_FIXTURE(Fixture, "lost=2: a launch on an immediate list is told from l
        {event->get().wait(), fence->get().wait(), queue->get().synchronize(), list->get().synchronize()})
     explained("K0220", ZE_RESULT_ERROR_DEVICE_LOST, answer);
   explained("K0220", ZE_RESULT_ERROR_DEVICE_LOST, event->get().is_signalled());
+  CHECK(event->get().signal());  // too late
+  explained("K0220", ZE_RESULT_ERROR_DEVICE_LOST, event->get().wait());
+  CHECK(before->get().wait());
 }
 
 TEST_CASE_FIXTURE(Fixture, "reset=1: a new context has the device back, and the old ones never again") {

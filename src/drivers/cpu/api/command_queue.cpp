@@ -150,7 +150,8 @@ ze_result_t fence_destroy(ze_fence_handle_t fence) {
 ze_result_t fence_host_synchronize(ze_fence_handle_t fence, std::uint64_t timeout) {
   KILN_NEED_HANDLE(fence);
   EventState& state = *object<Fence>(fence)->state;
-  if (const auto lost = object<Fence>(fence)->losses.state(); lost != ZE_RESULT_SUCCESS) return lost;
+  const std::uint64_t ended = state.signalled() ? state.times().end_ns : UINT64_MAX;
+  if (const auto lost = object<Fence>(fence)->losses.state(ended); lost != ZE_RESULT_SUCCESS) return lost;
   if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;
 }

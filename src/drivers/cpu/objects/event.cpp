@@ -162,7 +162,8 @@ ze_result_t event_host_synchronize(ze_event_handle_t event, std::uint64_t timeou
   KILN_NEED_HANDLE(event);
   const EventRef held = object<Event>(event)->state;
   EventState& state = *held;
-  if (const auto lost = object<Event>(event)->losses.state(); lost != ZE_RESULT_SUCCESS) return lost;
+  const std::uint64_t ended = state.signalled() ? state.times().end_ns : UINT64_MAX;
+  if (const auto lost = object<Event>(event)->losses.state(ended); lost != ZE_RESULT_SUCCESS) return lost;
   Held::release();
   if (timeout == 0) return state.signalled() ? state.outcome() : ZE_RESULT_NOT_READY;
   return state.wait(deadline_after(timeout)) ? state.outcome() : ZE_RESULT_NOT_READY;

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <mutex>
 
+#include "drivers/cpu/streams/clock.hpp"
+
 namespace kiln::cpu {
 namespace {
 
@@ -15,8 +17,9 @@ std::atomic<std::uint64_t> allocations = 0, submissions = 0;
 
 constexpr std::uint64_t kForGood = UINT64_MAX;
 std::atomic<std::uint64_t> losses_so_far = 0;  // kForGood: what is made later is lost too
-std::mutex contexts_mutex;                     // a loss, and what follows
-std::uint64_t living_contexts = 0;             // of those that were made after the last loss
+std::atomic<std::uint64_t> last_loss_ns = 0;
+std::mutex contexts_mutex;          // a loss, and what follows
+std::uint64_t living_contexts = 0;  // of those that were made after the last loss
 
 /// A number above zero, with K, M or G for powers of 1024.
 bool parse_number(std::string_view text, std::uint64_t& value) {
@@ -68,6 +71,7 @@ void count_submission() {
   if (number != the_faults.lost && number != the_faults.reset) return;
   const std::lock_guard lock(contexts_mutex);
   if (losses_so_far == kForGood) return;
+  last_loss_ns = now_ns();
   losses_so_far = number == the_faults.lost ? kForGood : losses_so_far + 1;
   living_contexts = 0;
 }
@@ -75,6 +79,11 @@ void count_submission() {
 ze_result_t LossesBefore::state() const {
   const std::uint64_t now = losses_so_far.load(std::memory_order_relaxed);
   return now == number_ && now != kForGood ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+ze_result_t LossesBefore::state(std::uint64_t ended_ns) const {
+  const ze_result_t now = state();
+  return now != ZE_RESULT_SUCCESS && ended_ns < last_loss_ns ? ZE_RESULT_SUCCESS : now;
 }
 
 ContextLife::ContextLife() {

@@ -40,6 +40,9 @@ class LossesBefore {
  public:
   /// SUCCESS, or DEVICE_LOST.
   [[nodiscard]] ze_result_t state() const;
+  /// The same of what ended at that time of now_ns(): what did before the loss stays so, as on GPUs, where
+  /// the driver finds it in memory.
+  [[nodiscard]] ze_result_t state(std::uint64_t ended_ns) const;
 
  private:
   friend class ContextLife;
