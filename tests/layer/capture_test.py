@@ -126,10 +126,23 @@ class Capture(unittest.TestCase):
             self.assertTrue(self.replay()['ok'])
 
     def test_a_lost_device_leaves_the_memory_before(self):
-        done = self.capture('--capture-kernel', 'saxpy', '--', RAW, KERNELS, 'until-lost', KILN_CPU_FAULT='lost=1')
-        self.assertEqual(done.returncode, 0)
-        entries = self.replay(status=1)['entries'] if os.path.getsize(self.file) else []
-        self.assertTrue(all(each['result'] != 'ZE_RESULT_SUCCESS' for each in entries), entries)
+        # A barrier, a copy of the memory and another barrier go before the launch, which is the fourth submission.
+        for number in (4, 5):
+            done = self.capture('--', RAW, KERNELS, 'until-lost', KILN_CPU_FAULT=f'lost={number}')
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(list(self.members()), ['m1', '1-0.b', '1.json'])
+            entry = json.loads(self.members()['1.json'])
+            self.assertEqual((entry['result'], entry['ended']), (0x70000001, False))
+            again = self.replay(status=1)['entries'][0]
+            self.assertEqual((again['result'], again['executed'], again['same']),
+                             ('ZE_RESULT_ERROR_DEVICE_LOST', True, False))
+            self.assertIn('it ends here', run(KILN, 'replay', self.file, '--device', 'cpu').stdout)
+
+    def test_a_device_that_was_lost_before_refuses_nothing(self):
+        for number in (1, 3):
+            done = self.capture('--', RAW, KERNELS, 'until-lost', KILN_CPU_FAULT=f'lost={number}')
+            self.assertEqual((done.returncode, os.path.getsize(self.file)), (0, 0))
+            self.assertIn('= reason: the device was lost before its memory was copied\n', done.stderr)
 
     def test_what_is_asked_for_often_is_kept_once(self):
         done = self.capture('--', RAW, KERNELS, 'asks-often')

@@ -99,6 +99,8 @@ State& state() {
 constexpr const char* kChooseAnother =
     "choose another kernel or launch: --capture-kernel NAME, --capture-launch N";
 
+constexpr const char* kLostBefore = "the device was lost before its memory was copied";
+
 /// K0261: a launch or a build that is not in the file, and why.
 void tell_not_captured(const std::string& what, std::string why, const char* help = kChooseAnother) {
   tell_once(Diagnostic{"K0261", what + " is not captured", {{"reason", std::move(why)}}, {help}});
@@ -334,12 +336,24 @@ void write_finished(State& all) {
     }
 }
 
-/// What was begun and not ended: the memory before it is there.
-void write_begun(State& all, ze_result_t code) {
+/// What the driver says; UNINITIALIZED where there is none to ask.
+ze_result_t status_of(ze_device_handle_t device) {
+  const Api* const api = real_api();
+  return api ? DeviceRef(device, *api).status() : ZE_RESULT_ERROR_UNINITIALIZED;
+}
+
+/// Immediate lists of Intel's drivers call the loss of a device lack of memory.
+bool is_lost(ze_result_t code, ze_device_handle_t device) {
+  return code == ZE_RESULT_ERROR_DEVICE_LOST || status_of(device) == ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+/// What was begun on the device that is lost, and not ended: the memory before it is there. Others go on.
+void write_begun(State& all) {
   for (const auto& each : all.waiting)
-    if (!each->written && is_signalled(each->copied)) {
+    if (!each->written && status_of(each->source->device) != ZE_RESULT_SUCCESS &&
+        is_signalled(each->copied)) {
       --unwritten;
-      each->entry["result"] = static_cast<std::uint32_t>(code);
+      each->entry["result"] = static_cast<std::uint32_t>(ZE_RESULT_ERROR_DEVICE_LOST);
       write(all, *each, Copies::before);
     }
 }
@@ -469,12 +483,25 @@ Begun begin(const Launch& launch, std::uint32_t waits, ze_event_handle_t* events
     State& all = state();
     const std::lock_guard lock(mutex_of(Lock::capture));
     give_up(all, captured);
-    tell_not_captured("`" + kernel->name + "`", "copies before it: the driver gave " + code_text(code));
+    tell_not_captured("`" + kernel->name + "`", is_lost(code, captured.source->device)
+                                                    ? kLostBefore
+                                                    : "copies before it: the driver gave " + code_text(code));
   });
   return {nullptr, true};
 }
 
 ze_result_t end(const std::shared_ptr<Captured>& captured, ze_result_t code, ze_event_handle_t signal) {
+  if (code != ZE_RESULT_SUCCESS && is_lost(code, captured->source->device)) {
+    noticed(ZE_RESULT_ERROR_DEVICE_LOST);
+    quietly([&] {
+      State& all = state();
+      const std::lock_guard lock(mutex_of(Lock::capture));
+      if (captured->written) return;
+      give_up(all, *captured);
+      tell_not_captured("`" + captured->entry["kernel"].get<std::string>() + "`", kLostBefore);
+    });
+    return code;
+  }
   if (code != ZE_RESULT_SUCCESS) {
     quietly([&] {
       State& all = state();
@@ -504,7 +531,9 @@ void tell_not_captured(const Launch& launch, const char* why) {
 
 void write_refused_launch(const Launch& launch, ze_result_t code, bool counted) {
   const CapturedKernel* const kernel = objects.kernels.find(launch.kernel);
-  if (!kernel || !kernel->chosen || !is_capturing()) return;
+  if (!kernel || !is_capturing()) return;
+  if (is_lost(code, kernel->source->device)) return noticed(ZE_RESULT_ERROR_DEVICE_LOST);
+  if (!kernel->chosen) return;
   quietly([&] {
     read_facts(launch);
     State& all = state();
@@ -526,7 +555,7 @@ void noticed(ze_result_t code) {
     State& all = state();
     const std::lock_guard lock(mutex_of(Lock::capture));
     write_finished(all);
-    if (code == ZE_RESULT_ERROR_DEVICE_LOST) write_begun(all, code);
+    if (code == ZE_RESULT_ERROR_DEVICE_LOST) write_begun(all);
   });
 }
 

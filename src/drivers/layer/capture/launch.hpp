@@ -88,7 +88,8 @@ struct Begun {
 /// K0261.
 void tell_not_captured(const Launch& launch, const char* why);
 
-/// Writes a launch that was not captured, and that the driver refused: without memory, once a kernel.
+/// Writes a launch that was not captured, and that the driver refused: without memory, once a kernel. Of a
+/// lost device that is noticed(), and no refusal.
 void write_refused_launch(const Launch& launch, ze_result_t code, bool counted);
 
 /// The program hears of its device: writes what that is done with, and once the device is lost also what was
