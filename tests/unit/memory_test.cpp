@@ -29,6 +29,9 @@ thread_local std::size_t largest_allocation = SIZE_MAX;  // bytes; beyond it mem
     if (void* memory = std::malloc(size ? size : 1)) return memory;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return size <= largest_allocation ? std::malloc(size ? size : 1) : nullptr;
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
