@@ -110,6 +110,10 @@ void print_host(const MemoryAccount& account) {
   if (host.overcommit == 2)
     say("  promised %s of %s\n", memory_size_text(host.committed).c_str(),
         memory_size_text(host.commit_limit).c_str());
+  else if (host.overcommit == 1)
+    say("  promised without limit\n");
+  else
+    say("  promised at most %s at once\n", memory_size_text(host.total + host.swap_total).c_str());
   if (host.graphics_limit)
     say("  cards    at most %s together\n", memory_size_text(*host.graphics_limit).c_str());
 }

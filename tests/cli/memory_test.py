@@ -62,9 +62,18 @@ class Memory(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for line in ['card       0000:03:00.0, 8086:e223, xe', '  memory   32.0 GiB',
                      '5001234  llama-server  0000:03:00.0     30.0 GiB      100 MiB        1',
-                     'host       15.6 GiB, available 9.3 GiB', '  swap     8.0 GiB, free 8.0 GiB']:
+                     'host       15.6 GiB, available 9.3 GiB', '  swap     8.0 GiB, free 8.0 GiB',
+                     '  promised at most 23.6 GiB at once']:
             self.assertIn(line, done.stdout)
         self.assertIn('warning[K0244]: `llama-server` (process 5001234) holds 30.0 GiB', done.stdout)
+
+    def test_promises(self):
+        for mode, line in (('0', 'at most 23.6 GiB at once'), ('1', 'without limit'), ('2', '0 B of 0 B')):
+            with Machine('others') as root:
+                file = pathlib.Path(root) / 'proc/sys/vm/overcommit_memory'
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(mode + '\n')
+                self.assertIn(f'  promised {line}', kiln('memory', '--root', root).stdout)
 
     def test_a_process(self):
         with Machine('others') as root:
