@@ -79,13 +79,19 @@ class KeptErrno {
 
 constexpr const char* kNoCard = "none";  // of the system's
 
+bool is_same(const OwnMemory& a, const OwnMemory& b) {
+  return a.device.bytes == b.device.bytes && a.host.bytes == b.host.bytes && a.shared.bytes == b.shared.bytes;
+}
+
 /// Files of /proc and /sys take milliseconds: programs that try one size after the other have those of a
-/// second before. Thread-safe.
-MemoryAccount recent_account() {
+/// second before, unless something was freed or taken since: `free` is what the device has free now.
+/// Thread-safe.
+MemoryAccount recent_account(std::optional<std::uint64_t> free) {
   using Clock = std::chrono::steady_clock;
   struct Kept {
     std::mutex mutex;
     std::optional<MemoryAccount> account;
+    std::optional<std::uint64_t> free;
     Clock::time_point at;
     pid_t process = 0;
     std::string root;
@@ -96,16 +102,17 @@ MemoryAccount recent_account() {
   if (!lock) return memory_account();
   const char* const set = secure_getenv("KILN_MEMORY_ROOT");
   const std::string_view root = set ? set : "";
-  if (!kept->account || kept->process != getpid() || kept->root != root ||
-      Clock::now() - kept->at > std::chrono::seconds(1)) {
+  const OwnMemory own = own_memory();
+  if (!kept->account || kept->process != getpid() || kept->root != root || kept->free != free ||
+      !is_same(kept->account->own, own) || Clock::now() - kept->at > std::chrono::seconds(1)) {
     kept->account = memory_account();
+    kept->account->own = own;
+    kept->free = free;
     kept->process = getpid();
     kept->root = root;
     kept->at = Clock::now();
   }
-  MemoryAccount account = *kept->account;
-  account.own = own_memory();
-  return account;
+  return *kept->account;
 }
 
 /// Only where a call has failed for want of memory.
@@ -120,7 +127,7 @@ void add_account(Refusal& refusal, DeviceRef device, MemoryRequest asked) {
     asked.total = refusal.memory;
     asked.free = refusal.free_memory;
   }
-  const MemoryAccount account = recent_account();
+  const MemoryAccount account = recent_account(refusal.free_memory);
   refusal.account = memory_rows(account, asked);
   refusal.causes = memory_causes(account, asked);
 }

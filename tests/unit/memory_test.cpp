@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "kiln/context.hpp"
 #include "kiln/memory_account.hpp"
@@ -484,6 +486,33 @@ TEST_CASE("refusals that follow each other in a second look at the machine once"
   CHECK(second == first);
   // Another machine is none of that second.
   CHECK(refused() != first);
+}
+
+TEST_CASE("a refusal behind a free or an allocation looks at the machine again") {
+  StubDriver stub;
+  stub.free_memory = 2 * kGiB;
+  stub.pci = {0, 3, 0, 0};
+  auto opened = open_device({stub.driver, stub.device}, DeviceKind::gpu);
+  REQUIRE(opened);
+  const ContextRef context = opened->context.get();
+  const auto refused = [&] {
+    stub.fail(Call::zeMemAllocDevice, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    const auto code = context.allocate_device(opened->device, 256 * kMiB);
+    REQUIRE(!code);
+    return code.error().text();
+  };
+  std::optional<Result<Buffer>> held;
+  const std::function<void()> changes[] = {[&] { stub.free_memory = kGiB; },
+                                           [&] { held = context.allocate_host(4 * kKiB); }};
+  for (const auto& change : changes) {
+    const Machine files(machine("host"));
+    REQUIRE(setenv("KILN_MEMORY_ROOT", files.root().c_str(), 1) == 0);
+    CHECK(refused().find("host memory available") != std::string::npos);
+    std::filesystem::remove_all(std::filesystem::path(files.root()) / "proc");
+    change();
+    CHECK(refused().find("host memory available") == std::string::npos);
+    setenv("KILN_MEMORY_ROOT", "/nonexistent", 1);
+  }
 }
 
 TEST_CASE("a refusal says where memory went, and the certain cause first") {
