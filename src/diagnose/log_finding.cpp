@@ -23,6 +23,7 @@ constexpr std::uint8_t kOnlyBuildRank = 58;  // of sentences that say no more th
 constexpr std::uint8_t kOnlyWarnsRank = 10;  // of sentences that tell of no failure
 constexpr std::uint64_t kGranule = 1024;     // bytes, to which the driver rounds the `__local` arguments
 constexpr std::uint64_t kLocalAlignment = 16;
+constexpr std::uint64_t kLeastSlm = 64 << 10;  // bytes that each of Intel's GPUs has for a work-group
 
 /// The cause's own words, without rows.
 Diagnostic of(Cause cause, std::string_view message = {}) {
@@ -73,7 +74,8 @@ void add_meaning(Diagnostic& diagnostic, const std::string& code) {
   }
 }
 
-std::uint64_t sum_of(const detail::LoggedKernel& kernel) {
+/// What the kernel asks for, as far as the log has it: the arguments, and `arrays` beside them.
+std::uint64_t sum_of(const detail::LoggedKernel& kernel, std::uint64_t arrays) {
   std::uint64_t end = 0;
   for (const auto& [index, size] : kernel.local_bytes) {
     std::uint64_t start = 0;
@@ -81,7 +83,8 @@ std::uint64_t sum_of(const detail::LoggedKernel& kernel) {
         __builtin_add_overflow(start & ~(kLocalAlignment - 1), size, &end))
       return ~std::uint64_t{0};
   }
-  return end > ~std::uint64_t{0} - kGranule ? end : (end + kGranule - 1) / kGranule * kGranule;
+  if (end <= ~std::uint64_t{0} - kGranule) end = (end + kGranule - 1) / kGranule * kGranule;
+  return __builtin_add_overflow(end, arrays, &end) ? ~std::uint64_t{0} : end;
 }
 
 /// The frequent mistake: an array for the whole range where one for a work-group was meant.
@@ -113,7 +116,7 @@ Diagnostic slm_finding(const std::optional<LoggedFailure>& failure,
       diagnostic.rows.push_back(bytes("`__local` argument " + std::to_string(index), size));
   }
   if (arrays) diagnostic.rows.push_back(bytes("`__local` arrays of the kernel", *arrays));
-  const std::uint64_t sum = failure ? sum_of(failure->kernel) : 0;
+  const std::uint64_t sum = failure ? sum_of(failure->kernel, arrays.value_or(0)) : 0;
   if (printed) {
     diagnostic.rows.push_back(bytes("asked for in all", printed->first));
     diagnostic.rows.push_back(bytes("available a work-group", printed->second));
@@ -184,16 +187,31 @@ Diagnostic by_code(const std::string& name, detail::CallKind kind) {
   return diagnostic;
 }
 
-/// A trace ends in a call, and the process too.
-Diagnostic death_finding(const detail::OpenCall& call, const std::string& text, std::uint64_t line) {
-  Diagnostic diagnostic = of(Cause::none, "the process died inside `" + call.call + "`");
-  diagnostic.rows = {words("inside the call", call.call), words("log", text),
-                     words("at", "line " + std::to_string(line) + " of the log")};
-  if (!call.values.empty()) diagnostic.rows.push_back(words("arguments", call.values));
-  diagnostic.help = {
-      "look at handles and pointers of the call: drivers follow those that are null or were freed",
-      "`kiln exec --guard -- PROGRAM` answers what would end the process in the driver",
-      "the same without the tracer: where it goes well there, report it to the tracer"};
+/// Does the thread that is in it do nothing there?
+bool is_wait(const detail::OpenCall& call) { return call.call.find("Synchronize") != call.call.npos; }
+
+/// A trace ends in calls, and the process too. `threads`: the trace has several.
+Diagnostic death_finding(const std::vector<detail::OpenCall>& calls, bool threads, const std::string& text,
+                         std::uint64_t line) {
+  const detail::OpenCall& latest = calls.back();
+  const bool sure = calls.size() == 1 && !(threads && is_wait(latest));
+  Diagnostic diagnostic = of(Cause::none, sure ? "the process died inside `" + latest.call + "`"
+                                               : "the process died while `" + latest.call +
+                                                     "` was under way, perhaps in another thread");
+  if (sure) diagnostic.rows.push_back(words("inside the call", latest.call));
+  for (std::size_t i = calls.size(); !sure && i-- > 0;) {
+    const std::string& thread = calls[i].thread;
+    diagnostic.rows.push_back(words("under way", calls[i].call + (thread.empty() ? "" : ", " + thread)));
+  }
+  diagnostic.rows.push_back(words("log", text));
+  diagnostic.rows.push_back(words("at", "line " + std::to_string(line) + " of the log"));
+  if (sure && !latest.values.empty()) diagnostic.rows.push_back(words("arguments", latest.values));
+  if (!sure) diagnostic.help.emplace_back("which thread died a core file says: gdb PROGRAM CORE, then `bt`");
+  for (const char* help :
+       {"look at handles and pointers of the call: drivers follow those that are null or were freed",
+        "`kiln exec --guard -- PROGRAM` answers what would end the process in the driver",
+        "the same without the tracer: where it goes well there, report it to the tracer"})
+    diagnostic.help.emplace_back(help);
   return diagnostic;
 }
 
@@ -272,8 +290,13 @@ std::optional<Diagnostic> LogReader::State::account_finding() const {
     if (failure->call == "zeMemAllocHost") request.kind = MemoryKind::host;
     if (failure->call == "zeMemAllocShared") request.kind = MemoryKind::shared;
   }
-  const auto causes = memory_causes(*printed, request);
-  return causes.empty() ? std::nullopt : std::optional(causes.front());
+  auto causes = memory_causes(*printed, request);
+  // How much the kernel promises depends on a setting that older output shows in one case alone.
+  if (!account.says_promises())
+    for (Diagnostic& each : causes)
+      if (each.code == "K0240") each.severity = Severity::warning;
+  const auto first = std::ranges::min_element(causes, {}, &Diagnostic::severity);
+  return first == causes.end() ? std::nullopt : std::optional(*first);
 }
 
 std::optional<Diagnostic> LogReader::State::failure_finding() const {
@@ -284,10 +307,12 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   if (failure && !failure->kernel.name.empty())
     if (const auto found = kernel_slm.find(failure->kernel.name); found != kernel_slm.end() && found->second)
       arrays = found->second;
+  // With the arrays the sum is known, and may well be what every GPU has; without them it may be more.
   const bool asks_for_slm =
-      failed_with("OUT_OF_DEVICE_MEMORY") && (failure->call == "zeKernelSuggestGroupSize" ||
-                                              (failure->call.starts_with("zeCommandListAppendLaunch") &&
-                                               (!failure->kernel.local_bytes.empty() || arrays)));
+      failed_with("OUT_OF_DEVICE_MEMORY") &&
+      (failure->call == "zeKernelSuggestGroupSize" ||
+       (failure->call.starts_with("zeCommandListAppendLaunch") &&
+        (arrays ? sum_of(failure->kernel, *arrays) > kLeastSlm : !failure->kernel.local_bytes.empty())));
   const std::uint8_t rank = sentence.rule ? sentence.rule->rank : 0;
   if (slm || (asks_for_slm && rank < detail::kSentenceRank))
     return slm_finding(failed_with("OUT_OF_DEVICE_MEMORY") ? failure : std::nullopt, slm, arrays);
@@ -330,8 +355,8 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     return call_finding(*failure);
   } else if (code) {
     diagnostic = by_code(code->name, code->kind);
-  } else if (died_in) {
-    return death_finding(*died_in, death_text, death_line);
+  } else if (!died_in.empty()) {
+    return death_finding(died_in, several_threads, death_text, death_line);
   } else if (failure) {
     return call_finding(*failure);
   } else if (lists_devices && !lists_gpu) {

@@ -127,7 +127,10 @@ bool is_about_memory(const Diagnostic& failure) {
 
 Diagnostic with_account(Diagnostic failure, const Diagnostic& account) {
   const Cause cause = cause_of_account(account.code);
-  const bool certain = account.severity == Severity::error && cause != Cause::none;
+  // What a log says outright stays: only what it leaves open, or Kiln's own refusal, gets another cause.
+  const bool open = failure.code == "K0509" || failure.code == text_of(cause).code ||
+                    std::ranges::find(failure.rows, "undecided", &DiagnosticRow::label) != failure.rows.end();
+  const bool certain = account.severity == Severity::error && cause != Cause::none && open;
   if (certain) {
     const CauseText& text = text_of(cause);
     failure.code = text.code;
@@ -142,7 +145,8 @@ Diagnostic with_account(Diagnostic failure, const Diagnostic& account) {
   for (const DiagnosticRow& row : account.rows)
     if (std::ranges::find(failure.rows, row.label, &DiagnosticRow::label) == failure.rows.end())
       failure.rows.push_back(row);
-  failure.help.insert(failure.help.begin(), account.help.begin(), account.help.end());
+  failure.help.insert(open ? failure.help.begin() : failure.help.end(), account.help.begin(),
+                      account.help.end());
   return failure;
 }
 

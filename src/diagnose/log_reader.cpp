@@ -87,6 +87,8 @@ detail::LoggedKernel& LogReader::State::kernel(std::string_view handle) {
 void LogReader::State::entered(const TraceLine& line) {
   std::erase_if(open, [&](const detail::OpenCall& each) { return each.thread == line.thread; });
   if (open.size() >= kMostOpen) open.erase(open.begin());
+  if (!first_thread) first_thread = line.thread;
+  several_threads |= *first_thread != line.thread;
   open.push_back({std::string(line.thread), std::string(line.call), kept(line.values)});
   const std::string key = call_key(line);
   if (arguments.size() >= kMostCalls && !arguments.contains(key)) arguments.clear();
@@ -282,8 +284,8 @@ void LogReader::State::kernel_table(std::string_view line) {
 }
 
 void LogReader::State::death(std::string_view line) {
-  if (died_in || open.empty()) return;
-  died_in = open.back();
+  if (!died_in.empty() || open.empty()) return;
+  died_in = open;
   death_line = lines;
   death_text = kept(line);
 }

@@ -83,7 +83,9 @@ struct LogReader::State {
   std::map<std::string, detail::LoggedKernel, std::less<>> kernels;  // by handle
   std::map<std::string, std::string, std::less<>> arguments;         // of each call's latest one, by thread
   std::vector<detail::OpenCall> open;                                // the latest last
-  std::optional<detail::OpenCall> died_in;
+  std::vector<detail::OpenCall> died_in;                             // those that were open when it died
+  std::optional<std::string> first_thread;                           // that a trace names,
+  bool several_threads = false;                                      // and whether there are more
   std::uint64_t death_line = 0;
   std::string death_text;
   std::map<std::string, std::uint64_t, std::less<>> kernel_slm;  // bytes of `__local` arrays, by kernel

@@ -76,8 +76,32 @@ std::optional<std::uint64_t> take_size(std::string_view& text, std::string_view 
 
 bool is_memory_cause(std::string_view code) { return code.starts_with("K024"); }
 
+/// The last of several accounts counts, such as those of --watch. One whose host is known is whole.
+void PrintedAccount::start_again() {
+  if (account_.host.total == 0) return;
+  account_ = {};
+  found_ = says_promises_ = false;
+}
+
+/// "at most 19.3 GiB at once", "without limit", "8.0 GiB of 9.5 GiB": vm.overcommit_memory of 0 to 2.
+bool PrintedAccount::promises(std::string_view text) {
+  HostMemory& host = account_.host;
+  const auto committed = take_size(text), limit = take_size(text, " of ");
+  if (committed && limit) {
+    host.overcommit = 2;
+    host.committed = *committed;
+    host.commit_limit = *limit;
+  } else if (text.starts_with("without limit")) {
+    host.overcommit = 1;
+  } else if (!text.starts_with("at most ")) {
+    return false;
+  }
+  return says_promises_ = true;
+}
+
 bool PrintedAccount::line(std::string_view text) {
   if (text.starts_with("card       0")) {  // "card       0000:03:00.0, 8086:e223, xe"
+    start_again();
     std::string_view rest = text.substr(11);
     const auto comma = rest.find(", "), last = rest.rfind(", ");
     if (comma == rest.npos || last == comma || account_.cards.size() == kMostRows) return false;
@@ -92,6 +116,7 @@ bool PrintedAccount::line(std::string_view text) {
     std::string_view rest = text.substr(11);
     const auto total = take_size(rest), available = take_size(rest, "available ");
     if (!total || !available) return false;
+    start_again();
     account_.host.total = *total;
     account_.host.available = *available;
     found_ = true;
@@ -115,6 +140,7 @@ bool PrintedAccount::line(std::string_view text) {
     account_.host.swap_free = take_size(rest, "free ").value_or(0);
     return true;
   }
+  if (inside_ == Inside::host && text.starts_with("  promised ")) return promises(text.substr(11));
   if (inside_ == Inside::process && text.starts_with("  group    ")) {  // "PATH: 8.8 GiB, left 7.8 GiB"
     const auto colon = text.rfind(": ");
     std::string_view rest = text.substr(colon == text.npos ? text.size() : colon + 2);
@@ -140,10 +166,14 @@ void OwnMessages::start(std::string code, Severity severity, std::string message
           });
   inside_ = true;
   left_ = kMostLines;
-  if (ours_) kept_.push_back({number, severity, std::move(code), std::move(message), {}, {}, {}});
+  LoggedDiagnostic begun{number, severity, std::move(code), std::move(message), {}, {}, {}};
+  if (ours_)
+    kept_.push_back(std::move(begun));
+  else
+    passed_over_ = std::move(begun);
 }
 
-LoggedDiagnostic* OwnMessages::open() { return ours_ ? &kept_.back() : nullptr; }
+LoggedDiagnostic& OwnMessages::open() { return ours_ ? kept_.back() : passed_over_; }
 
 const LoggedDiagnostic* OwnMessages::found() const {
   const auto first = std::ranges::min_element(
@@ -171,20 +201,19 @@ bool OwnMessages::text_line(std::string_view text, std::uint64_t number) {
   }
   if (!inside_ || json_ || left_ == 0) return false;
   --left_;
-  LoggedDiagnostic* diagnostic = open();
+  LoggedDiagnostic& diagnostic = open();
   constexpr std::string_view kResult = "  result: ", kHelp = "  help: ", kRow = "  = ";
   if (text.starts_with(kResult)) {
-    if (diagnostic) diagnostic->result = kept(text.substr(kResult.size()));
+    diagnostic.result = kept(text.substr(kResult.size()));
   } else if (text.starts_with(kHelp)) {
-    if (diagnostic && diagnostic->help.size() < kMostRows)
-      diagnostic->help.push_back(kept(text.substr(kHelp.size())));
+    if (diagnostic.help.size() < kMostRows) diagnostic.help.push_back(kept(text.substr(kHelp.size())));
   } else if (text.starts_with(kRow)) {
     const std::string_view row = text.substr(kRow.size());
     const auto colon = row.find(": ");
     if (colon == row.npos) return true;
     const auto value = row.find_first_not_of(' ', colon + 2);
-    if (diagnostic && diagnostic->rows.size() < kMostRows && value != row.npos)
-      diagnostic->rows.push_back({kept(row.substr(0, colon)), kept(row.substr(value))});
+    if (diagnostic.rows.size() < kMostRows && value != row.npos)
+      diagnostic.rows.push_back({kept(row.substr(0, colon)), kept(row.substr(value))});
   } else {
     return false;
   }
@@ -202,18 +231,23 @@ bool OwnMessages::json_line(std::string_view text, std::uint64_t number) {
   } else {
     --left_;
   }
-  LoggedDiagnostic* diagnostic = open();
-  if (!diagnostic) return code.has_value();
-  if (const auto severity = json_string(text, "severity"); severity == "warning")
-    diagnostic->severity = Severity::warning;
-  bool part = code.has_value();
-  if (auto message = json_string(text, "message"); message && diagnostic->message.empty()) {
-    diagnostic->message = *std::move(message);
+  // In lines the severity stands between code and message: what was taken for an error is perhaps not the
+  // first warning. Behind the message it is the program's own.
+  if (!code && open().message.empty() && json_string(text, "severity") == "warning") {
+    const LoggedDiagnostic warning = open();
+    if (ours_) kept_.pop_back();
+    start(warning.code, Severity::warning, warning.message, warning.line);
+  }
+  LoggedDiagnostic& diagnostic = open();
+  // The number of the result says no more than its name.
+  bool part = code || text.find("\"result_value\"") != text.npos;
+  if (auto message = json_string(text, "message"); message && diagnostic.message.empty()) {
+    diagnostic.message = *std::move(message);
     part = true;
   }
   for (const char* key : {"call", "result", "answered_by"})
     if (const auto word = json_string(text, key)) {
-      diagnostic->result += (diagnostic->result.empty() ? "" : ", ") + *word;
+      diagnostic.result += (diagnostic.result.empty() ? "" : ", ") + *word;
       part = true;
     }
   return part;

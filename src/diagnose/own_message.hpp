@@ -42,10 +42,11 @@ class OwnMessages {
   bool text_line(std::string_view text, std::uint64_t number);
   bool json_line(std::string_view text, std::uint64_t number);
   void start(std::string code, Severity severity, std::string message, std::uint64_t number);
-  /// The one that further lines belong to; null: they are passed over.
-  [[nodiscard]] LoggedDiagnostic* open();
+  /// The one that further lines belong to, kept or not.
+  [[nodiscard]] LoggedDiagnostic& open();
 
   std::vector<LoggedDiagnostic> kept_;
+  LoggedDiagnostic passed_over_;
   bool inside_ = false;   // a diagnostic has begun,
   bool ours_ = false;     // which is the last that is kept,
   bool json_ = false;     // as JSON
@@ -60,10 +61,15 @@ class PrintedAccount {
   bool line(std::string_view text);
   /// Null: there is none in the log.
   [[nodiscard]] const MemoryAccount* found() const { return found_ ? &account_ : nullptr; }
+  /// Does it show how much the kernel promises? Older output does for vm.overcommit_memory=2 alone.
+  [[nodiscard]] bool says_promises() const { return says_promises_; }
 
  private:
+  void start_again();
+  bool promises(std::string_view text);
+
   MemoryAccount account_;
-  bool found_ = false;
+  bool found_ = false, says_promises_ = false;
   enum class Inside : std::uint8_t { nothing, card, host, process } inside_ = Inside::nothing;
 };
 

@@ -290,7 +290,8 @@ TEST_CASE("a failure for want of memory and an account of it in one log are expl
   // What `kiln memory` printed, without a size: the rules are asked again, with the one of the log.
   const std::string numbers =
       "card       0000:03:00.0, 8086:e223, xe\n  memory   31.4 GiB, free 31.4 GiB\n  window   32.0 GiB\n\n"
-      "host       15.3 GiB, available 12.0 GiB\n  swap     4.0 GiB, free 4.0 GiB\n\nprocess    4711, kiln\n"
+      "host       15.3 GiB, available 12.0 GiB\n  swap     4.0 GiB, free 4.0 GiB\n"
+      "  promised at most 19.3 GiB at once\n\nprocess    4711, kiln\n"
       "  group    /a: 64.0 GiB, left 60.0 GiB\n  locked   8.0 MiB\n";
   check_log("K0513", failed + numbers, "account");
   CHECK(code_in(numbers + failed) == "K0513");
@@ -300,6 +301,46 @@ TEST_CASE("a failure for want of memory and an account of it in one log are expl
   REQUIRE(read_log(failed + roomy));
   CHECK_FALSE(row(*read_log(failed + roomy), "`kiln memory`, K0240"));
   CHECK(row(*read_log(failed + roomy), "undecided"));
+
+  // What the kernel promises: without a limit there is no such cause, and nobody knows where it is not shown.
+  const auto with_promise = [&](const std::string& promise) {
+    const std::string line = "  promised at most 19.3 GiB at once\n";
+    std::string other = numbers;
+    return other.replace(other.find(line), line.size(), promise);
+  };
+  const auto unlimited = read_log(failed + with_promise("  promised without limit\n"));
+  REQUIRE(unlimited);
+  CHECK(unlimited->code == "K0512");
+  CHECK(row(*unlimited, "`kiln memory`, in the way, K0241"));
+  const auto unknown = read_log(failed + with_promise(""));
+  REQUIRE(unknown);
+  CHECK(unknown->code == "K0512");
+  CHECK(row(*unknown, "`kiln memory`, in the way, K0240"));
+  CHECK(code_in(failed + with_promise("  promised 8.0 GiB of 9.5 GiB\n")) == "K0513");
+  CHECK(code_in(failed + with_promise("  promised 8.0 GiB of 64.0 GiB\n")) == "K0512");
+
+  // Of several the last counts: one card is not two, and what was full then may be free now.
+  CHECK(code_in(numbers + failed + numbers) == "K0513");
+  std::string full = numbers;
+  full.replace(full.find("left 60.0"), 9, "left 10.0");
+  const auto again = read_log(full + failed + roomy);
+  REQUIRE(again);
+  CHECK_FALSE(std::ranges::any_of(
+      again->rows, [](const DiagnosticRow& each) { return each.label.starts_with("`kiln memory`"); }));
+
+  // A cause that the log states outright stays.
+  const std::string too_large =
+      "[GPU] Exceeded max size of memory object allocation: requested 34359738368 bytes, but max alloc size "
+      "supported by device is 4294959104 bytes.\n";
+  const auto stated = read_log(too_large + numbers);
+  REQUIRE(stated);
+  CHECK(stated->code == "K0512");
+  CHECK(row(*stated, "`kiln memory`, in the way, K0240"));
+  CHECK(stated->help.front().starts_with("several smaller allocations"));
+  const auto also_held = read_log(too_large + "error[K0244]: `llama-server` holds 30.0 GiB\n");
+  REQUIRE(also_held);
+  CHECK(also_held->code == "K0512");
+  CHECK(row(*also_held, "`kiln memory`, in the way, K0244"));
 
   // A cause that it printed itself.
   const std::string held =

@@ -158,11 +158,19 @@ TEST_CASE("a trace that ends inside a call, whose process died there") {
                         "Segmentation fault (core dumped)\n")
             .empty());
   // Another thread's call goes on.
-  const auto other =
-      read_log(">>>> [1] <TID:5> zeInit: flags = 0x0\n" + begun +
-               "<<<< [3] <TID:5> zeInit [9 ns] -> ZE_RESULT_SUCCESS(0x0)\nSegmentation fault\n");
+  const std::string init = ">>>> [1] <TID:5> zeInit: flags = 0x0\n";
+  const std::string initialized = "<<<< [3] <TID:5> zeInit [9 ns] -> ZE_RESULT_SUCCESS(0x0)\n";
+  const std::string died = "Segmentation fault\n";
+  const std::string launch = ">>>> [2] <TID:4> zeCommandListAppendLaunchKernel: hCommandList = 0x9\n";
+  const auto other = read_log(init + launch + initialized + died);
   REQUIRE(other);
-  CHECK(row(*other, "inside the call")->text == "zeEventHostSynchronize");
+  CHECK(row(*other, "inside the call")->text == "zeCommandListAppendLaunchKernel");
+  // Whoever waits does nothing, and of several calls nobody says whose thread died.
+  const auto waits = read_log(init + begun + initialized + died);
+  REQUIRE(waits);
+  CHECK_FALSE(row(*waits, "inside the call"));
+  CHECK(row(*waits, "under way")->text == "zeEventHostSynchronize, TID:4");
+  check_log("K0508", init + launch + died, "under-way");
 }
 
 TEST_CASE("unitrace's table of kernels: what the failed one has of SLM by itself") {
@@ -185,13 +193,26 @@ TEST_CASE("unitrace's table of kernels: what the failed one has of SLM by itself
   REQUIRE(finding);
   CHECK(finding->code == "K0501");
   CHECK(row(*finding, "`__local` arrays of the kernel")->value == 131072);
+  CHECK(row(*finding, "asked for, rounded up to 1024 B")->value == 131072);
+  const std::string argument =
+      ">>>> [2] zeKernelSetArgumentValue: hKernel = 0xb argIndex = 0x2 argSize = 0x1f5 pArgValue = 0x0 "
+      "(NULL)\n";
+  CHECK(row(*read_log(argument + failed + table), "asked for, rounded up to 1024 B")->value == 131072 + 1024);
   CHECK_FALSE(row(*read_log(failed), "`__local` arrays of the kernel"));
   // Older ones have fewer columns; what is none ends the table.
   const auto older = read_log(failed +
                               "  Kernel, Number of Arguments, SLM Per Work Group, Private Memory Per Thread, "
-                              "Spill Memory Per Thread\n\"tiled(float*, int)\", 9, 1024, 0, 0\n");
+                              "Spill Memory Per Thread\n\"tiled(float*, int)\", 9, 65537, 0, 0\n");
   REQUIRE(older);
-  CHECK(row(*older, "`__local` arrays of the kernel")->value == 1024);
+  CHECK(row(*older, "`__local` arrays of the kernel")->value == 65537);
+  // So much each of Intel's GPUs has: then it may be something else.
+  std::string has = table;
+  has.replace(has.find("131072"), 6, " 65536");
+  const auto fits = read_log(failed + has);
+  REQUIRE(fits);
+  CHECK(row(*fits, "undecided"));
+  CHECK(read_log(argument + failed + has)->code == "K0501");  // which takes 1024 more
+  CHECK_FALSE(row(*read_log(argument + failed + has), "undecided"));
   CHECK_FALSE(row(*read_log(failed + "Kernel, SLM Per Work Group\nx\n\"tiled(float*, int)\", 1024\n"),
                   "`__local` arrays of the kernel"));
 }
@@ -267,6 +288,20 @@ TEST_CASE(
     CHECK(row(*finding, "result")->text ==
           "zeCommandListAppendLaunchKernel, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, kiln, before the driver");
   }
+  // In lines the severity comes behind the code: warnings do not count as errors until then.
+  std::string many;
+  for (int i = 0; i < 9; ++i) {
+    Diagnostic each = reported;
+    each.code = "K011" + std::to_string(i), each.severity = Severity::warning;
+    many += nlohmann::ordered_json::parse(to_json(each)).dump(2) + "\n";
+  }
+  const auto behind = read_log(many + to_text(reported));
+  REQUIRE(behind);
+  CHECK(row(*behind, "code")->text == "K0101");
+  CHECK(row(*read_log(many), "code")->text == "K0110");
+  const std::string error = nlohmann::ordered_json::parse(to_json(reported)).dump(2) + "\n";
+  CHECK(read_log(error + "  \"severity\": \"warning\"\n")->severity == Severity::error);
+  CHECK(read_log(many)->severity == Severity::warning);
   // The first error counts, whatever else failed; a warning only where nothing did.
   Diagnostic warning = reported, later = reported;
   warning.code = "K0115", warning.severity = Severity::warning, warning.answer.reset();
