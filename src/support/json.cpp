@@ -4,6 +4,7 @@
 #include "support/json.hpp"
 
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
 
 namespace kiln::detail {
@@ -74,7 +75,21 @@ struct JsonLibrary {
     bool start_object(std::size_t) override { return open(Json::object()); }
     bool start_array(std::size_t) override { return open(Json::array()); }
     bool key(std::string& value) override {
-      place_ = &(*open_.back())[value];
+      // Members are searched one after another, which takes for ever where there are very many.
+      auto& members = std::get<Json::Members>(open_.back()->value_);
+      auto& places = names_[open_.size() - 1];
+      if (members.size() < kFew) {
+        place_ = &(*open_.back())[value];
+        return true;
+      }
+      if (places.empty())
+        for (Json::Member& each : members) places.emplace(each.name, &each.value);
+      if (const auto known = places.find(value); known != places.end()) {
+        place_ = known->second;
+        return true;
+      }
+      Json::Member& made = members.emplace_back(Json::Member{std::move(value), {}});
+      places.emplace(made.name, place_ = &made.value);
       return true;
     }
     bool end_object() override { return close(); }
@@ -95,16 +110,20 @@ struct JsonLibrary {
     bool open(Json value) {
       if (open_.size() == kDeepest) return false;
       open_.push_back(put(std::move(value)));
+      names_.emplace_back();
       return true;
     }
     bool close() {
       open_.pop_back();
+      names_.pop_back();
       return true;
     }
 
     static constexpr std::size_t kDeepest = 100;
+    static constexpr std::size_t kFew = 32;
     std::vector<Json*> open_;  // lists that are being read, the innermost last
-    Json* place_ = nullptr;    // of the member whose name was read
+    std::vector<std::unordered_map<std::string_view, Json*>> names_;  // of each, where members are many
+    Json* place_ = nullptr;                                           // of the member whose name was read
   };
 };
 

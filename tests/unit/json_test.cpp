@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 using kiln::detail::Json;
@@ -88,6 +89,21 @@ TEST_CASE("JSON: what is missing or of another type") {
   Json text("a");
   CHECK_THROWS_AS((void)text["b"], Json::WrongType);
   CHECK_THROWS_AS(text.push_back(1), Json::WrongType);
+}
+
+TEST_CASE(
+    "JSON: many members are read in a moment, and of one name the last counts, in the place of the first") {
+  std::string text = "{";
+  for (int i = 0; i < 300'000; ++i) text += '"' + std::to_string(i) + "\":0,";
+  const auto json = Json::parse(text + R"("7":1,"299999":2,"last":3,"last":4})");
+  REQUIRE(json);
+  CHECK(json->size() == 300'001);
+  CHECK(json->at("7").get<int>() == 1);
+  CHECK(json->items().begin()->name == "0");
+  CHECK(std::next(json->items().begin(), 7)->value == Json(1));
+  CHECK(json->at("299999").get<int>() == 2);
+  CHECK(json->items().back().name == "last");
+  CHECK(json->at("last").get<int>() == 4);
 }
 
 TEST_CASE("JSON: a member stays where it is when others come") {

@@ -118,6 +118,7 @@ TEST_CASE("memory that the launch left as it was is stored once") {
 }
 
 TEST_CASE("K0453: what a description cannot say") {
+  const std::string long_name = '"' + std::string(1 << 20, 'x') + '"';
   const std::pair<const char*, const char*> wrong[] = {
       {R"("memory":0,"offset":2)", R"("memory":1,"offset":2)"},
       {R"("memory":0,"offset":2)", R"("memory":0,"offset":4)"},
@@ -140,6 +141,7 @@ TEST_CASE("K0453: what a description cannot say") {
       {R"("memory":[{"kind":"shared","size":4,)",
        R"("memory":[{"kind":"shared","size":4,"before":"1-0.b"},{"kind":"shared","size":4,"before":"1-0.b"},{"kind":"shared","size":4,"before":"1-0.b"},{"kind":"shared","size":4,"before":"1-0.b"},{"kind":"shared","size":4,"before":"1-0.b"},{"kind":"shared","size":4,"before":"1-0.b"},)"
        R"({"kind":"shared","size":600000,"before":"1-0.b"},{"kind":"shared","size":4,)"},
+      {R"("a GPU")", long_name.c_str()},
       {R"("kiln capture 1")", R"("something")"},
       {R"({"format")", R"([{"format")"}};
   for (const auto& [from, to] : wrong) {

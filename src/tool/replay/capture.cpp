@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kFormat = "kiln capture 1", kAnyFormat = "kiln capture ";
 constexpr std::uint64_t kMostArguments = 4096, kMostMemory = std::uint64_t{1} << 40;
+constexpr std::size_t kLongestDescription = 1 << 20;  // bytes; with 4096 arguments it has some hundred KiB
 
 using Members = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
@@ -111,7 +112,8 @@ void read_module(const Json& json, const Members& members, CaptureEntry& entry) 
     entry.constants.push_back({each.at("id").get<std::uint32_t>(), each.at("value").get<std::uint64_t>()});
 }
 
-CaptureEntry entry_of(const Json& json, const Members& members, std::uint64_t number) {
+/// `room`: bytes of all members.
+CaptureEntry entry_of(const Json& json, const Members& members, std::uint64_t room, std::uint64_t number) {
   CaptureEntry entry;
   entry.number = number;
   const auto what = json.at("what").get<std::string>();
@@ -138,14 +140,12 @@ CaptureEntry entry_of(const Json& json, const Members& members, std::uint64_t nu
                     json.at("memory").at(0).contains("before");
   entry.end = entry.result == ZE_RESULT_SUCCESS ? End::ended : lost ? End::lost : End::refused;
   if ((entry.end == End::ended) != ended) throw Wrong("a launch that ended and was refused");
-  std::uint64_t room = 0;  // no member serves for several memories
-  for (const auto& [name, content] : members) room += content.size();
   for (const Json& each : json.at("memory")) {
     entry.memory.push_back(memory_of(each, members, entry.end));
     const std::uint64_t size = entry.end == End::refused ? 1 : entry.memory.back().size;
     if (size > room || entry.memory.size() > kMostArguments)
       throw Wrong("more memory than there is in the file");
-    room -= size;
+    room -= size;  // no member serves for several memories
   }
   if (json.at("arguments").size() > kMostArguments) throw Wrong("too many arguments");
   for (const Json& each : json.at("arguments")) entry.arguments.push_back(argument_of(each, entry.memory));
@@ -167,13 +167,17 @@ Result<CaptureFile> parse_capture(KernelFile file) {
   const std::string own = "name a file that `kiln exec --capture FILE` wrote";
   if (!read) return tl::unexpected(no_capture(name, read.error().message, own));
   Members members;
-  for (const ArchiveMember& each : *read) members.emplace(each.name, each.content);
+  std::uint64_t room = 0;
+  for (const ArchiveMember& each : *read)
+    if (members.emplace(each.name, each.content).second) room += each.content.size();
   for (const ArchiveMember& each : *read) {
     const std::string_view text(reinterpret_cast<const char*>(each.content.data()), each.content.size());
     if (!each.name.ends_with(".json")) continue;
     const auto number = detail::parse_digits(std::string_view(each.name).substr(0, each.name.size() - 5));
-    const auto json = number ? Json::parse(text) : std::nullopt;
+    const bool is_short = text.size() <= kLongestDescription;
+    const auto json = number && is_short ? Json::parse(text) : std::nullopt;
     try {
+      if (!is_short) throw Wrong("it is larger than 1 MiB");
       if (!json) throw Wrong("it is no JSON");
       const auto format = json->at("format").get<std::string>();
       if (format != kFormat && format.starts_with(kAnyFormat))
@@ -182,7 +186,7 @@ Result<CaptureFile> parse_capture(KernelFile file) {
             "it is in the format `" + format + "`, and this release reads `" + std::string(kFormat) + "`",
             "replay it with the release of Kiln that wrote it"));
       if (format != kFormat) throw Wrong("it is in no format of Kiln's");
-      capture.entries.push_back(entry_of(*json, members, *number));
+      capture.entries.push_back(entry_of(*json, members, room, *number));
     } catch (const std::runtime_error& error) {
       return tl::unexpected(no_capture(name, "`" + each.name + "`: " + error.what(),
                                        "the file is damaged: capture the program again"));
