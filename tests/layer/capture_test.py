@@ -144,6 +144,13 @@ class Capture(unittest.TestCase):
             self.assertEqual((done.returncode, os.path.getsize(self.file)), (0, 0))
             self.assertIn('= reason: the device was lost before its memory was copied\n', done.stderr)
 
+    def test_values_of_no_bytes_and_null(self):
+        for launch, argument in (('1', {}), ('2', {'null': True, 'size': 4})):
+            done = self.capture('--capture-launch', launch, '--', RAW, KERNELS, 'no-bytes')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(self.members()['1.json'])['arguments'][0], argument)
+            self.assertTrue(self.replay()['ok'])
+
     def test_what_is_asked_for_often_is_kept_once(self):
         done = self.capture('--', RAW, KERNELS, 'asks-often')
         self.assertIn('kiln exec: 1 launch or build is in', done.stderr)
@@ -176,6 +183,16 @@ class Capture(unittest.TestCase):
         self.assertEqual(layered.returncode, 0)
         self.assertIn('K0261', codes(layered.stderr))
         self.assertEqual(layered.stderr, (GOLDEN / 'K0261.txt').read_text() + 'kiln exec: nothing was captured\n')
+
+    def test_modules_count_towards_the_limit(self):
+        size = os.path.getsize(SAXPY)
+        for limit, kept in ((16384 + size - 1, False), (16384 + size, True)):
+            pathlib.Path(self.file).write_bytes(b'')
+            layered = run(QUEUE, SAXPY, ZE_ENABLE_ALT_DRIVERS=os.environ['KILN_LAYER'], KILN_LAYER_DRIVER=CPU,
+                          KILN_LAYER_CAPTURE=self.file, KILN_LAYER_CAPTURE_LIMIT=str(limit))
+            self.assertEqual((layered.returncode, os.path.getsize(self.file) > 0), (0, kept), layered.stderr)
+            if not kept:
+                self.assertIn(f'= reason: its module has {size} bytes, and of {limit} there are 0 in use\n', layered.stderr)
 
     def test_a_file_that_cannot_grow_leaves_the_program_alone(self):
         full = run('sh', '-c', 'ulimit -f 8; exec "$@"', '-', KILN, 'exec', '--capture', self.file, '--device', 'cpu',

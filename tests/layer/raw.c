@@ -230,6 +230,26 @@ static void append_with_arguments(ze_kernel_handle_t kernel, size_t local, uint3
          append(list, kernel, groups, group, arguments, NULL, NULL, 0, NULL));
 }
 
+/// A value of no bytes, and a null pointer for one.
+static void no_bytes(void) {
+  with_arguments append = NULL;
+  const uint32_t none = 0;
+  void* data = memory_of(64);
+  const ze_group_count_t groups = {1, 1, 1};
+  const group_size group = {16, 1, 1};
+  void* arguments[] = {NULL, &data, &data, (void*)&none};
+  const ze_kernel_handle_t kernel = kernel_of(module_of("saxpy.spv"), "saxpy");
+  CALL(zeKernelSetArgumentValue, kernel, 0, 0, &none);
+  CALL(zeKernelSetArgumentValue, kernel, 1, sizeof data, &data);
+  CALL(zeKernelSetArgumentValue, kernel, 2, sizeof data, &data);
+  CALL(zeKernelSetArgumentValue, kernel, 3, sizeof none, &none);
+  CALL(zeKernelSetGroupSize, kernel, 16, 1, 1);
+  CALL(zeCommandListAppendLaunchKernel, list, kernel, &groups, NULL, 0, NULL);
+  extension("zeCommandListAppendLaunchKernelWithArguments", &append);
+  answer("zeCommandListAppendLaunchKernelWithArguments",
+         append(list, saxpy_kernel(), groups, group, arguments, NULL, NULL, 0, NULL));
+}
+
 /// Launches until the device is lost: KILN_CPU_FAULT=lost=10.
 static void until_lost(void) {
   const ze_kernel_handle_t kernel = saxpy_kernel();
@@ -458,6 +478,8 @@ static int edge(const char* name, const char* file) {
     NEED(zeEventCreate, pool, &one, &event);
     launch_on(list, saxpy_kernel(), 7, NULL);
     CALL(zeEventHostSynchronize, event, UINT64_MAX);  // nobody signals it
+  } else if (strcmp(name, "no-bytes") == 0) {
+    no_bytes();
   } else if (strcmp(name, "until-lost") == 0) {
     until_lost();
   } else if (strcmp(name, "kinds-of-launches") == 0) {

@@ -234,7 +234,7 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
             "Which launch of each kernel is kept, else the first")
       ->needs(capture);
   add_whole(*command, "--capture-limit", options->capture_limit, {1, 1000},
-            "MiB that the memory of all may have, before and after, else 512")
+            "MiB that modules and the memory of all, before and after, may have, else 512")
       ->needs(capture);
   // Its words are behind `--`, and are the program's: CLI11 gets none of them.
   const auto surplus = std::make_shared<std::vector<std::string>>();

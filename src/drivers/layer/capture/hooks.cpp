@@ -197,11 +197,10 @@ void note_arguments(ze_kernel_handle_t kernel, const layer::abi::GroupSize& size
   if (!facts || !facts->arguments_known) return;
   for (std::uint32_t i = 0; i < facts->arguments.size(); ++i) {
     const ArgumentFacts& each = facts->arguments[i];
-    if (!arguments[i]) continue;
-    if (each.kind == ArgumentKind::local_pointer)
-      note_argument(*record, i, *static_cast<const std::size_t*>(arguments[i]), nullptr);
-    else
+    if (each.kind != ArgumentKind::local_pointer)
       note_argument(*record, i, each.size, arguments[i]);
+    else if (arguments[i])
+      note_argument(*record, i, *static_cast<const std::size_t*>(arguments[i]), nullptr);
   }
 }
 

@@ -64,7 +64,7 @@ struct State {
   std::unordered_map<std::string, std::uint64_t> launches;  // by the kernel's name
   std::unordered_set<std::string> refused;                  // kernels
   std::uint64_t numbers = 0, modules = 0, captured = 0, lost = 0;
-  std::uint64_t bytes = 0;  // of memory, in the file or on their way to it
+  std::uint64_t bytes = 0;  // of modules and memory, in the file or on their way to it
 };
 
 std::atomic<bool> here = true;  // false in a child of fork(): its devices are gone
@@ -108,10 +108,36 @@ void tell_not_captured(const std::string& what, std::string why, const char* hel
 
 std::string code_text(ze_result_t code) { return result_name(code); }
 
+std::uint64_t room_left(const State& all) {
+  return settings().capture_limit - std::min(all.bytes, settings().capture_limit);
+}
+
+/// Room for the module, which stays taken; false: there is none. `kiln replay` reads what is below the limit.
+bool take_room(State& all, Source& source) {
+  if (source.counted) return true;
+  if (source.code.size() > room_left(all)) return false;
+  all.bytes += source.code.size();
+  return source.counted = true;
+}
+
+/// Why something is not in the file. `what` has so many bytes.
+std::string no_room(const State& all, const char* what, std::uint64_t bytes) {
+  return std::string(what) + " has " + std::to_string(bytes) + " bytes, and of " +
+         std::to_string(settings().capture_limit) + " there are " + std::to_string(all.bytes) + " in use";
+}
+
+constexpr const char* kAllowMore =
+    "allow for more: --capture-limit MIB; or choose one kernel: --capture-kernel NAME";
+
 /// Not to be written to by anybody while it is: under the mutex.
 bool write_entry(State& all, Source& source, Json& entry, std::vector<CaptureMember> members,
                  std::uint64_t number) {
   const detail::NoFileSizeSignal no_signal;
+  if (!take_room(all, source)) {
+    tell_not_captured("entry " + std::to_string(number), no_room(all, "its module", source.code.size()),
+                      kAllowMore);
+    return false;
+  }
   const bool first = source.member.empty();
   const std::string module = first ? "m" + std::to_string(all.modules + 1) : source.member;
   if (first) members.insert(members.begin(), {module, source.code});
@@ -174,7 +200,7 @@ Json extent_json(const Extent& extent) { return std::vector<Json>{extent.x, exte
 /// One argument as JSON; the memory that it points to comes to the others. The error is why it cannot be.
 tl::expected<Json, std::string> argument_json(Captured& captured, const Argument& argument,
                                               ArgumentKind kind) {
-  if (!argument.set) return Json::object();
+  if (!argument.set || (argument.value && argument.value->empty())) return Json::object();  // no bytes
   if (kind == ArgumentKind::image || kind == ArgumentKind::sampler)
     return tl::unexpected(std::string(kind == ArgumentKind::image ? "an image" : "a sampler"));
   if (kind == ArgumentKind::local_pointer) return Json{{"local", argument.size}};
@@ -403,10 +429,13 @@ Begun prepare(const Launch& launch, const CapturedKernel& kernel) {
   std::string why = describe(*captured, launch, kernel, of_kernel);
   const std::uint64_t bytes = bytes_of(*captured);
   const char* help = kChooseAnother;
-  if (why.empty() && bytes > settings().capture_limit - std::min(all.bytes, settings().capture_limit)) {
-    why = "its memory, before and after, has " + std::to_string(bytes) + " bytes, and of " +
-          std::to_string(settings().capture_limit) + " there are " + std::to_string(all.bytes) + " in use";
-    help = "allow for more: --capture-limit MIB; or choose one kernel: --capture-kernel NAME";
+  if (why.empty() && bytes > room_left(all)) {
+    why = no_room(all, "its memory, before and after,", bytes);
+    help = kAllowMore;
+  } else if (why.empty() && captured->source->code.size() > room_left(all) - bytes &&
+             !captured->source->counted) {
+    why = no_room(all, "its module", captured->source->code.size());
+    help = kAllowMore;
   }
   if (why.empty()) why = make_room(*captured);
   if (!why.empty()) {
@@ -416,6 +445,7 @@ Begun prepare(const Launch& launch, const CapturedKernel& kernel) {
   all.waiting.push_back(captured);  // from here on its memory belongs to the list, whatever comes
   ++unwritten;
   all.bytes += bytes;
+  static_cast<void>(take_room(all, *captured->source));
   captured->number = ++all.numbers;
   return {std::move(captured), true};
 }

@@ -29,6 +29,7 @@ struct Source {
   std::vector<SpecializationConstant> constants;
   std::atomic<bool> linked = false;  ///< with others, after it was made
   std::string member;                ///< of the archive; empty: not written yet
+  bool counted = false;              ///< as a part of what the limit allows
 };
 [[nodiscard]] std::shared_ptr<Source> source_of(ze_context_handle_t context, ze_device_handle_t device,
                                                 const ze_module_desc_t& description);
