@@ -97,8 +97,8 @@ void warn(const cache::Identity& identity) {
 
 class Build {
  public:
-  Build(Cache& cache, const OpenDevice& device, const std::function<MadeModule()>& make)
-      : cache_(cache), device_(device), make_(make) {}
+  Build(Cache& cache, const OpenDevice& device, const ModuleMaker& maker)
+      : cache_(cache), device_(device), maker_(maker) {}
 
   CachedBuild run(const CacheQuestion& question) {
     warn(cache::identity(api()));
@@ -130,13 +130,13 @@ class Build {
   Compilation compile() {
     const cache::Identity& before = cache::identity(api());
     result_ = {};
-    MadeModule made = make_();
+    MadeModule made = maker_.compile();
     result_.build = std::move(made.build);
     Compilation compilation;
     if (result_.build.code() == ZE_RESULT_SUCCESS) {
       compilation = harvest(result_.build, made.source, result_.facts);
     } else {
-      compilation.end = end_of(result_.build);
+      if (made.keeps_refusal) compilation.end = end_of(result_.build);
       compilation.log = result_.build.log;
     }
     compilation.code = result_.build.code();
@@ -169,9 +169,7 @@ class Build {
     auto facts = cache::decode_facts(answer.facts);
     if (!facts) return "the facts of an entry cannot be read: " + facts.error().message;
     // The compiler's own output behind a checksum: it need not be read again before the driver sees it.
-    const ModuleInput input{ModuleFormat::native, answer.payload};
-    ModuleBuild build =
-        create_module(device_.driver, device_.context.get(), device_.device, std::span(&input, 1));
+    ModuleBuild build = maker_.take(answer.payload);
     if (build.code() != ZE_RESULT_SUCCESS) return "the driver refuses an entry: " + result_name(build.code());
     if (build.log.find(kRecompiled) != build.log.npos) return kCompiledAgain;
     result_.build = std::move(build);
@@ -182,7 +180,7 @@ class Build {
 
   Cache& cache_;
   const OpenDevice& device_;
-  const std::function<MadeModule()>& make_;
+  const ModuleMaker& maker_;
   CachedBuild result_;
 };
 
@@ -294,7 +292,16 @@ CachedBuild without_cache(MadeModule made, const OpenDevice& device) {
 
 CachedBuild build_cached(Cache& cache, const OpenDevice& device, const CacheQuestion& question,
                          const std::function<MadeModule()>& make) {
-  return Build(cache, device, make).run(question);
+  const auto take = [&](std::span<const std::byte> native) {
+    const ModuleInput input{ModuleFormat::native, native};
+    return create_module(device.driver, device.context.get(), device.device, {&input, 1});
+  };
+  return build_cached(cache, device, question, ModuleMaker{make, take});
+}
+
+CachedBuild build_cached(Cache& cache, const OpenDevice& device, const CacheQuestion& question,
+                         const ModuleMaker& maker) {
+  return Build(cache, device, maker).run(question);
 }
 
 }  // namespace detail

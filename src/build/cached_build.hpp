@@ -20,13 +20,24 @@ struct CachedBuild {
 /// One compilation.
 struct MadeModule {
   ModuleBuild build;
-  ModuleFacts source;      ///< what it was made from says
-  std::string not_kept{};  ///< not empty: why no cache may have it
+  ModuleFacts source;         ///< what it was made from says
+  std::string not_kept{};     ///< not empty: why no cache may have it
+  bool keeps_refusal = true;  ///< a refusal may be remembered, and told again without a compiler
+};
+
+/// How somebody makes modules.
+struct ModuleMaker {
+  std::function<MadeModule()> compile;
+  std::function<ModuleBuild(std::span<const std::byte> native)> take;  ///< from an entry's native code
 };
 
 /// A module from the cache, under `question`, else made and stored. Thread-safe.
 [[nodiscard]] CachedBuild build_cached(Cache& cache, const OpenDevice& device, const CacheQuestion& question,
                                        const std::function<MadeModule()>& make);
+
+/// The same for who makes modules otherwise: the layer of `kiln exec`, whose modules are a program's.
+[[nodiscard]] CachedBuild build_cached(Cache& cache, const OpenDevice& device, const CacheQuestion& question,
+                                       const ModuleMaker& maker);
 
 /// What was made, where no cache is asked.
 [[nodiscard]] CachedBuild without_cache(MadeModule made, const OpenDevice& device);
