@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kiln/cache.hpp"
 #include "level_zero/discovery.hpp"
 #include "record/format.hpp"
 #include "support/file_limit.hpp"
@@ -147,6 +148,23 @@ Result<std::string> made_record(const std::string& path) {
   return std::filesystem::absolute(path, ignored).string();
 }
 
+/// For the layer: "on", or the folder, which is made now, so that a mistake shows before the program runs.
+Result<std::string> usable_cache(const std::string& wanted) {
+  KILN_TRY(auto options, cache_options());
+  if (wanted.empty()) return "on";
+  std::error_code ignored;
+  options.folder = std::filesystem::absolute(wanted, ignored);
+  const Cache cache = Cache::open(options);
+  if (options.mode == CacheMode::on && !cache.unusable().empty())
+    return tl::unexpected(
+        Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "exec",
+              {"K0451",
+               "`" + wanted + "` cannot be written",
+               {{"reason", cache.unusable()}},
+               {"name a folder of your own that is closed to others, or one that is not there yet"}}));
+  return options.folder.string();
+}
+
 Error no_layer(const std::string& path) {
   return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "exec",
                {"K0452",
@@ -192,6 +210,12 @@ int exec(const ExecOptions& options) {
     const auto path = emptied(options.json);
     if (!path) return fail(path.error(), kFailed);
     set("KILN_LAYER_JSON", *path);
+  }
+  if (!inner) set("KILN_LAYER_CACHE", "");
+  if (options.cache) {
+    const auto cache = usable_cache(options.cache_folder);
+    if (!cache) return fail(cache.error(), kFailed);
+    set("KILN_LAYER_CACHE", *cache);
   }
   if (!inner) set("KILN_LAYER_CAPTURE", "");
   if (!options.capture.empty()) {

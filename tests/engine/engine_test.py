@@ -204,10 +204,11 @@ class Checker(unittest.TestCase):
 class Layered(unittest.TestCase):
     """As `kiln exec` finds a program: with eight threads that record, two lists in order and one of copies."""
 
-    def under(self, *options):
+    def under(self, *options, **environment):
         done = subprocess.run([os.environ['ENGINE_COMMAND'], 'exec', '--verbose', '--device', 'cpu', *options, '--', ENGINE, '--device',
                                'gpu', '--check', '--json', '--frames', '4', '--size', '64', '--kernels', SOURCES],  # SPIR-V alone
-                              capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL, check=False)
+                              env={**os.environ, **environment}, capture_output=True, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([each['total'] for each in json.loads(done.stdout)['frames']], TOTALS)
         self.assertIn('kiln exec: no call was refused\n', done.stderr)
@@ -216,6 +217,15 @@ class Layered(unittest.TestCase):
     def test_it_runs_as_without(self):
         self.under()
         self.under('--guard')
+
+    def test_its_kernels_are_compiled_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = ('--cache', '--cache-folder', os.path.join(folder, 'of_layer'))
+            for own, summary in (('first', '2 modules made of SPIR-V: 0 from the cache, 2 compiled and stored, 0 compiled and not'),
+                                 ('second', '2 modules made of SPIR-V: 2 from the cache, 0 compiled and stored, 0 compiled and not')):
+                # The engine's own cache is a new one each time, so that it asks its driver to compile, in its process.
+                done = self.under(*cache, KILN_CACHE_DIR=os.path.join(folder, own), KILN_COMPILER='off')
+                self.assertIn('kiln exec: ' + summary, done.stderr)
 
     def test_its_kernels_are_kept_and_launched_again(self):
         with tempfile.TemporaryDirectory() as folder:

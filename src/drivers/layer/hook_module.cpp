@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Modules: from what they are made is remembered, and a refused build explained.
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 
+#include "drivers/layer/cache/module.hpp"
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
-#include "drivers/layer/real_driver.hpp"
+#include "drivers/layer/own_log.hpp"
 #include "drivers/layer/recorder.hpp"
 #include "drivers/layer/tell.hpp"
 
@@ -15,39 +15,6 @@ namespace kiln::layer {
 namespace {
 
 std::atomic<std::uint64_t> modules_made = 0;
-
-std::string text_of(ze_module_build_log_handle_t log) {
-  const Api* api = real_api();
-  std::size_t size = 0;
-  std::string text;
-  if (!api || !log || api->zeModuleBuildLogGetString(log, &size, nullptr) != ZE_RESULT_SUCCESS) return text;
-  text.resize(size);
-  if (size == 0 || api->zeModuleBuildLogGetString(log, &size, text.data()) != ZE_RESULT_SUCCESS) return {};
-  text.resize(std::min(text.find('\0'), text.size()));
-  return text;
-}
-
-/// A build log, also where nobody asks for it. The driver gets a place of its own for it: what stands in the
-/// caller's is anything until a driver writes there, and it may not.
-class OwnLog {
- public:
-  explicit OwnLog(ze_module_build_log_handle_t* of_caller) : of_caller_(of_caller) {}
-  OwnLog(OwnLog&&) = delete;
-  /// The caller has it from here on, who asked for it.
-  ~OwnLog() {
-    if (!log_) return;
-    if (of_caller_)
-      *of_caller_ = log_;
-    else if (const Api* api = real_api())
-      api->zeModuleBuildLogDestroy(log_);
-  }
-  [[nodiscard]] ze_module_build_log_handle_t* place() { return &log_; }
-  [[nodiscard]] std::string text() const { return text_of(log_); }
-
- private:
-  ze_module_build_log_handle_t log_ = nullptr;
-  ze_module_build_log_handle_t* of_caller_;
-};
 
 std::shared_ptr<KnownModule> start(std::uint64_t number, ze_context_handle_t context,
                                    ze_device_handle_t device, const ze_module_desc_t* description) {
@@ -73,7 +40,7 @@ ze_result_t ZE_APICALL hook::zeModuleCreate(ze_context_handle_t context, ze_devi
   recording.set_bytes(description ? description->inputSize : 0);
   recording.set_numbers(static_cast<std::uint32_t>(number), 0);
   recording.begin();
-  const ze_result_t code = real.zeModuleCreate(context, device, description, module, own_log.place());
+  const ze_result_t code = create_module({context, device, description, module}, own_log);
   recording.end(code, code == ZE_RESULT_SUCCESS ? *module : nullptr);
   const int kept = errno;
   quietly([&] {

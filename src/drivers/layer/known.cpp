@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "build/cached_build.hpp"
+#include "drivers/layer/cache/module.hpp"
 #include "drivers/layer/capture/launch.hpp"
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/recorder.hpp"
@@ -39,6 +40,7 @@ void watch_forks() {
     unlock_all();
     forget_recorded();
     forget_told();
+    forget_cache();
     capture::forget_captures();
   });
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "drivers/layer/cache/module.hpp"
 #include "drivers/layer/capture/hooks.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
@@ -42,6 +43,7 @@ void say_unusable(const std::string& name, std::string why) {
 Driver open_driver() {
   Driver driver;
   std::string reason;
+  prepare_cache();
   const auto try_open = [&](const std::string& name) {
     driver.library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);  // as the loader does; never closed
     if (driver.library)

@@ -26,6 +26,7 @@ Settings read() {
   settings.driver = variable("KILN_LAYER_DRIVER");
   settings.json = variable("KILN_LAYER_JSON");
   settings.record = variable("KILN_LAYER_RECORD");
+  settings.cache = variable("KILN_LAYER_CACHE");
   settings.guard = variable("KILN_LAYER_MODE") == "guard";
   settings.verbose = variable("KILN_LAYER_VERBOSE") == "1";
   settings.capture = variable("KILN_LAYER_CAPTURE");

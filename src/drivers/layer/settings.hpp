@@ -12,6 +12,7 @@ struct Settings {
   std::string driver;  ///< the library behind; empty: the first of Intel's that is there
   std::string json;    ///< file for refusals; empty: stderr
   std::string record;  ///< file for the record of calls; empty: memory alone
+  std::string cache;   ///< the folder of --cache, or "on": the user's; empty: no cache is asked
   bool guard = false;
   bool verbose = false;
   std::string capture;                                     ///< the archive of --capture; empty: none

@@ -11,8 +11,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "drivers/layer/cache/module.hpp"
 #include "drivers/layer/locks.hpp"
 #include "drivers/layer/recorder.hpp"
 #include "drivers/layer/settings.hpp"
@@ -27,6 +29,7 @@ constexpr std::size_t kMostTold = 1000;  // different ones in a process; the res
 struct Told {
   std::unordered_map<std::string, std::uint64_t> times;
   std::uint64_t refused = 0, silent = 0;
+  std::unordered_set<std::string> said;
 };
 
 Told& told();
@@ -56,6 +59,8 @@ void say_summary() {
             (all.times.size() == 1 ? " reason" : " reasons");
   if (all.silent) text += ", and " + std::to_string(all.silent) + " more that are not told";
   if (!settings().json.empty() && all.refused) text += "; see " + settings().json;
+  if (const std::string cached = cache_summary(); settings().verbose && !cached.empty())
+    text += "\nkiln exec: " + cached;
   write_whole(STDERR_FILENO, text + "\n");
 }
 
@@ -164,6 +169,7 @@ void tell_once(const Diagnostic& diagnostic) {
 void forget_told() {
   Told& all = told();
   all.times.clear();
+  all.said.clear();
   all.refused = all.silent = 0;
 }
 
@@ -171,6 +177,12 @@ void say(const std::string& line) {
   const int kept = errno;
   write_whole(STDERR_FILENO, "kiln exec: " + line + "\n");
   errno = kept;
+}
+
+void say_once(const std::string& line) {
+  const std::lock_guard lock(mutex_of(Lock::told));
+  auto& said = told().said;
+  if (said.size() < kMostTold && said.insert(line).second) say(line);
 }
 
 Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call) {

@@ -27,6 +27,8 @@ void tell_once(const Diagnostic& diagnostic);
 void forget_told();
 /// A line of the layer's own on stderr. Keeps errno. Thread-safe.
 void say(const std::string& line);
+/// The same, each line once in a process.
+void say_once(const std::string& line);
 
 /// The diagnostic with that answer.
 [[nodiscard]] Diagnostic answered(Diagnostic diagnostic, AnsweredBy by, ze_result_t code, const char* call);

@@ -35,6 +35,7 @@ told on stderr with its cause, the numbers and what to change; the program gets 
   kiln exec -- ./llama-cli -m model.gguf          what the driver refuses, and why
   kiln exec --guard -- ./program                  null handles, too much SLM and so on do not reach the driver
   kiln exec --record calls -- ./program           then `kiln explain calls`: what was under way when it died
+  kiln exec --cache -- ./program                  what it compiles from SPIR-V is compiled once, and kept
   kiln exec --device cpu -- ./program             on the CPU device
   kiln exec --capture f -- ./program              keeps each kernel's first launch, which `kiln replay f` runs again
 docs/exec.md says more.
@@ -220,7 +221,14 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
   add_flag(*command, "--guard", options->guard,
            "Answer what is certain to fail, or would end the process in the driver, instead of the driver")
       ->excludes(watch);
-  add_flag(*command, "--verbose", options->verbose, "Say at the end too that nothing was refused");
+  CLI::Option* cache = add_flag(*command, "--cache", options->cache,
+                                "Take modules of SPIR-V from the kernel cache, else compile and store them");
+  add_text(*command, "--cache-folder", options->cache_folder, "FOLDER",
+           "The cache is in this folder, not in KILN_CACHE_DIR or ~/.cache/kiln")
+      ->needs(cache)
+      ->check(needs_a_value);
+  add_flag(*command, "--verbose", options->verbose,
+           "Say at the end too that nothing was refused, and what became of modules with --cache");
   CLI::Option* capture =
       add_text(*command, "--capture", options->capture, kFile,
                "Keep launches with their code, arguments and memory in this file, for `kiln replay`")

@@ -93,11 +93,13 @@ struct ExplainOptions {
 int explain(const ExplainOptions& options);
 
 struct ExecOptions {
-  std::string device;  ///< empty: KILN_DEVICE, else what the program would have had
-  std::string json;    ///< file for what is refused; empty: stderr
-  std::string record;  ///< file for the calls that came last; empty: none
-  bool watch = false;  ///< the default
-  bool guard = false;  ///< answer what would end the process, instead of the driver
+  std::string device;        ///< empty: KILN_DEVICE, else what the program would have had
+  std::string json;          ///< file for what is refused; empty: stderr
+  std::string record;        ///< file for the calls that came last; empty: none
+  bool cache = false;        ///< modules come from the kernel cache
+  std::string cache_folder;  ///< empty: the user's
+  bool watch = false;        ///< the default
+  bool guard = false;        ///< answer what would end the process, instead of the driver
   bool verbose = false;
   std::string capture;                       ///< archive for launches; empty: none
   std::vector<std::string> capture_kernels;  ///< empty: all
