@@ -31,6 +31,7 @@ class Capture(unittest.TestCase):
     def replay(self, *words, status=0, device='cpu'):
         done = run(KILN, 'replay', self.file, '--device', device, '--json', *words)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertNotIn('\033', done.stdout + done.stderr)  # no terminal
         return json.loads(done.stdout)
 
     def members(self):

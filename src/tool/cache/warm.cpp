@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `kiln cache warm`: compiles files for the device at hand, so that the first program that needs them finds
 // them.
-#include <unistd.h>
 
 #include <utility>
 
@@ -56,7 +55,7 @@ int cache_warm(const CacheCommand& command) {
     status = exit_code(error);
     const std::string text = error.text();
     if (text == std::exchange(said, text)) return;  // one reason for many files
-    if (isatty(STDERR_FILENO) == 1) clear_progress();
+    clear_progress();
     complain("%s", text.c_str());
   };
   const std::size_t inputs = command.link ? command.files.size() : 1;  // of a module

@@ -141,6 +141,7 @@ std::size_t text_width(std::FILE* to) {
 }
 
 void show_progress(const char* format, ...) {
+  if (isatty(STDERR_FILENO) != 1) return;
   std::va_list arguments;
   va_start(arguments, format);
   const std::string text = detail::printable(formatted(format, arguments));
@@ -151,7 +152,9 @@ void show_progress(const char* format, ...) {
   va_end(arguments);
 }
 
-void clear_progress() { write(stderr, "\r\033[K"); }
+void clear_progress() {
+  if (isatty(STDERR_FILENO) == 1) write(stderr, "\r\033[K");
+}
 
 void keep_standard_files() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
