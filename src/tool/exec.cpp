@@ -212,7 +212,7 @@ int exec(const ExecOptions& options) {
     set("KILN_LAYER_JSON", *path);
   }
   if (!inner) set("KILN_LAYER_CACHE", "");
-  if (options.cache) {
+  if (options.cache || !options.cache_folder.empty()) {
     const auto cache = usable_cache(options.cache_folder);
     if (!cache) return fail(cache.error(), kFailed);
     set("KILN_LAYER_CACHE", *cache);

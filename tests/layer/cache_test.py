@@ -43,7 +43,7 @@ class Case(unittest.TestCase):
         return done
 
     def words(self, *options):
-        return ['--verbose', '--cache', '--cache-folder', self.cache, '--device', f'driver:{self.driver}', *options, '--']
+        return ['--verbose', '--cache-folder', self.cache, '--device', f'driver:{self.driver}', *options, '--']
 
     def cached(self, *words, options=(), program=MODULES, **more):
         """Its answers, and what the driver was given."""

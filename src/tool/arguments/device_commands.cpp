@@ -221,11 +221,10 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
   add_flag(*command, "--guard", options->guard,
            "Answer what is certain to fail, or would end the process in the driver, instead of the driver")
       ->excludes(watch);
-  CLI::Option* cache = add_flag(*command, "--cache", options->cache,
-                                "Take modules of SPIR-V from the kernel cache, else compile and store them");
+  add_flag(*command, "--cache", options->cache,
+           "Take modules of SPIR-V from the kernel cache, else compile and store them");
   add_text(*command, "--cache-folder", options->cache_folder, "FOLDER",
-           "The cache is in this folder, not in KILN_CACHE_DIR or ~/.cache/kiln")
-      ->needs(cache)
+           "The same with a cache in this folder, not in KILN_CACHE_DIR or ~/.cache/kiln")
       ->check(needs_a_value);
   add_flag(*command, "--verbose", options->verbose,
            "Say at the end too that nothing was refused, and what became of modules with --cache");
