@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arguments of a launch as the library's check sees them: what the driver took when it was set is right, but
-// of
-// `__local` ones it takes any size. Pure.
+// of `__local` ones it takes any size. Pure.
 #pragma once
 
 #include "drivers/layer/known.hpp"
@@ -15,8 +14,7 @@ namespace kiln::layer {
 }
 
 /// The same for explaining a refusal: one of which nobody says what it is, and that has no value, is taken
-/// for
-/// `__local`.
+/// for `__local`.
 [[nodiscard]] inline LaunchArgument likely_argument(const ArgumentFacts& facts, const KnownArgument& known) {
   if (facts.kind == ArgumentKind::other && known.is_set() && known.null)
     return {ArgumentKind::local_pointer, known.size, nullptr};

@@ -25,6 +25,7 @@ void tell_once(const Diagnostic& diagnostic);
 
 /// In a child of fork(), which has had nothing refused yet; Lock::told is not held.
 void forget_told();
+
 /// A line of the layer's own on stderr. Keeps errno. Thread-safe.
 void say(const std::string& line);
 /// The same, each line once in a process.
