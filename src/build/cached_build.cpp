@@ -184,10 +184,6 @@ class Build {
   CachedBuild result_;
 };
 
-}  // namespace
-
-namespace {
-
 ModuleFacts with_source(ModuleFacts compiled, const ModuleFacts& source) {
   complete(compiled, source);
   // What the source cannot do, its compilation cannot.
