@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A driver whose every function succeeds at once, so that what stands before it can be counted.
-#include <level_zero/ze_api.h>
-#include <level_zero/ze_ddi.h>
-
-#include <cstddef>
 #include <cstdint>
 
+#include "../../tests/layer/idle_tables.hpp"
+
 namespace {
-
-using Address = void (*)();
-
-ze_result_t succeed() { return ZE_RESULT_SUCCESS; }
 
 /// A handle that nobody looks into.
 template <class Handle>
@@ -44,13 +38,6 @@ ze_result_t compute_properties(ze_device_handle_t, ze_device_compute_properties_
   return ZE_RESULT_SUCCESS;
 }
 
-template <class Table>
-void fill(Table* table) {
-  auto* members = reinterpret_cast<Address*>(table);
-  for (std::size_t i = 0; i < sizeof(Table) / sizeof(Address); ++i)
-    members[i] = reinterpret_cast<Address>(&succeed);
-}
-
 void adjust(void*) {}
 void adjust(ze_driver_dditable_t* table) { table->pfnGet = driver_get; }
 void adjust(ze_device_dditable_t* table) { table->pfnGetComputeProperties = compute_properties; }
@@ -62,22 +49,5 @@ void adjust(ze_kernel_dditable_t* table) {
 
 }  // namespace
 
-#define KILN_TABLE(name, type)                                                                         \
-  extern "C" ze_result_t zeGet##name##ProcAddrTable(ze_api_version_t, ze_##type##_dditable_t* table) { \
-    fill(table);                                                                                       \
-    adjust(table);                                                                                     \
-    return ZE_RESULT_SUCCESS;                                                                          \
-  }
-KILN_TABLE(Global, global)
-KILN_TABLE(Driver, driver)
-KILN_TABLE(Device, device)
-KILN_TABLE(Context, context)
-KILN_TABLE(Mem, mem)
-KILN_TABLE(CommandQueue, command_queue)
-KILN_TABLE(Fence, fence)
-KILN_TABLE(EventPool, event_pool)
-KILN_TABLE(Event, event)
-KILN_TABLE(CommandList, command_list)
-KILN_TABLE(Module, module)
-KILN_TABLE(ModuleBuildLog, module_build_log)
-KILN_TABLE(Kernel, kernel)
+KILN_IDLE_TABLES
+KILN_IDLE_TABLE(Kernel, kernel)
