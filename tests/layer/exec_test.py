@@ -112,6 +112,14 @@ class Cpu(unittest.TestCase):
             self.assertEqual([json.loads(line)['code'] for line in pathlib.Path(refused).read_text().splitlines()],
                              ['K0260'])
 
+    def test_a_log_that_the_driver_does_not_write_stays_as_it_was(self):
+        plain = run(RAW, KERNELS, 'garbage-log', ZE_ENABLE_ALT_DRIVERS=CPU)
+        self.assertEqual(plain.stdout.count('log as it was: 1\n'), 2)
+        for mode in ((), ('--guard',), ('--cache',)):
+            with self.subTest(mode), tempfile.TemporaryDirectory() as folder:
+                layered = exec_('--device', 'cpu', *mode, '--', RAW, KERNELS, 'garbage-log', KILN_CACHE_DIR=folder)
+                self.assertEqual((layered.returncode, layered.stdout), (0, plain.stdout))
+
     def test_a_child_has_nothing_of_its_parents_to_tell(self):
         forked = exec_('--device', 'cpu', '--', RAW, KERNELS, 'fork')
         self.assertIn('child: 0\n', forked.stdout)
