@@ -16,8 +16,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import opencl_c
 
 page, build_root, prefix, libdir, *compiler = sys.argv[1:]
-# By their places: the pages' own `c++`, made below, stands first in PATH.
-compiler = [shutil.which(word) or word for word in compiler]
+
+
+def of_ccache(word):
+    return os.path.basename(os.path.realpath(shutil.which(word) or word)) == 'ccache'
+
+
+def place_of(word):
+    """Where a word of the compiler's command is, as the pages' own `c++`, made below, stands first in PATH. Not in
+    Debian's folder of compilers that are ccache, which calls what is next in PATH: the pages' own, for ever."""
+    name = os.path.basename(word) if of_ccache(word) else word
+    places = (os.path.join(folder, name) for folder in os.get_exec_path())
+    return next((place for place in places if shutil.which(place) and not of_ccache(place)), word)
+
+
+compiler = [place_of(word) for word in compiler if os.path.basename(word) != 'ccache']
 
 BLOCK = re.compile(r'((?:^[^\n]+\n)*)\n?^```(\w+)\n(.*?)^```$', re.M | re.S)
 FILE = re.compile(r'`([\w./-]+)`:\s*\Z')

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from layer_case import CPU, INTEL, KERNELS, KILN, RAW, capture, codes, exec_, run
@@ -156,8 +157,9 @@ class Cached(Case):
         dying = subprocess.Popen([KILN, 'exec', *self.words(), MODULES, 'quiet', SAXPY],
                                  env={**environment, **self.variables({'KILN_COUNTING_HOLDS': held})}, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
-        while not self.log.exists():  # until it compiles
+        while not self.log.exists() or self.log.read_text() != 'held 0x0\n':  # until it compiles
             self.assertIsNone(dying.poll())
+            time.sleep(0.01)
         waiting = subprocess.Popen([KILN, 'exec', *self.words(), MODULES, 'quiet', SAXPY], env={**environment, **self.variables({})},
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         dying.send_signal(signal.SIGKILL)
