@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Real processes with a real driver: changes environment, folder and libraries, and compares the keys.
 //   identity_process_tests PROBE DEVICE [doctest options]
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <spawn.h>

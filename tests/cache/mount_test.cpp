@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A full and a read-only file system, in earnest: needs the right to mount (root, or user namespaces).
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/mount.h>

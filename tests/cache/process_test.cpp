@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Many processes and one folder: a cold start of all at once, and kill -9 at any moment (`--kills N`).
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
 #include <cstdarg>
+#include <cstring>
 #include <numeric>
 #include <set>
 #include <thread>

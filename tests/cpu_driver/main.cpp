@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs the CPU driver's tests in one of its ways: straight, loader; or checks what needs processes of its
 // own.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>

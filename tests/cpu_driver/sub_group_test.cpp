@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr ze_group_count_t kOne{1, 1, 1};
+constexpr ze_group_count_t kOneGroup{1, 1, 1};
 
 std::uint32_t widest(Fixture& f) {
   const auto compute = f.compute();
@@ -96,7 +96,7 @@ TEST_CASE("the driver lists its sub-group functions") {
 TEST_CASE("a kernel that hangs is an error of a synchronous launch") {
   Fixture f;
   const auto list = f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-  CHECK(api.CommandListAppendLaunchKernel(list, hanging(f), &kOne, nullptr, 0, nullptr) ==
+  CHECK(api.CommandListAppendLaunchKernel(list, hanging(f), &kOneGroup, nullptr, 0, nullptr) ==
         ZE_RESULT_ERROR_DEVICE_LOST);
   check_text(f);
   CHECK(api.DeviceGetStatus(f.device) == ZE_RESULT_SUCCESS);
@@ -109,7 +109,7 @@ TEST_CASE("a kernel that hangs is an error of queue, event and fence, and later 
   const auto list = f.list();
   auto* data = f.memory(1);
   const std::uint32_t pattern = 7;
-  REQUIRE(api.CommandListAppendLaunchKernel(list, kernel, &kOne, hung, 0, nullptr) == ZE_RESULT_SUCCESS);
+  REQUIRE(api.CommandListAppendLaunchKernel(list, kernel, &kOneGroup, hung, 0, nullptr) == ZE_RESULT_SUCCESS);
   REQUIRE(api.CommandListAppendMemoryFill(list, data, &pattern, 4, 4, after, 0, nullptr) ==
           ZE_RESULT_SUCCESS);
   REQUIRE(api.CommandListClose(list) == ZE_RESULT_SUCCESS);

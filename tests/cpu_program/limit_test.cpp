@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::shared_ptr<const Program> build(const char* flags = "") {
+std::shared_ptr<const Program> build_endless(const char* flags = "") {
   BuildOptions options;
   options.flags = flags;
   BuildResult result = build_from_spirv(read_file("endless.spv"), options);
@@ -49,7 +49,7 @@ constexpr const char* kEndless[] = {"plain", "in_mathematics", "behind_a_barrier
 TEST_CASE("endless kernels are stopped in every way of running them" * doctest::skip(!can_limit_launches())) {
   for (const char* flags : {"", "-cl-opt-disable", "-kiln-counters"}) {
     CAPTURE(flags);
-    const auto program = build(flags);
+    const auto program = build_endless(flags);
     for (const char* name : kEndless) {
       check_endless(*program, name, {1, 1, 1});
       check_endless(*program, name, {7, 1, 1});
@@ -62,7 +62,7 @@ TEST_CASE("endless kernels are stopped in every way of running them" * doctest::
 
 TEST_CASE("several endless kernels at once are stopped, and the good one beside them is not" *
           doctest::skip(!can_limit_launches())) {
-  const auto program = build();
+  const auto program = build_endless();
   std::vector<std::thread> threads;
   for (const char* name : kEndless)
     threads.emplace_back([&, name] {
@@ -83,7 +83,7 @@ TEST_CASE("several endless kernels at once are stopped, and the good one beside 
 
 TEST_CASE("a thread that blocks the signal is interrupted, and blocks it behind the launch" *
           doctest::skip(!can_limit_launches())) {
-  const auto program = build();
+  const auto program = build_endless();
   std::vector<std::int32_t> data(32);
   std::string report;
   sigset_t blocked, old, after;

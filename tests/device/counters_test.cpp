@@ -2,6 +2,7 @@
 // What the CPU device counts of each sample: equal to what the sample predicts, and to the guides' claims.
 #include "tool/samples/counters.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "device_test.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Refusals of a real driver, explained: the CPU driver with KILN_CPU_FAULT, one fault a process and test
 // case.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>

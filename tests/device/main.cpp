@@ -4,7 +4,6 @@
 //   cpu[:PRODUCT], gpu, capture:PRODUCT, driver:LIBRARY   as kiln::open_device takes them
 //   loader-cpu                            the CPU driver through the Level Zero loader (ZE_ENABLE_ALT_DRIVERS
 //   names it)
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>

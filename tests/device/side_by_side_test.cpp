@@ -2,7 +2,6 @@
 // Several devices of different drivers in one process: `side_by_side_tests DEVICE DEVICE...`, each as
 // kiln::open_device takes it, or loader-cpu, the CPU driver through the Level Zero loader. Those that execute
 // must give the right answer. Ends with 77 where one is missing.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <algorithm>

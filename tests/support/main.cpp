@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
-// The main function of every doctest executable.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
+
+int main(int count, char** words) { return doctest::Context(count, words).run(); }

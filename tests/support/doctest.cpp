@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
