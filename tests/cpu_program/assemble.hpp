@@ -6,6 +6,7 @@
 #include <spirv-tools/libspirv.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
