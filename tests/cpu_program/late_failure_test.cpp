@@ -3,7 +3,11 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <mutex>
+#include <optional>
 
 #include "drivers/cpu/compiler/child_process.hpp"
 #include "drivers/cpu/compiler/late_program.hpp"
@@ -140,10 +144,9 @@ TEST_CASE("a kernel whose compiler was killed is tried again when it is asked fo
 }
 
 TEST_CASE("a kernel whose compiler was killed beside others is tried again alone") {
-  bool crowded = false;
+  std::atomic<bool> crowded = false;  // two threads compile
   const Watched fifty([&](auto wanted, WithoutChild) -> std::optional<Compilation> {
-    if (!crowded || !has_bad(wanted)) return std::nullopt;
-    crowded = false;  // the others have ended
+    if (!has_bad(wanted) || !crowded.exchange(false)) return std::nullopt;
     return failed(BuildStatus::compiler_killed, "error: it was killed\n");
   });
   std::string log;
