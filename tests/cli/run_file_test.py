@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 # `kiln run FILE`: a kernel of the user's with its arguments, as a user types it.
 import array
+import fcntl
 import json
+import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml_tree
 
-from command import KERNELS, kiln
+from command import KERNELS, KILN, kiln
 from front_end import needs_opencl_c
 
 SAXPY = str(KERNELS / 'saxpy.spv')
@@ -141,6 +145,26 @@ class OpenClC(Case):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn('K0438', done.stderr)
             self.assertEqual(json.loads(done.stdout)['error']['code'], 'K0438')
+
+    def test_threads_that_fault_together_are_told_once(self):
+        self.source.write_text('__kernel void all(__global int* out, int by) { out[get_global_id(0)] = 8 / by; }')
+        reader, writer = os.pipe()
+        os.write(writer, b' ' * fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096))  # full: who tells has to wait
+        words = [KILN, 'run', str(self.source), '--arg', 'out=out:65536', '--arg', 'by=0', '--group', '64', '--json', '--device', 'cpu']
+        process = subprocess.Popen(words, env={**os.environ, 'KILN_CPU_THREADS': '16'}, stdout=subprocess.PIPE, stderr=writer, text=True)
+        os.close(writer)
+        tasks = pathlib.Path(f'/proc/{process.pid}/task')
+        for _ in range(1000):
+            if process.poll() is not None or any('pipe_write' in each.read_text() for each in tasks.glob('*/wchan')):
+                break
+            time.sleep(0.01)
+        time.sleep(0.2)  # for the others to come there too
+        with open(reader, encoding='utf-8') as errors:
+            said = errors.read()
+        answer = process.communicate()[0]
+        if process.returncode != 0:  # where the CPU device gives such a division no value
+            self.assertEqual((process.returncode, said.count('K0438')), (1, 1), said)
+            self.assertEqual(json.loads(answer)['error']['code'], 'K0438')
 
     def test_errors_of_the_compiler_and_lines_of_the_report(self):
         broken = self.folder / 'broken.cl'

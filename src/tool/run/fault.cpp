@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "tool/kernel/match.hpp"
 
 namespace kiln::tool {
@@ -28,6 +30,9 @@ void write_all(int file, const std::string& text) {
 FaultGuard::Words FaultGuard::words[2];
 
 void FaultGuard::tell(int signal) {
+  // A kernel runs on several threads, which often fault at the same time: one tells, and ends them all.
+  static std::atomic_flag told = ATOMIC_FLAG_INIT;
+  while (told.test_and_set()) pause();
   const Words& now = words[signal != SIGFPE];
   write_all(loud_errors, now.text);
   write_all(STDOUT_FILENO, now.json);
@@ -46,6 +51,7 @@ FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool
   }
   struct sigaction action {};
   action.sa_handler = tell;
+  sigfillset(&action.sa_mask);  // a fault in the handler ends the process, as it would without it
   for (std::size_t i = 0; i < std::size(kFaults); ++i) sigaction(kFaults[i], &action, &before_[i]);
   installed_ = true;
 }
