@@ -527,11 +527,11 @@ enum {
 /// `flags` are KILN_EXPORTS_… and KILN_IMPORTS_…
 KILN_CHECKED kiln_result kiln_device_get_external_memory(kiln_device device, uint32_t* flags,
                                                          kiln_error* error);
-/// A descriptor of memory that was allocated for that kind, KILN_EXTERNAL_…; you close it. Error: K0235 where
-/// the driver gives none.
+/// A descriptor of memory that was allocated for that kind, KILN_EXTERNAL_…; you close it, once where the
+/// driver gives the same again. Error: K0235 where it gives none.
 KILN_CHECKED kiln_result kiln_buffer_export_fd(kiln_buffer buffer, uint32_t kind, int* fd, kiln_error* error);
-/// Memory of another device, process or interface; you close `fd` unless the driver says otherwise. Error:
-/// K0234.
+/// Memory of another device, process or interface; you close `fd` unless the driver says otherwise. Errors:
+/// K0204, K0234; K0238 for a descriptor that the driver does not take.
 KILN_CHECKED kiln_result kiln_buffer_import_fd(kiln_device device, int fd, size_t size, uint32_t kind,
                                                kiln_buffer* buffer, kiln_error* error);
 /// A ze_ipc_mem_handle_t. Of fixed size.

@@ -30,12 +30,14 @@ struct ExternalMemory {
 [[nodiscard]] Result<Buffer> allocate_exportable(ContextRef, DeviceRef, std::size_t size, ExternalKind,
                                                  AllocationOptions = {});
 
-/// A descriptor of memory that was allocated for that kind; the caller closes it. Errors: INVALID_ARGUMENT
-/// (K0235) where the driver gives none; or the driver's.
+/// A descriptor of memory that was allocated for that kind; the caller closes it. Asked again before, a
+/// driver may give the same one, which is closed once. Errors: INVALID_ARGUMENT (K0235) where the driver
+/// gives none; or the driver's.
 [[nodiscard]] Result<int> export_fd(ContextRef, const Buffer&, ExternalKind);
 
 /// Memory of another device, process or interface. The driver has its own hold of it: the caller closes `fd`,
-/// unless the driver says otherwise. Errors: K0234, or as ContextRef::allocate_device().
+/// unless the driver says otherwise. Errors: K0204, K0234; K0238, with the driver's code, for a descriptor
+/// that it does not take; K0220, or the driver's where memory runs out.
 [[nodiscard]] Result<Buffer> import_fd(ContextRef, DeviceRef, int fd, std::size_t size, ExternalKind);
 
 /// Memory of another process, opened in this one. Its context must outlive it. Movable; one thread at a time.

@@ -16,11 +16,10 @@ Result<Buffer> allocate(const char* call, const DeviceObject& device, std::uint3
     if (input->flags & ~(kExports | KILN_ALLOCATE_RELAXED_LIMITS))
       return tl::unexpected(unknown_bits(call, "flags", input->flags));
     exported = input->flags & kExports;
-    if (exported &&
-        (kind != KILN_MEMORY_DEVICE || exported == kExports || (input->flags & KILN_ALLOCATE_RELAXED_LIMITS)))
+    if (exported && (kind != KILN_MEMORY_DEVICE || exported == kExports))
       return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "flags",
                                           "has an export that goes with nothing else here",
-                                          {"export memory of the device, as one kind, within its limits"}));
+                                          {"export memory of the device, as one kind"}));
     if (input->alignment) options.alignment = input->alignment;
     options.relaxed_limits = input->flags & KILN_ALLOCATE_RELAXED_LIMITS;
   }

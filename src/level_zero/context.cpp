@@ -56,22 +56,6 @@ AllocationRequest request_of(MemoryKind kind, std::size_t size, const Allocation
   return {kind, size, options.alignment, options.relaxed_limits};
 }
 
-Result<Buffer> take_device(ContextRef context, DeviceRef device, std::size_t size,
-                           AllocationOptions options) {
-  const AllocationRequest request = request_of(MemoryKind::device, size, options);
-  KILN_TRY(check_request(request, device, "zeMemAllocDevice"));
-  auto description = make<ze_device_mem_alloc_desc_t>();
-  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
-  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
-  if (options.relaxed_limits) chain(description, relaxed);
-  void* data = nullptr;
-  if (auto result =
-          KILN_CALL(zeMemAllocDevice, context, &description, size, options.alignment, device, &data);
-      !result)
-    return tl::unexpected(explain(std::move(result).error(), device, request));
-  return keep(context, data, request, "zeMemAllocDevice");
-}
-
 Result<Buffer> take_host(ContextRef context, std::size_t size, AllocationOptions options) {
   const AllocationRequest request = request_of(MemoryKind::host, size, options);
   KILN_TRY(check_request(request, {}, "zeMemAllocHost"));
@@ -105,6 +89,23 @@ Result<Buffer> take_shared(ContextRef context, DeviceRef device, std::size_t siz
 
 }  // namespace
 
+Result<Buffer> detail::take_device(ContextRef context, DeviceRef device, std::size_t size,
+                                   AllocationOptions options, void* extension) {
+  const AllocationRequest request = request_of(MemoryKind::device, size, options);
+  KILN_TRY(check_request(request, device, "zeMemAllocDevice"));
+  auto description = make<ze_device_mem_alloc_desc_t>();
+  description.pNext = extension;
+  auto relaxed = make<ze_relaxed_allocation_limits_exp_desc_t>();
+  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
+  if (options.relaxed_limits) chain(description, relaxed);
+  void* data = nullptr;
+  if (auto result =
+          KILN_CALL(zeMemAllocDevice, context, &description, size, options.alignment, device, &data);
+      !result)
+    return tl::unexpected(explain(std::move(result).error(), device, request));
+  return keep(context, data, request, "zeMemAllocDevice");
+}
+
 Result<Context> ContextRef::create(DriverRef driver) {
   const auto description = make<ze_context_desc_t>();
   Handle handle = nullptr;
@@ -114,7 +115,7 @@ Result<Context> ContextRef::create(DriverRef driver) {
 
 Result<Buffer> ContextRef::allocate_device(DeviceRef device, std::size_t size,
                                            AllocationOptions options) const {
-  return detail::told(Refused::allocation, take_device(*this, device, size, options));
+  return detail::told(Refused::allocation, detail::take_device(*this, device, size, options));
 }
 
 Result<HostBuffer> ContextRef::allocate_host(std::size_t size, AllocationOptions options) const {

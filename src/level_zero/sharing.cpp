@@ -2,6 +2,8 @@
 // Memory that leaves a device or comes to it: file descriptors, IPC handles, residency.
 #include "kiln/sharing.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include "level_zero/call.hpp"
 #include "level_zero/newer.hpp"
 #include "level_zero/observe.hpp"
+#include "level_zero/survey.hpp"
 
 namespace kiln {
 namespace {
@@ -46,35 +49,64 @@ Error not_pages(const void* data, std::size_t size, std::size_t page) {
                  "std::aligned_alloc"}});
 }
 
-/// The allocation with an extension on its description.
-template <class Extension>
-Result<Buffer> allocate_with(ContextRef context, DeviceRef device, std::size_t size, std::size_t alignment,
-                             Extension& extension) {
-  auto description = make<ze_device_mem_alloc_desc_t>();
-  chain(description, extension);
-  void* data = nullptr;
-  KILN_TRY(KILN_CALL(zeMemAllocDevice, context, &description, size, alignment, device, &data));
-  detail::tell_allocation({data, size, MemoryKind::device, false, context.raw()});
-  return Buffer::adopt(context, data, size, MemoryKind::device);
-}
-
 Result<Buffer> take_exportable(ContextRef context, DeviceRef device, std::size_t size, ExternalKind kind,
                                AllocationOptions options) {
   KILN_TRY(const auto known, external_memory(device));
   if (!known.exports(kind)) return tl::unexpected(no_sharing("exports", kind, known));
   auto exported = make<ze_external_memory_export_desc_t>();
   exported.flags = external_flag(kind);
-  return allocate_with(context, device, size, options.alignment, exported);
+  return detail::take_device(context, device, size, options, &exported);
+}
+
+/// What a descriptor is that no driver takes.
+std::string kind_of(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return "not open";
+  if (S_ISREG(status.st_mode)) return "a file of " + std::to_string(status.st_size) + " bytes";
+  if (S_ISDIR(status.st_mode)) return "a folder";
+  if (S_ISFIFO(status.st_mode)) return "a pipe";
+  if (S_ISSOCK(status.st_mode)) return "a socket";
+  return S_ISCHR(status.st_mode) ? "a device file" : "something else";
+}
+
+Error not_taken(Error error, int fd, std::size_t size, ExternalKind kind) {
+  const ze_result_t code = error.code();
+  if (error.diagnostic() || code == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY ||
+      code == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+    return error;
+  return Error(
+      code, error.call(),
+      {"K0238",
+       "the driver takes no memory from this file descriptor",
+       {{"descriptor", std::to_string(fd)},
+        {"it is", kind_of(fd)},
+        {"asked for as", to_string(kind)},
+        {"size", {}, size, "B"}},
+       {"give one that export_fd(), or Vulkan by vkGetMemoryFdKHR, gave as the same kind, of memory of "
+        "at least that size, and that is still open"},
+       Severity::error,
+       Answer{AnsweredBy::driver}});
 }
 
 Result<Buffer> take_imported(ContextRef context, DeviceRef device, int fd, std::size_t size,
                              ExternalKind kind) {
   KILN_TRY(const auto known, external_memory(device));
   if (!known.imports(kind)) return tl::unexpected(no_sharing("imports", kind, known));
+  // How much there may be is the exporter's; of the request nothing but an empty one can be wrong.
+  const AllocationRequest request{MemoryKind::device, size, 0, true};
+  if (const auto verdict = check_allocation({}, request); verdict != AllocationVerdict::fits)
+    return tl::unexpected(
+        Error(code_of(verdict), "zeMemAllocDevice", explain_allocation(verdict, {}, request)));
   auto imported = make<ze_external_memory_import_fd_t>();
   imported.flags = external_flag(kind);
   imported.fd = fd;
-  return allocate_with(context, device, size, 0, imported);
+  auto description = make<ze_device_mem_alloc_desc_t>();
+  chain(description, imported);
+  void* data = nullptr;
+  if (auto taken = KILN_CALL(zeMemAllocDevice, context, &description, size, 0, device, &data); !taken)
+    return tl::unexpected(not_taken(std::move(taken).error(), fd, size, kind));
+  detail::tell_allocation({data, size, MemoryKind::device, false, context.raw()});
+  return Buffer::adopt(context, data, size, MemoryKind::device);
 }
 
 }  // namespace
@@ -105,8 +137,10 @@ Result<int> export_fd(ContextRef context, const Buffer& buffer, ExternalKind kin
   exported.flags = external_flag(kind);
   exported.fd = -1;
   chain(properties, exported);
+  const bool has_zero = fcntl(0, F_GETFD) != -1;
   KILN_TRY(KILN_CALL(zeMemGetAllocProperties, context, buffer.data(), &properties, nullptr));
-  if (exported.fd >= 0) return exported.fd;
+  // Without a GPU, Intel's driver leaves a zero (22.43), which is the program's own and not to be closed.
+  if (exported.fd > 0 || (exported.fd == 0 && !has_zero)) return exported.fd;
   return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, kGet,
                               {"K0235",
                                "the driver gives no file descriptor for this memory",

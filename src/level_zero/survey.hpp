@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "kiln/device.hpp"
+#include "kiln/context.hpp"
 #include "kiln/refusal.hpp"
 
 namespace kiln::detail {
@@ -20,6 +20,11 @@ namespace kiln::detail {
 
 /// Bytes of all memories of the device; 0 when it does not say.
 [[nodiscard]] std::uint64_t memory_of(DeviceRef device);
+
+/// ContextRef::allocate_device(), checked and explained, with an extension on the description; null: none.
+/// Nobody is told of a refusal.
+[[nodiscard]] Result<Buffer> take_device(ContextRef context, DeviceRef device, std::size_t size,
+                                         AllocationOptions options, void* extension = nullptr);
 
 // What drivers do not look at before they index by it or repeat it.
 

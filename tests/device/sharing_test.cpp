@@ -42,8 +42,12 @@ TEST_CASE("memory is exported by a file descriptor, where the device does that")
       CHECK(buffer.error().diagnostic()->code == "K0234");
       continue;
     }
-    if (!executes()) continue;  // without a GPU there is nothing behind a descriptor
     REQUIRE(buffer);
+    if (!executes()) {  // without a GPU there is nothing behind a descriptor, and not the program's 0
+      const auto none = export_fd(context(), *buffer, kind);
+      CHECK((!none || *none > 0));
+      continue;
+    }
     write_on_device(buffer->data(), 17);
     const int fd = need(export_fd(context(), *buffer, kind));
     void* const seen = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, fd, 0);
@@ -58,6 +62,22 @@ TEST_CASE("memory is exported by a file descriptor, where the device does that")
     const auto imported = import_fd(context(), device().device, 0, kBytes, kind);
     REQUIRE(!imported);
     CHECK(imported.error().diagnostic()->code == "K0234");
+  }
+}
+
+TEST_CASE("memory to be exported has the limits of all memory") {
+  const ExternalMemory known = need(external_memory(device().device));
+  for (const ExternalKind kind : {ExternalKind::opaque_fd, ExternalKind::dma_buf}) {
+    if (!known.exports(kind)) continue;
+    const auto code = [&](std::size_t size, AllocationOptions options = {}) {
+      const auto buffer = allocate_exportable(context(), device().device, size, kind, options);
+      return buffer ? "" : buffer.error().diagnostic() ? buffer.error().diagnostic()->code : "no diagnostic";
+    };
+    CHECK(code(0) == "K0204");
+    CHECK(code(64, {.alignment = 48}) == "K0205");
+    CHECK(code(device().properties.largest_allocation + 1) == "K0207");
+    const std::string large = code(64, {.alignment = std::size_t{1} << 24});
+    CHECK((large.empty() || large == "K0205"));  // kept, or said
   }
 }
 
@@ -84,7 +104,9 @@ TEST_CASE("memory is imported by a file descriptor, into another context") {
     CHECK(first_word_of(imported.data()) == 18);  // it has its own hold of the memory
     const auto larger = import_fd(other, device().device, fd, std::size_t{64} << 20, kind);
     CHECK_FALSE(larger);
-    CHECK_FALSE(import_fd(other, device().device, -1, kBytes, kind));
+    const auto closed = import_fd(other, device().device, -1, kBytes, kind);
+    REQUIRE_FALSE(closed);
+    CHECK(closed.error().diagnostic()->code == "K0238");
     close(fd);
   }
 }

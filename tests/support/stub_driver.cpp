@@ -162,6 +162,11 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeDevicePciGetPropertiesExt>, Any
   out->address = stub.pci;
   return ZE_RESULT_SUCCESS;
 }
+ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetExternalMemoryProperties>, AnyArgument,
+                   ze_device_external_memory_properties_t* out) {
+  out->memoryAllocationExportTypes = out->memoryAllocationImportTypes = stub.external;
+  return ZE_RESULT_SUCCESS;
+}
 ze_result_t answer(StubDriver& stub, Tag<Call::zeDeviceGetCommandQueueGroupProperties>, AnyArgument,
                    std::uint32_t* count, ze_command_queue_group_properties_t* out) {
   return fill(count, out, stub.queue_groups);
@@ -335,6 +340,8 @@ bool is_known_extension(ze_structure_type_t type) {
                                                StructureType<ze_module_program_exp_desc_t>::value,
                                                StructureType<ze_device_luid_ext_properties_t>::value,
                                                StructureType<ze_external_memory_export_fd_t>::value,
+                                               StructureType<ze_external_memory_export_desc_t>::value,
+                                               StructureType<ze_external_memory_import_fd_t>::value,
                                                StructureType<ze_relaxed_allocation_limits_exp_desc_t>::value};
   return std::ranges::find(kKnown, type) != std::end(kKnown);
 }

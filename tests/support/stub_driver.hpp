@@ -119,6 +119,7 @@ class StubDriver {
   ze_driver_handle_t driver = nullptr;
   ze_device_handle_t device = nullptr;
   ze_device_properties_t device_properties{};
+  ze_external_memory_type_flags_t external = 0;  ///< what the device exports and imports
   ze_device_compute_properties_t compute{};
   ze_pci_address_ext_t pci{};
   ze_kernel_properties_t kernel{};

@@ -351,6 +351,42 @@ TEST_CASE_FIXTURE(Fixture, "K0233 to K0235: names of a module, and memory that i
                    export_fd(context(), *buffer, ExternalKind::dma_buf));
 }
 
+TEST_CASE_FIXTURE(Fixture, "K0238: a descriptor that the driver does not take") {
+  stub.external = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+  const auto import = [&](std::size_t size) {
+    return import_fd(context(), device.device, 1000, size, ExternalKind::opaque_fd);
+  };
+  CHECK(import(0).error().diagnostic()->code == "K0204");
+  CHECK(stub.calls(Call::zeMemAllocDevice) == 0);
+  stub.fail(Call::zeMemAllocDevice, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  check_diagnostic("K0238", ZE_RESULT_ERROR_INVALID_ARGUMENT, import(64));
+  stub.fail(Call::zeMemAllocDevice, kNoDeviceMemory);
+  CHECK(import(64).error().diagnostic() == nullptr);
+  stub.fail(Call::zeMemAllocDevice, kLost);
+  CHECK(import(64).error().diagnostic()->code == "K0220");
+  stub.device_properties.maxMemAllocSize = 4096;
+  CHECK(import(8192));  // how large it is was the exporter's to say
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory to be exported is checked and explained as other memory is") {
+  stub.external = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+  const auto allocate = [&](std::size_t size, AllocationOptions options = {}) {
+    return allocate_exportable(context(), device.device, size, ExternalKind::opaque_fd, options);
+  };
+  CHECK(allocate(0).error().diagnostic()->code == "K0204");
+  CHECK(allocate(64, {.alignment = 48}).error().diagnostic()->code == "K0205");
+  CHECK(allocate(kGiB + 1).error().diagnostic()->code == "K0207");
+  CHECK(stub.calls(Call::zeMemAllocDevice) == 0);
+  stub.recording = true;
+  REQUIRE(allocate(kGiB + 1, {.relaxed_limits = true}));
+  const auto sent = std::ranges::find(stub.structs, Call::zeMemAllocDevice, &SentStruct::call);
+  REQUIRE(sent != stub.structs.end());
+  CHECK(std::ranges::count(sent->chain, StructureType<ze_relaxed_allocation_limits_exp_desc_t>::value) == 1);
+  CHECK(std::ranges::count(sent->chain, StructureType<ze_external_memory_export_desc_t>::value) == 1);
+  stub.fail(Call::zeMemAllocDevice, kNoDeviceMemory);
+  check_diagnostic("K0214", kNoDeviceMemory, allocate(4096));
+}
+
 TEST_CASE_FIXTURE(Fixture, "K0236 and K0237: modules that do not link, and memory that is no pages") {
   const ModuleRef modules[] = {stub.new_handle<ze_module_handle_t>(), stub.new_handle<ze_module_handle_t>()};
   CHECK(link_modules(modules));
