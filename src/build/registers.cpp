@@ -68,6 +68,11 @@ MadeModule choose(const MakeWithFlags& make, const std::string& flags, const Ope
   if (first.build.cancelled) return first;
   const RegisterUse use = use_of(first, device);
   if (!wants_registers(use, limit)) return first;
+  if (!has_more_registers(device)) {
+    if (use.built)
+      first.build.log = line(kRegistersKept, spill_text(use) + "; the device has 128 alone", first.build.log);
+    return first;
+  }
   MadeModule second = make(with_registers(flags, Registers::r256));
   if (second.build.cancelled) return second;  // else half a decision would be kept
   const RegisterUse more = use_of(second, device);
@@ -83,6 +88,10 @@ MadeModule choose(const MakeWithFlags& make, const std::string& flags, const Ope
 }
 
 }  // namespace
+
+bool has_more_registers(const OpenDevice& device) {
+  return !guards_itself(device.device) && device.properties.threads_per_eu != 7;
+}
 
 bool says_registers(std::string_view flags) {
   for (const char* option :
@@ -122,7 +131,8 @@ CachedBuild build_with_registers(Cache* cache, const OpenDevice& device, const R
                                  const MakeWithFlags& make) {
   const bool own = guards_itself(device.device);  // it has no such registers
   const bool decides = policy.registers == Registers::automatic && !own && !says_registers(flags);
-  const std::string given = own ? flags : with_registers(flags, policy.registers);
+  const bool takes = policy.registers == Registers::r256 ? has_more_registers(device) : !own;
+  const std::string given = takes ? with_registers(flags, policy.registers) : flags;
   const auto make_it = [&] {
     return decides ? choose(make, flags, device, policy.spill_limit) : make(given);
   };

@@ -17,6 +17,10 @@ struct RegisterPolicy {
 /// Whether the flags themselves say how many registers. Pure.
 [[nodiscard]] bool says_registers(std::string_view flags);
 
+/// Whether hardware threads of the device can have 256 registers. Gen12 has 128 alone, and is told by its
+/// seven threads an EU, as older drivers give no IP version; the CPU device has none.
+[[nodiscard]] bool has_more_registers(const OpenDevice& device);
+
 /// What became of one build, as far as registers are concerned.
 struct RegisterUse {
   bool built = false;

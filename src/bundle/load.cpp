@@ -87,7 +87,8 @@ void Bundle::note_registers(const OpenDevice& device, const BundleOptions& optio
       detail::says_registers(options.flags))
     return;
   if (options.registers != Registers::automatic) {
-    registers_ = options.registers;
+    if (options.registers != Registers::r256 || detail::has_more_registers(device))
+      registers_ = options.registers;
     return;
   }
   const bool more = build_log_.starts_with(detail::kRegistersChosen);

@@ -71,7 +71,12 @@ TEST_CASE("registers: a limit, 128, and flags that say it") {
   const Bundle flagged = load(Registers::automatic, nullptr, "-cl-intel-128-GRF-per-thread");
   CHECK(flagged.registers() == Registers::as_given);
   CHECK(flagged.register_choice().empty());
-  if (is_kilns_own()) CHECK(load(Registers::r256).registers() == Registers::as_given);
+  const bool has_256 = !is_kilns_own() && device().properties.threads_per_eu != 7;
+  CHECK(load(Registers::r256).registers() == (has_256 ? Registers::r256 : Registers::as_given));
+  if (has_256 || is_kilns_own()) return;
+  const Bundle alone = load(Registers::automatic);  // told, and not built twice
+  CHECK(alone.registers() == Registers::as_given);
+  CHECK(alone.register_choice().ends_with("; the device has 128 alone"));
 }
 
 TEST_CASE("registers: which build is better") {
