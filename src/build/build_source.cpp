@@ -61,6 +61,13 @@ bool takes_none(const ModuleBuild& build) {
   }
 }
 
+/// The driver's front end gets all options, and knows few of Level Zero's: not -ze-take-global-address or
+/// -library-compilation (26.27). libocloc gets its own alone.
+bool knows_not_all_options(const ModuleBuild& build) {
+  return build.code() == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE &&
+         build.log.find("Unrecognized build options") != build.log.npos;
+}
+
 class SourceBuilder {
  public:
   SourceBuilder(const OpenDevice& device, const SourceText& source, const BuildOptions& options)
@@ -73,6 +80,12 @@ class SourceBuilder {
     if (device_.properties.vendor_id == kIntel && !refusers().has(api)) {
       const ModuleInput input{ModuleFormat::opencl_c, bytes_of(source_), flags};
       MadeModule made{build({&input, 1}), {}, source_.not_kept};
+      if (knows_not_all_options(made.build)) {
+        MadeModule other = by_front_end(flags);
+        if (front_end_ == FrontEndEnd::compiled || front_end_ == FrontEndEnd::refused) return other;
+        front_end_ = FrontEndEnd::compiled;  // there is no other compiler: the driver's word holds
+        return made;
+      }
       if (!takes_none(made.build)) return made;
       if (made.build.code() != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE) refusers().add(api);
       log(LogLevel::debug, "OpenCL C goes to libocloc: the driver gave " + result_name(made.build.code()));

@@ -169,7 +169,8 @@ SplitOptions split_options(std::string_view flags) {
       continue;
     }
     // Of Level Zero, whose options are for what compiles SPIR-V; a value may stand behind a blank.
-    const bool level_zero = begins("-ze-") || !begins("-") || option == "-cl-intel-128-GRF-per-thread";
+    const bool level_zero = begins("-ze-") || !begins("-") || option == "-cl-intel-128-GRF-per-thread" ||
+                            option == "-library-compilation";
     if (!level_zero) add(split.front_end, option);
     add(split.back_end, option);
   }

@@ -337,6 +337,8 @@ TEST_CASE("build options for the front end, and for what follows") {
   CHECK(split.refused.empty());
   CHECK(split_options("-ze-exp-register-file-size 256").back_end == "-ze-exp-register-file-size 256");
   CHECK(split_options("-ze-exp-register-file-size 256").front_end.empty());
+  CHECK(split_options("-library-compilation -DA").back_end == "-library-compilation");
+  CHECK(split_options("-library-compilation -DA").front_end == "-DA");
   for (const char* flags : {"-I include", "-Iinclude", "-include a.h", "-isystem x", "-cl-mad-enable -I x"})
     CHECK(!split_options(flags).refused.empty());
 }

@@ -72,6 +72,35 @@ TEST_CASE("source: OpenCL C is compiled and run") {
   CHECK_FALSE(refused);
 }
 
+TEST_CASE("source: options of Level Zero are for what compiles behind the front end") {
+  const Source global{
+      "global.cl", "global uint counter = 5;\nkernel void next(global uint* out) { out[0] = counter++; }\n"};
+  const auto bundle = compile(global, nullptr, "-cl-std=CL2.0 -ze-take-global-address");
+  if (!bundle) return;
+  CHECK(need(bundle->module().global("counter")).size == sizeof(std::uint32_t));
+  auto main =
+      compile({"main.cl", "int twice(int);\nkernel void doubled(global int* v) { v[0] = twice(v[0]); }\n"},
+              nullptr, "-library-compilation");
+  const auto part =
+      compile({"part.cl", "int twice(int v) { return 2 * v; }\n"}, nullptr, "-library-compilation");
+  REQUIRE((main && part));
+  const ModuleRef both[] = {main->module(), part->module()};
+  const auto linked = link_modules(both);
+  if (!linked && linked.error().code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+    return;  // an old loader that intercepts
+  need(linked);
+  CheckedKernel* const kernel = need(main->kernel("doubled"));
+  const HostBuffer value = need(context().allocate_shared(device().device, sizeof(int)));
+  if (executes()) value.span<int>()[0] = 21;
+  const CommandList list = immediate_list();
+  need(launch(list, *kernel, {{1}, {1}}, value));
+  finish(list.get());
+  if (executes()) CHECK(value.span<int>()[0] == 42);
+  const auto unknown = Bundle::compile(device(), global, {"-no-such-option"});
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().diagnostic()->code == "K0251");
+}
+
 TEST_CASE("source: the cache knows it by all that it is made of") {
   const TestFolder scratch, folder;
   const auto header = [&](const char* name, const char* text) {
