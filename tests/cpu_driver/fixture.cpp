@@ -73,16 +73,18 @@ ze_kernel_handle_t Fixture::kernel(ze_module_handle_t module, const char* name) 
   return keep(kernel, api.KernelDestroy);
 }
 
-ze_command_list_handle_t Fixture::immediate(ze_command_queue_mode_t mode) {
+ze_command_list_handle_t Fixture::immediate(ze_command_queue_mode_t mode, ze_command_queue_flags_t flags) {
   auto desc = make<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
   desc.mode = mode;
+  desc.flags = flags;
   ze_command_list_handle_t list = nullptr;
   REQUIRE(api.CommandListCreateImmediate(context, device, &desc, &list) == ZE_RESULT_SUCCESS);
   return keep(list, api.CommandListDestroy);
 }
 
-ze_command_list_handle_t Fixture::list() {
-  const auto desc = make<ze_command_list_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC);
+ze_command_list_handle_t Fixture::list(ze_command_list_flags_t flags) {
+  auto desc = make<ze_command_list_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC);
+  desc.flags = flags;
   ze_command_list_handle_t list = nullptr;
   REQUIRE(api.CommandListCreate(context, device, &desc, &list) == ZE_RESULT_SUCCESS);
   return keep(list, api.CommandListDestroy);

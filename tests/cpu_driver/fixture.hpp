@@ -37,8 +37,9 @@ class Fixture {
 
   ze_module_handle_t module(const std::string& file = "kernels.spv", const char* flags = nullptr);
   ze_kernel_handle_t kernel(ze_module_handle_t module, const char* name);
-  ze_command_list_handle_t immediate(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
-  ze_command_list_handle_t list();
+  ze_command_list_handle_t immediate(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                     ze_command_queue_flags_t flags = 0);
+  ze_command_list_handle_t list(ze_command_list_flags_t flags = 0);
   ze_command_queue_handle_t queue(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
   ze_event_handle_t event();
   ze_fence_handle_t fence(ze_command_queue_handle_t queue);

@@ -12,6 +12,8 @@
 
 namespace {
 
+constexpr std::uint32_t kImmediateInOrder = 2, kListInOrder = 8;  // flags of newer headers
+
 struct CounterBasedDesc {
   ze_structure_type_t stype;
   const void* next;
@@ -182,11 +184,14 @@ TEST_CASE("a signal ends the waits that began before it, also when it is reset a
 TEST_CASE("straight: a counter-based event stands for the command that it was appended with last") {
   Fixture f;
   const auto gate = f.event();
-  const auto first = f.immediate(), second = f.immediate();
+  const auto first = f.immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, kImmediateInOrder),
+             second = f.immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, kImmediateInOrder);
   const auto event = counter_event(f, kImmediate | kHostVisible);
   CHECK(api.EventHostSynchronize(event, 0) == ZE_RESULT_SUCCESS);  // nothing to wait for yet
-  CHECK(api.EventHostReset(event) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  CHECK(api.EventHostSignal(event) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(api.EventHostReset(event) == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  CHECK(api.EventHostSignal(event) == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  for (const auto unordered : {f.list(), f.immediate(), f.immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)})
+    CHECK(api.CommandListAppendBarrier(unordered, event, 0, nullptr) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   auto* data = f.memory(4);
   const std::uint32_t seven = 7, eight = 8;
   for (int round = 0; round < 3; ++round) {
@@ -214,7 +219,7 @@ TEST_CASE("straight: each run of a regular list signals its counter-based event 
   Fixture f;
   const auto gate = f.event();
   const auto event = counter_event(f, kNonImmediate | kHostVisible);
-  const auto list = f.list();
+  const auto list = f.list(kListInOrder);
   const auto queue = f.queue();
   ze_event_handle_t waits = gate;
   REQUIRE(api.CommandListAppendBarrier(list, event, 1, &waits) == ZE_RESULT_SUCCESS);

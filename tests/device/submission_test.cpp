@@ -149,6 +149,15 @@ TEST_CASE("an event that counts stands for the command appended last") {
     finish(other->get());
     if (executes()) CHECK(words[1] == round);
   }
+  // It is not the host's to set, nor that of a list without an order.
+  for (const Error& error : {(*event)->signal().error(), (*event)->reset().error()})
+    CHECK(error.code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  const CommandList unordered =
+      need(CommandListRef::create_immediate(context(), device().device, {}, group()));
+  CHECK(unordered->barrier({*event, {}}).error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(unordered->reset_event(*event).error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  need(unordered->barrier({{}, {*event}}));  // any may wait
+  finish(unordered.get());
   if (!executes()) return;
   const auto times = need((*event)->timestamps());
   CHECK(times.global_start <= times.global_end);

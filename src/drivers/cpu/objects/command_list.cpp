@@ -17,6 +17,14 @@ ze_result_t check(const Links& links) {
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t check_counting(const CommandList& list, ze_event_handle_t signal) {
+  if (!signal || list.in_order() || !object<Event>(signal)->counter_based) return ZE_RESULT_SUCCESS;
+  return guarded([] {
+    set_last_error("an event that counts is signalled by lists in order alone");
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  });
+}
+
 void connect(Command& command, const Links& links) {
   for (std::uint32_t i = 0; i < links.wait_count; ++i)
     command.waits.push_back(object<Event>(links.waits[i])->state);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "drivers/cpu/api/abi.hpp"
 #include "drivers/cpu/objects/device.hpp"
 #include "drivers/cpu/objects/event.hpp"
 #include "drivers/cpu/objects/object.hpp"
@@ -44,6 +45,9 @@ class CommandList : public Object {
   bool closed = false;
 
   [[nodiscard]] bool immediate() const { return stream != nullptr; }
+  [[nodiscard]] bool in_order() const {
+    return immediate() ? (flags & abi::kQueueInOrder) != 0 : recording->in_order;
+  }
 };
 
 /// What every append function takes at its end.
@@ -54,6 +58,8 @@ struct Links {
 };
 
 [[nodiscard]] ze_result_t check(const Links& links);
+/// Lists in order alone signal events that count, as Intel's driver has it (26.27).
+[[nodiscard]] ze_result_t check_counting(const CommandList& list, ze_event_handle_t signal);
 void connect(Command& command, const Links& links);
 
 /// Intel's drivers take a command for a closed list and never run it (22.43): SUCCESS, with a last error that
@@ -65,6 +71,7 @@ template <class Fill>
 ze_result_t append(ze_command_list_handle_t handle, const Links& links, Fill&& fill) {
   CommandList& list = *object<CommandList>(handle);
   if (const auto result = check(links); result != ZE_RESULT_SUCCESS) return result;
+  if (const auto result = check_counting(list, links.signal); result != ZE_RESULT_SUCCESS) return result;
   if (list.closed) return drop_from_closed_list();
   if (list.immediate()) {
     count_submission();

@@ -151,7 +151,7 @@ ze_result_t event_destroy(ze_event_handle_t event) {
 
 ze_result_t event_host_signal(ze_event_handle_t event) {
   KILN_NEED_HANDLE(event);
-  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;  // as 26.27
   const EventRef state = object<Event>(event)->state;
   const std::uint64_t now = now_ns();
   state->signal({now, now});
@@ -173,7 +173,7 @@ ze_result_t event_query_status(ze_event_handle_t event) { return event_host_sync
 
 ze_result_t event_host_reset(ze_event_handle_t event) {
   KILN_NEED_HANDLE(event);
-  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (object<Event>(event)->counter_based) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;  // as 26.27
   object<Event>(event)->state->reset();
   return ZE_RESULT_SUCCESS;
 }
