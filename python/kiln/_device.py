@@ -39,7 +39,12 @@ class DeviceInfo:
     device_id: int
     ip_version: int  #: 0: not told
     driver_version: int
-    threads: int  #: hardware threads
+    threads: int  #: hardware threads in all
+    slices: int
+    sub_slices_per_slice: int
+    eus_per_sub_slice: int
+    threads_per_eu: int
+    simd_width: int
     fp64: bool
     int64_atomics: bool
     ticks_per_second: int  #: of timestamps
@@ -107,7 +112,8 @@ class Device(Object):
         return DeviceInfo(text(info.name), KINDS[info.kind], info.memory, info.free_memory, info.largest_allocation,
                           info.slm_per_group, info.max_group_size, tuple(info.max_group_extent), tuple(info.max_groups),
                           tuple(info.sub_group_sizes[:info.sub_group_size_count]), info.vendor_id, info.device_id,
-                          info.ip_version, info.driver_version, threads, bool(info.fp64), bool(info.int64_atomics),
+                          info.ip_version, info.driver_version, threads, info.slices, info.sub_slices_per_slice,
+                          info.eus_per_sub_slice, info.threads_per_eu, info.simd_width, bool(info.fp64), bool(info.int64_atomics),
                           info.timer_ticks_per_second, info.timestamp_bits)
 
     def check_status(self) -> None:

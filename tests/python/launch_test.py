@@ -143,6 +143,11 @@ class Launches(OnTheDevice):
             matmul(*bound, n, n, n, edge, slm, slm, groups=(groups, groups), group_size=(edge, edge))
         self.assertEqual(caught.exception.code, 'K0101')
 
+    def test_what_the_device_is_made_of(self):
+        info = self.device.info
+        self.assertEqual(info.threads, info.slices * info.sub_slices_per_slice * info.eus_per_sub_slice * info.threads_per_eu)
+        self.assertIn(info.simd_width, (8, 16, 32))
+
     def test_threads_have_kernels_of_their_own(self):
         wrong = []
 
