@@ -125,6 +125,8 @@ class Event(WithNative):
 
 def handles_of(events: Sequence[Event]) -> Any:
     """As C has them."""
+    if isinstance(events, Event):
+        raise TypeError('a list or tuple of events is wanted, such as [event], not an Event')
     return (c_void_p * max(1, len(events)))(*(handle_of(event, Event) for event in events))
 
 

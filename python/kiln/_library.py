@@ -432,6 +432,10 @@ class Object:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce__(self) -> Any:
+        # What copy() makes would end the object when it goes, under the memory's views.
+        raise TypeError(f'a kiln.{type(self).__name__} cannot be copied or pickled')
+
     def __del__(self) -> None:
         # While the interpreter ends the functions may be gone, and the process gives back all.
         if self._handle is not None and not sys.is_finalizing():

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What is closed, collected, kept or lent: lifetime_test.py SOURCE_ROOT BUILD_ROOT [unittest options]"""
 import array
+import copy
 import gc
+import pickle
 import threading
 import weakref
 
@@ -26,6 +28,14 @@ class Lifetimes(OnTheDevice):
             with self.assertRaises(kiln.Error) as caught:
                 use()
             self.assertEqual(caught.exception.code, 'K0901')
+
+    def test_what_owns_a_handle_has_no_copies(self):
+        for owner in (self.device, self.bundle, self.kernel, self.x, kiln.File(SPIRV / 'saxpy.spv')):
+            for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaises(TypeError):
+                    copied(owner)
+        self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256)  # a copy would have ended them
+        self.right()
 
     def test_the_collector_ends_objects_in_any_order(self):
         def made():

@@ -44,6 +44,8 @@ class Lists(OnTheDevice):
         self.assertEqual(caught.exception.code, 'K0206')
         with self.assertRaises(TypeError):
             self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, wait=[3])
+        with self.assertRaisesRegex(TypeError, r'\[event\]'):
+            self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, wait=first)
         first.close()
         with self.assertRaises(ValueError):
             self.kernel(3, self.x, self.y, COUNT, groups=4, group_size=256, signal=first)
