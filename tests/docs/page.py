@@ -72,7 +72,7 @@ for tool in ['pkg-config', 'bash']:
         print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
         sys.exit(77)
 
-for tool in ('cc', 'rustc'):
+for tool in ('cc', 'rustc', 'julia'):
     if any(re.search(rf'^\$ {tool} ', block, re.M) for _, _, block in blocks) and not shutil.which(tool):
         print(f'skipped: {tool} is not installed, which {os.path.basename(page)} uses')
         sys.exit(77)
