@@ -2,7 +2,8 @@
 // `launch_bench TARGET`: nanoseconds a launch, raw and through Kiln, in turns within one run.
 // Where the driver has it, the five raw calls as one (zeCommandListAppendLaunchKernelWithArguments) too.
 // `launch_bench TARGET --batches raw|kiln|one_call N`: N batches of one kind and nothing else, for callgrind.
-// TARGET: stub, cpu[:PRODUCT] or capture:PRODUCT. Ends with 77 when the target is not there.
+// TARGET: stub, cpu[:PRODUCT] or capture:PRODUCT; the latter two with +in-order for a list in order. Ends
+// with 77 when the target is not there.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -102,7 +103,7 @@ int run_batches(const Target& target, const char* kind, long count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) stop("name a target: stub, cpu[:PRODUCT] or capture:PRODUCT");
+  if (argc < 2) stop("name a target: stub, cpu[:PRODUCT] or capture:PRODUCT, or these two with +in-order");
   const auto target = kiln::bench::open_target(argv[1]);
   if (!target) {
     std::fputs(target.error().text().c_str(), stderr);

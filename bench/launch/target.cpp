@@ -22,8 +22,14 @@ Result<void> open_stub(Target& target) {
   return {};
 }
 
+/// Behind the name of a device: the list is in order.
+constexpr std::string_view kInOrder = "+in-order";
+
 Result<void> open_real(Target& target) {
-  auto request = parse_device_request(target.name);
+  std::string_view name = target.name;
+  const bool in_order = name.ends_with(kInOrder);
+  if (in_order) name.remove_suffix(kInOrder.size());
+  auto request = parse_device_request(name);
   if (!request) return tl::unexpected(std::move(request).error());
   auto device = open_device(*request);
   if (!device) return tl::unexpected(std::move(device).error());
@@ -45,7 +51,7 @@ Result<void> open_real(Target& target) {
   target.data = target.buffer->data();
   auto group = target.device->device.compute_queue_group();
   if (!group) return tl::unexpected(std::move(group).error());
-  auto list = CommandListRef::create(context, target.device->device, *group);
+  auto list = CommandListRef::create(context, target.device->device, *group, {.in_order = in_order});
   if (!list) return tl::unexpected(std::move(list).error());
   target.owned_list = *std::move(list);
   target.list = target.owned_list.get();
