@@ -106,14 +106,17 @@ class LaunchGate {
     std::uint32_t number;  // bytes of a value or pointer; of a `__local` one the alignment - 1
   };
 
+  // Inlined, so that a kind that is known decides what is left to compare.
+
   /// Is this what the slot takes? A `__local` one moves `slm_end` on.
-  [[nodiscard]] bool take(const Slot& slot, const LaunchArgument& argument, std::uint64_t& slm_end) const {
+  [[nodiscard, gnu::always_inline]] inline bool take(const Slot& slot, const LaunchArgument& argument,
+                                                     std::uint64_t& slm_end) const {
     if (argument.kind != slot.kind) return false;
     if (argument.kind != ArgumentKind::local_pointer) return argument.size == slot.number;
     slm_end = ((slm_end + slot.number) & ~std::uint64_t{slot.number}) + argument.size;
     return argument.size <= slm_room_;  // so that the sum cannot wrap
   }
-  [[nodiscard]] bool admits_shape(const Extent& groups, const Extent& size) const {
+  [[nodiscard, gnu::always_inline]] inline bool admits_shape(const Extent& groups, const Extent& size) const {
     return size.x - first_.x <= span_.x && size.y - first_.y <= span_.y && size.z - first_.z <= span_.z &&
            std::uint64_t{size.x} * size.y * size.z <= max_items_ && groups.x <= max_groups_.x &&
            groups.y <= max_groups_.y && groups.z <= max_groups_.z;

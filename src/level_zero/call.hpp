@@ -38,7 +38,16 @@ class Handles {
   Handles& operator=(const Handles&) = delete;
   template <class R>
   explicit Handles(std::span<const R> refs) : size_(static_cast<std::uint32_t>(refs.size())) {
-    if (refs.empty()) return;
+    if (!refs.empty()) take(refs);  // most commands wait for none
+  }
+  [[nodiscard]] Handle* data() const { return data_; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] bool has_empty() const { return has_empty_; }
+  [[nodiscard]] bool is_of(const Api& api) const { return !api_ || (api_ == &api && !is_mixed_); }
+
+ private:
+  template <class R>
+  [[gnu::noinline]] void take(std::span<const R> refs) {
     if (refs.size() > kFew) many_ = std::make_unique<Handle[]>(refs.size());
     data_ = many_ ? many_.get() : few_.data();
     api_ = refs[0].table();
@@ -48,12 +57,7 @@ class Handles {
       if (refs[i].table() != api_) is_mixed_ = true;
     }
   }
-  [[nodiscard]] Handle* data() const { return data_; }
-  [[nodiscard]] std::uint32_t size() const { return size_; }
-  [[nodiscard]] bool has_empty() const { return has_empty_; }
-  [[nodiscard]] bool is_of(const Api& api) const { return !api_ || (api_ == &api && !is_mixed_); }
 
- private:
   static constexpr std::size_t kFew = 16;
   Handle* data_ = nullptr;
   const Api* api_ = nullptr;

@@ -88,14 +88,19 @@ DeviceRef device_of(CommandListRef list) {
   return {device, list.api()};
 }
 
-Result<void> submitted(Result<void> result, CommandListRef list = {}) {
-  if (result) [[likely]]
-    return result;
+[[gnu::cold, gnu::noinline]] Result<void> not_submitted(Result<void> result, CommandListRef list) {
   // Nobody asks the device of what never reached the driver.
   const Diagnostic* known = result.error().diagnostic();
   if (known && known->answer && known->answer->by == AnsweredBy::kiln) return result;
   const Refusal refusal = detail::survey(result.error().code(), result.error().call(), device_of(list));
   return tl::unexpected(detail::explained(std::move(result).error(), explain_submission(refusal)));
+}
+
+/// On the way of every command: a good one leaves nothing to move or to end.
+[[gnu::always_inline]] inline Result<void> submitted(Result<void>&& result, CommandListRef list = {}) {
+  if (result) [[likely]]
+    return {};
+  return not_submitted(std::move(result), list);
 }
 
 /// A box that is empty or reaches over the end of a row or slice: drivers copy something else then.
