@@ -51,7 +51,7 @@ struct CauseText {
 /// A sentence that tells of a cause. All in small letters.
 struct Rule {
   std::string_view word;     ///< in the line,
-  std::string_view also;     ///< and this,
+  std::string_view also;     ///< and this (or kGpuLibrary),
   std::string_view without;  ///< and not this; empty: nothing
   Cause cause;
   std::uint8_t rank;            ///< of several sentences the highest counts, of equal ones the first
@@ -60,7 +60,18 @@ struct Rule {
 };
 [[nodiscard]] std::span<const Rule> log_rules();
 
-constexpr std::uint8_t kCodeRank = 55;      ///< of a result code; what ranks higher says more
+/// As Rule::also: the line names a library of the driver, its compiler, or the runtimes above them.
+constexpr std::string_view kGpuLibrary = "(a library)";
+[[nodiscard]] bool names_gpu_library(std::string_view small);
+/// One that runtimes and the loader try, and go on without: that of another device.
+[[nodiscard]] bool names_optional_library(std::string_view small);
+
+/// Words of programs that use an Intel GPU. Sentences of kFallbackRank and less count in their logs alone.
+[[nodiscard]] std::span<const std::string_view> gpu_words();
+
+constexpr std::uint8_t kFallbackRank =
+    5;                                  ///< of sentences that say that a program failed, where none says more
+constexpr std::uint8_t kCodeRank = 55;  ///< of a result code; what ranks higher says more
 constexpr std::uint8_t kNoDeviceRank = 40;  ///< of one that says only that there is no device
 constexpr std::uint8_t kSentenceRank = 90;  ///< of one that names the cause itself
 

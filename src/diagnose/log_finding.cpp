@@ -244,6 +244,23 @@ bool is_memory_refusal(std::string_view code) {
   return (code >= "K0214" && code <= "K0219" && code != "K0216") || code == "K0221";
 }
 
+/// That a program failed is all that the log has.
+Diagnostic fallback_finding(const detail::LoggedSentence& sentence) {
+  const detail::Rule& rule = *sentence.rule;
+  Diagnostic diagnostic = of(rule.cause, rule.message);
+  add_line(diagnostic, sentence.text, sentence.line);
+  const std::array others{rule.or_else};
+  if (rule.or_else != Cause::none) leave_open(diagnostic, rule.cause, others);
+  if (rule.cause != Cause::none) return diagnostic;
+  diagnostic.rows.push_back(words("undecided", "this log leaves the cause open"));
+  for (const char* help :
+       {"`kiln exec --record calls -- PROGRAM`, then `kiln explain calls`: what is refused and why, and what "
+        "was under way when the process died",
+        "the kernel's log of that minute beside it: `sudo dmesg -T | grep -E 'i915|xe|oom'`", kDebugKeys})
+    diagnostic.help.emplace_back(help);
+  return diagnostic;
+}
+
 /// What Kiln found is more than what can be read from the failure that followed.
 Diagnostic own_finding(const detail::LoggedDiagnostic& own) {
   Diagnostic diagnostic{"K0509", "Kiln reported " + own.code + ": " + own.message, {}, own.help};
@@ -364,6 +381,8 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic.rows.push_back(
         words("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
     return diagnostic;
+  } else if (fallback.rule && names_gpu) {
+    return fallback_finding(fallback);
   } else {
     return std::nullopt;
   }

@@ -147,6 +147,7 @@ class Words {
   [[nodiscard]] static std::size_t kinds_at() { return detail::log_rules().size(); }
   [[nodiscard]] static std::size_t codes_at() { return kinds_at() + detail::kind_words().size(); }
   [[nodiscard]] static std::size_t others_at() { return codes_at() + detail::code_words().size(); }
+  [[nodiscard]] static std::size_t own_words_at() { return others_at() + detail::gpu_words().size(); }
 
  private:
   Words() : finder_(all()) {}
@@ -155,6 +156,7 @@ class Words {
     for (const detail::Rule& rule : detail::log_rules()) words.push_back(rule.word);
     for (const detail::KindWord& kind : detail::kind_words()) words.push_back(kind.word);
     for (const std::string_view word : detail::code_words()) words.push_back(word);
+    for (const std::string_view word : detail::gpu_words()) words.push_back(word);
     // What State::text() reads by itself.
     for (const std::string_view word : {"size of slm (",
                                         "unresolved external symbol ",
@@ -240,6 +242,8 @@ void LogReader::State::text(std::string_view line) {
   if (has("i915") || has("xe ") || has("[drm]") || has("process:")) kernel_log(line);
   sentences(small, found);
   if (sentence.line == lines) sentence.text = kept(line);
+  if (fallback.line == lines) fallback.text = kept(line);
+  for (std::size_t i = Words::others_at(); i < Words::own_words_at() && !names_gpu; ++i) names_gpu = found[i];
 
   CallKind here = CallKind::unknown;
   for (std::size_t i = 0; i < detail::kind_words().size() && here == CallKind::unknown; ++i)
@@ -294,10 +298,14 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
   const auto rules = detail::log_rules();
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const detail::Rule& rule = rules[i];
-    if (!found[i] || (sentence.rule && sentence.rule->rank >= rule.rank)) continue;
-    if (!rule.also.empty() && small.find(rule.also) == small.npos) continue;
+    detail::LoggedSentence& kept = rule.rank <= detail::kFallbackRank ? fallback : sentence;
+    if (!found[i] || (kept.rule && kept.rule->rank >= rule.rank)) continue;
+    if (rule.also == detail::kGpuLibrary ? !detail::names_gpu_library(small)
+                                         : !rule.also.empty() && small.find(rule.also) == small.npos)
+      continue;
+    if (rule.cause == detail::Cause::library && detail::names_optional_library(small)) continue;
     if (!rule.without.empty() && small.find(rule.without) != small.npos) continue;
-    sentence = {&rule, lines, {}};
+    kept = {&rule, lines, {}};
   }
 }
 

@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: MIT
 // Sentences of kernels, drivers, compilers, runtimes and programs, and the cause that each tells of.
+#include <algorithm>
+#include <initializer_list>
+
 #include "diagnose/log_causes.hpp"
 
 namespace kiln::detail {
 namespace {
 
+constexpr std::string_view kGpuWords[] = {
+    "xpu",    "sycl",   "level_zero", "level zero", "libze", "ze_result", "oneapi",
+    "ocloc",  "intel",  "openvino",   "libigc",     "i915",  "oneccl",    "dnnl",
+    "onednn", "triton", "ipex",       "opencl",     "cl_",   "xe2",       "xe3"};
+
 // Ranks: 90 and more, the cause in so many words; 83 to 89, the kernel's log; 70 to 82, a runtime that says
 // what it lacks; below kCodeRank, what may as well be beside the failure.
+constexpr std::string_view kDied = "the process died, and this log does not say in which call";
+constexpr std::string_view kFailed =
+    "the program failed, and this log does not say why the GPU or its driver would";
+constexpr std::string_view kNotForThis =
+    "the program does not support this device, or what it was asked for there";
+constexpr std::string_view kMissing = "a library that the program needs is missing, or one that this needs";
+constexpr std::string_view kOtherRelease =
+    "libraries that a program takes for the GPU are of different releases";
+
 constexpr Rule kRules[] = {
     // The kernel's drivers, i915 and xe. Their sentences: drivers/gpu/drm/{i915,xe}, 5.10 to 7.0.
     {"memory cat error", "", "", Cause::page_fault, 92},
     {"fault response: unsuccessful", "", "", Cause::page_fault, 92},
     {"segmentation fault from gpu at", "", "", Cause::page_fault, 93},
+    {"page fault from gpu at", "", "", Cause::page_fault, 93},
     {"faulttype:", "asid", "", Cause::page_fault, 91},
     {"faulted address", "", "", Cause::page_fault, 91},
     {"dmar:", "fault addr", "", Cause::page_fault, 60, Cause::hang,
      "a device reached for memory that the IOMMU does not let it have: `lspci` says whether it is the GPU"},
     {"has declared device", "wedged", "", Cause::wedged, 91},
     {"device declared wedged", "", "", Cause::wedged, 91},
+    {"declaring it wedged", "", "", Cause::wedged, 85},
+    {"device is non-operational", "", "", Cause::wedged, 88},
+    {"lost access to mmio bar", "", "", Cause::wedged, 88},
     {"failed to reset chip", "", "", Cause::wedged, 89},
+    {"failed to reset guc", "", "", Cause::wedged, 86},
     {"reset failed (-", "[drm]", "amdgpu", Cause::wedged, 89},
     {"tlb invalidation response timed out", "", "", Cause::wedged, 86},
     {"tlb invalidation fence timeout", "", "", Cause::wedged, 86},
@@ -58,6 +80,10 @@ constexpr Rule kRules[] = {
     {"guc init failed", "", "", Cause::kernel_driver, 86},
     {"guc initialization failed", "", "", Cause::kernel_driver, 86},
     {"guc load failed", "", "", Cause::kernel_driver, 86},
+    {"guc: load failed", "", "", Cause::kernel_driver, 86},
+    {"guc firmware", "fetch failed", "", Cause::kernel_driver, 86},
+    {"guc firmware", "not found", "", Cause::kernel_driver, 86},
+    {"survivability mode", "", "", Cause::kernel_driver, 88},
     {"failed to initialize uc", "", "", Cause::kernel_driver, 86},
     {"emit_wa_job failed", "", "", Cause::kernel_driver, 86},
     {"probe with driver xe failed", "", "", Cause::kernel_driver, 86},
@@ -84,7 +110,19 @@ constexpr Rule kRules[] = {
     {"systemd-oomd", "killed", "", Cause::host_memory, 84},
     {"exited with code 137", "", "", Cause::host_memory, 45, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
+    {"signal: killed", "", "", Cause::host_memory, 45, Cause::misuse,
+     "the process was killed, most likely for want of memory of the host"},
+    {"exitcode", "-9", "", Cause::host_memory, 45, Cause::misuse,
+     "the process was killed, most likely for want of memory of the host"},
+    {"paging file is too small", "", "", Cause::host_memory, 84},
+    {"not enough memory: you tried to allocate", "", "", Cause::host_memory, 84},
+    {"can't allocate memory: you tried to allocate", "", "", Cause::host_memory, 84},
+    {"llvm error: out of memory", "", "", Cause::host_memory, 84},
+    {"insufficient shared memory (shm)", "", "", Cause::host_memory, 88, Cause::none,
+     "/dev/shm is too small: containers get 64 MiB, `--shm-size=8g` or `--ipc=host` give more"},
     {"std::bad_alloc", "", "", Cause::host_memory, 45, Cause::memory_full},
+    {"bad allocation", "", "", Cause::host_memory, 45, Cause::memory_full},
+    {"memoryerror", "", "outofmemory", Cause::host_memory, 40, Cause::memory_full},
     {"cannot allocate memory", "", "", Cause::host_memory, 44, Cause::memory_full},
     {"vm worker error", "", "", Cause::memory_full, 82, Cause::host_memory},
     {"unable to allocate page", "ttm", "", Cause::host_memory, 83},
@@ -113,6 +151,8 @@ constexpr Rule kRules[] = {
     {"required aspect", "is not supported on the device", "", Cause::other_target, 86, Cause::none,
      "a kernel needs a feature that the device does not have"},
     {"aspect fp64 is not supported", "", "", Cause::fp64, 94},
+    {"aspect::fp64", "not support", "", Cause::fp64, 92},
+    {"uses-fp64-math", "", "", Cause::fp64, 93},
     {"kernel uses double", "not support", "", Cause::fp64, 91},
     {"kernel is incompatible with all devices", "", "", Cause::fp64, 80, Cause::other_target,
      "a kernel needs what the device does not have: most often double (fp64)"},
@@ -128,6 +168,8 @@ constexpr Rule kRules[] = {
     {"igc: internal compiler error", "", "", Cause::compiler_crash, 92},
     {"igc internal compiler error", "", "", Cause::compiler_crash, 92},
     {"internal compiler error", "ocloc", "", Cause::compiler_crash, 91},
+    {"internal compiler error, abnormal program termination", "", "", Cause::compiler_crash, 91},
+    {"llvm error:", "", "", Cause::compiler_crash, 52, Cause::build},
     {"abnormal termination", "igc", "", Cause::compiler_crash, 91},
     {"safetyguardlinux", "", "", Cause::compiler_crash, 60},
     {"igd_fcl_mcl", "", "", Cause::compiler_crash, 60},
@@ -158,11 +200,18 @@ constexpr Rule kRules[] = {
     {"passmanager::run failed", "", "", Cause::build, 57, Cause::none,
      "Triton's compiler fails before Intel's begins"},
     {"'ocloc'", "non-zero exit status", "", Cause::build, 56},
+    {"ocloc failed with error code", "", "", Cause::build, 56},
+    {"the program was built for", "devices", "", Cause::build, 56},
     {"`ocloc` failed", "", "", Cause::build, 56},
     {"gpu program build failed", "", "", Cause::build, 57},
     {"program build failed:", "", "", Cause::build, 56},
     {"could not create a primitive", "", "", Cause::build, 50, Cause::memory_full,
      "oneDNN could not make a kernel: it does not compile, or memory is short"},
+    {"could not execute a primitive", "", "", Cause::memory_full, 50, Cause::hang,
+     "oneDNN could not run a kernel: most often memory is short"},
+    {"could not create a memory object", "", "", Cause::memory_full, 52, Cause::host_memory},
+    {"could not create an engine", "", "", Cause::library, 50, Cause::no_device,
+     "oneDNN cannot use this GPU: it, or the driver, is of another release, or finds no device"},
     {"module compilation failed", "", "", Cause::build, 56},
 
     // SLM, and sizes of work-groups.
@@ -200,6 +249,13 @@ constexpr Rule kRules[] = {
     {"usm allocation", "fail", "", Cause::memory_full, 76, Cause::host_memory},
     {"[gpu] cl_out_of_resources exception", "", "", Cause::memory_full, 56, Cause::page_fault,
      "OpenVINO met a failure of the GPU: most often its memory is full"},
+    {"[gpu] out of gpu resources", "", "", Cause::memory_full, 56, Cause::page_fault,
+     "OpenVINO met a failure of the GPU: most often its memory is full"},
+    {"no available memory for the cache blocks", "", "", Cause::memory_full, 90},
+    {"available kv cache memory", "larger than", "", Cause::memory_full, 90},
+    {"less than desired gpu memory utilization", "", "", Cause::memory_full, 90},
+    {"hiperroroutofmemory", "", "", Cause::memory_full, 50, Cause::too_large},
+    {"dnnl_out_of_memory", "", "", Cause::memory_full, 56, Cause::hang},
     {"reduce memory consumption", "gpu", "", Cause::memory_full, 55, Cause::page_fault},
     {"sycl error:", "", "", Cause::memory_full, 20, Cause::hang,
      "a call of SYCL failed, and this log does not say why; most often memory is short"},
@@ -238,8 +294,40 @@ constexpr Rule kRules[] = {
     {"libigdgmm", "cannot open shared object", "", Cause::library, 74},
     {"libsycl.so", "cannot open shared object", "", Cause::library, 75, Cause::none,
      "SYCL's runtime (libsycl) is not found: `source /opt/intel/oneapi/setvars.sh`"},
-    {"libur_", "cannot open shared object", "", Cause::library, 73},
-    {"libpi_level_zero", "cannot open shared object", "", Cause::library, 73},
+    {"cannot open shared object", kGpuLibrary, "", Cause::library, 72},
+    {"' not found (required by", kGpuLibrary, "", Cause::library, 72, Cause::none, kOtherRelease},
+    {"undefined symbol:", kGpuLibrary, "", Cause::library, 71, Cause::none, kOtherRelease},
+    {"[winerror 126]", "error loading", "", Cause::library, 72, Cause::none, kMissing},
+    {"[winerror 127]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
+    {"[winerror 1114]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
+    {"dll load failed", "", "", Cause::library, 60, Cause::none, kMissing},
+    {".dll was not found", "", "", Cause::library, 60, Cause::none, kMissing},
+    {".dll not found", "", "", Cause::library, 60, Cause::none, kMissing},
+    {"tool could not be found", "ocloc", "", Cause::library, 88, Cause::none,
+     "ocloc is not installed, or not in PATH: intel-ocloc"},
+    {"loading of igc library has failed", "", "", Cause::library, 93, Cause::none,
+     "the compiler of Intel's driver (libigc) is not installed, or of another release than the driver"},
+    {"loading of fcl library has failed", "", "", Cause::library, 93, Cause::none,
+     "the compiler of OpenCL C (libigdfcl) is not installed, or of another release than the driver"},
+    {"igc initialization failure", "", "", Cause::library, 92},
+    {"fcl initialization failure", "", "", Cause::library, 92},
+    {"registered more than once", "option '", "", Cause::library, 88, Cause::none,
+     "two copies of LLVM are in one process: libraries of different builds, such as libigc, opencl-clang and "
+     "a program's own"},
+    {"failed to find c compiler", "", "", Cause::library, 88, Cause::none,
+     "Triton finds no C compiler, which it needs while the program runs: gcc or clang, named by CC"},
+    {"cannot find -lze_loader", "", "", Cause::library, 88, Cause::none,
+     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-dev)"},
+    {"level_zero/ze_api.h", "no such file", "", Cause::library, 88, Cause::none,
+     "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
+    {"ze_api.h", "not found", "", Cause::library, 88, Cause::none,
+     "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
+    {"ocloc", "not found", "", Cause::library, 54, Cause::none,
+     "ocloc is not installed, or not in PATH: intel-ocloc"},
+    {"'ocloc'", "no such file", "", Cause::library, 88, Cause::none,
+     "ocloc is not installed, or not in PATH: intel-ocloc"},
+    {"failed to get device memory size", "", "", Cause::library, 56, Cause::none,
+     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
     {"libopencl.so", "cannot open shared object", "", Cause::library, 74, Cause::none,
      "the loader of OpenCL (ocl-icd-libopencl1) is not installed"},
     {"undefined symbol: ze", "", "", Cause::library, 74, Cause::none,
@@ -267,6 +355,7 @@ constexpr Rule kRules[] = {
     {"permission denied", "renderd", "", Cause::permission, 76},
     {"permission denied", "/dev/dxg", "", Cause::permission, 76},
     {"permission denied", "/dev/accel", "", Cause::permission, 76},
+    {"operation not permitted", "/dev/dri", "", Cause::permission, 76},
     {"eacces", "/dev/dri", "", Cause::permission, 76},
     {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
     {"no device of requested type available", "", "", Cause::no_device, 48, Cause::library},
@@ -277,6 +366,28 @@ constexpr Rule kRules[] = {
     {"no supported devices found", "[gpu]", "", Cause::no_device, 48, Cause::library},
     {"no opencl platform", "", "", Cause::no_device, 46, Cause::library},
     {"no opencl device", "", "", Cause::no_device, 46, Cause::library},
+    {"no opencl", "platform found", "", Cause::no_device, 46, Cause::library},
+    {"no platforms found", "", "", Cause::no_device, 46, Cause::library},
+    {"no gpu device", "", "", Cause::no_device, 46, Cause::library},
+    {"no gpu found", "", "", Cause::no_device, 46, Cause::library},
+    {"no matching devices found", "", "", Cause::no_device, 44, Cause::library},
+    {"device creation failed", "", "", Cause::no_device, 43, Cause::library},
+    {"ggml_assert", "device_count", "", Cause::no_device, 46, Cause::library},
+    {"failed to create plugin", "gpu", "", Cause::no_device, 46, Cause::library},
+    {"context was not initialized for", "device", "", Cause::no_device, 48, Cause::library},
+    {"torch.xpu.is_available() is false", "", "", Cause::no_device, 47, Cause::library},
+    {"xpu is not available", "", "", Cause::no_device, 47, Cause::library},
+    {"hiperrornodevice", "", "", Cause::no_device, 46, Cause::library},
+    {"re-initialize xpu in forked subprocess", "", "", Cause::misuse, 90, Cause::none,
+     "a GPU cannot be used in a child of fork() whose parent used it: PyTorch's multiprocessing method "
+     "`spawn`"},
+    // In a log of a program that uses a GPU; without one it may be any file that was cut short.
+    {"bus error", "", "pcie", Cause::small_bar, 43, Cause::host_memory,
+     "a bus error: most often the host reached beyond the part of the GPU's memory that it sees (Resizable "
+     "BAR is off), or /dev/shm is full"},
+    {"sigbus", "", "", Cause::small_bar, 43, Cause::host_memory,
+     "a bus error: most often the host reached beyond the part of the GPU's memory that it sees (Resizable "
+     "BAR is off), or /dev/shm is full"},
     {"0 active drivers", "", "", Cause::no_device, 47, Cause::none,
      "Triton finds no GPU, or none that it has a back end for"},
     {"no xpu device", "", "", Cause::no_device, 47, Cause::library},
@@ -294,10 +405,90 @@ constexpr Rule kRules[] = {
      "there is no /dev/dxg: Windows gives its Linux subsystem no GPU"},
     {"number of platforms ", " 0", "", Cause::no_device, 43, Cause::none,
      "OpenCL finds no driver, or the driver no device"},
+
+    // That a program failed, and not why.
+    {"cannot open shared object", "", "", Cause::library, 5, Cause::none, kMissing},
+    {"' not found (required by", "", "", Cause::library, 5, Cause::none, kOtherRelease},
+    {"undefined symbol:", "", "", Cause::library, 5, Cause::none, kOtherRelease},
+    {"importerror:", "", "", Cause::library, 4, Cause::none, kMissing},
+    {"modulenotfounderror:", "", "", Cause::library, 4, Cause::none, kMissing},
+    {"compilationerror", "", "", Cause::build, 4},
+    {"triton compilation failed", "", "", Cause::build, 4},
+    {"error: only ", "support", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
+    {"not support", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
+    {"not implemented", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
+    {"notimplementederror", "", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
+    {"outofmemory", "", "", Cause::memory_full, 3, Cause::host_memory},
+    {"out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
+    {"segmentation fault", "", "", Cause::none, 2, Cause::none, kDied},
+    {"sigsegv", "", "", Cause::none, 2, Cause::none, kDied},
+    {"(core dumped)", "", "", Cause::none, 2, Cause::none, kDied},
+    {"access violation", "", "", Cause::none, 2, Cause::none, kDied},
+    {"runtimeerror:", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"oserror:", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"valueerror:", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"assertionerror", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"terminate called", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"ggml_assert", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"exception caught at", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"panicked at", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"fatal error", "", ": fatal error:", Cause::none, 1, Cause::none, kFailed},
+    {"fatal:", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"level=error", "", "", Cause::none, 1, Cause::none, kFailed},
+    {"[ error ]", "", "", Cause::none, 1, Cause::none, kFailed},
 };
 
 }  // namespace
 
 std::span<const Rule> log_rules() { return kRules; }
+
+std::span<const std::string_view> gpu_words() { return kGpuWords; }
+
+bool names_optional_library(std::string_view small) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"gpu_legacy1", "intel_vpu", "intel_npu", "adapter_hip",
+                                              "adapter_cuda", "adapter_native_cpu", "adapter_offload"},
+      [&](std::string_view other) { return small.find(other) != small.npos; });
+}
+
+bool names_gpu_library(std::string_view small) {
+  for (const std::string_view part : {"ze_loader",
+                                      "ze_intel_gpu",
+                                      "ze_tracing_layer",
+                                      "ze_validation_layer",
+                                      "libigc",
+                                      "igdfcl",
+                                      "iga64",
+                                      "igdgmm",
+                                      "igdrcl",
+                                      "igdmd",
+                                      "ocloc",
+                                      "libsycl",
+                                      "sycl8.dll",
+                                      "ur_loader",
+                                      "ur_adapter_level_zero",
+                                      "pi_opencl",
+                                      "opencl-clang",
+                                      "ur_adapter_opencl",
+                                      "pi_level_zero",
+                                      "libopencl.so",
+                                      "opencl.dll",
+                                      "mkl_sycl",
+                                      "onemkl",
+                                      "dnnl",
+                                      "libccl",
+                                      "torch_xpu",
+                                      "c10_xpu",
+                                      "libimf",
+                                      "libsvml",
+                                      "libintlc",
+                                      "libirng",
+                                      "libumf",
+                                      "xptifw",
+                                      "libpti",
+                                      "openvino_intel_gpu"})
+    if (small.find(part) != small.npos) return true;
+  return false;
+}
 
 }  // namespace kiln::detail

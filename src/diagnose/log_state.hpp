@@ -96,6 +96,8 @@ struct LogReader::State {
   std::string abort_text, abort_file;
   std::string unresolved, unresolved_kernel;  // the first symbol, and who uses it
   detail::LoggedSentence sentence;
+  detail::LoggedSentence fallback;  // that a program failed, where no other sentence, code or call says so
+  bool names_gpu = false;           // the log is of a program that uses an Intel GPU
   std::optional<detail::LoggedCode> code;
   detail::LoggedMemory memory;
   detail::LoggedProcess process;

@@ -248,11 +248,56 @@ TEST_CASE("ordinary text is no failure") {
            "ZE_RESULT_SUCCESS(0x0)\nUR <--- Device->initialize()(UR_RESULT_SUCCESS)\nCL_SUCCESS\n",
            "build 1879048000 of 2026, 0x7000 bytes, version 1.6.33578, job 70000003x, step 21474\n",
            "loss 0.70000003, rate -5, error -0.5, ratio -11.3, failed tests: 0\n",
+           "icpx: note: intel\nsycl.cpp:12:3: error: expected ';'\nsycl.cpp:1:1: fatal error: too many "
+           "errors\n",
+           "Segmentation fault (core dumped)\nValueError: bad\n",  // of no program that uses a GPU
+           "<LOADER>[INFO]: failed to load adapter 'libur_adapter_hip.so.0' with error: "
+           "libur_adapter_hip.so.0: "
+           "cannot open shared object file: No such file or directory\n<LOADER>[INFO]: loaded adapter "
+           "libur_adapter_level_zero.so.0\n",
+           "[trace] Load Library of libze_intel_gpu_legacy1.so.1 failed with libze_intel_gpu_legacy1.so.1: "
+           "cannot "
+           "open shared object file: No such file or directory\n",
        }) {
     CAPTURE(log);
     const auto finding = read_log(log);
     CHECK_MESSAGE(!finding, (finding ? to_text(*finding) : ""));
   }
+}
+
+TEST_CASE("libraries that do not load, of Linux and Windows") {
+  CHECK(code_in("ImportError: libmkl_sycl_blas.so.4: cannot open shared object file: No such file\n") ==
+        "K0516");
+  CHECK(code_in("ImportError: libur_loader.so.0: version `LIBUR_LOADER_0.10' not found (required by "
+                "libsycl.so.8)\n") == "K0516");
+  CHECK(code_in("OSError: [WinError 126] The specified module could not be found. Error loading "
+                "\"torch\\lib\\c10_xpu.dll\" or one of its dependencies.\n") == "K0516");
+  CHECK(code_in("ocloc failed with error code 250\nError! Loading of IGC library has failed! Filename: "
+                "libigc.so.2\n") == "K0516");
+}
+
+TEST_CASE("that a program failed is said where the log has no cause, and how to get a log that has") {
+  const auto died = read_log("ggml_sycl_init: found 1 SYCL devices\nSegmentation fault (core dumped)\n");
+  REQUIRE(died);
+  CHECK(died->code == "K0508");
+  CHECK(row(*died, "undecided"));
+  CHECK(row(*died, "at")->text == "line 2 of the log");
+  CHECK(std::ranges::any_of(died->help,
+                            [](const std::string& help) { return help.find("--record") != help.npos; }));
+  // Whatever says more goes first, before it or behind.
+  for (const char* log : {"sycl\nSegmentation fault\nxe 0000:03:00.0: [drm] GT0: Timedout job: seqno=1\n",
+                          "xe 0000:03:00.0: [drm] GT0: Timedout job: seqno=1\nsycl\nRuntimeError: none\n"})
+    CHECK(code_in(log) == "K0511");
+  CHECK(code_in("RuntimeError: xpu\nzeMemAllocDevice failed: 0x70000003\n") == "K0507");
+  CHECK(code_in("(EngineCore) RuntimeError: Only XE2 kernels are supported currently.\n") == "K0522");
+}
+
+TEST_CASE("a page fault that the driver prints is the cause of the abort behind it") {
+  CHECK(code_in(
+            "FATAL: Unexpected page fault from GPU at 0xff00ffffffe00000, ctx_id: 1 (CCS) type: 0 "
+            "(NotPresent), "
+            "level: 0 (PTE), access: 0 (Read), banned: 1, aborting.\nAbort was called at 287 line in file:\n"
+            "./shared/source/os_interface/linux/drm_neo.cpp\n") == "K0506");
 }
 
 TEST_CASE("words are found together as each alone, whatever their prefixes and suffixes share") {
