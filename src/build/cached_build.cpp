@@ -224,10 +224,9 @@ std::optional<ModuleFacts> read_info(std::string_view text, const ModuleFacts& s
 
 /// What Kiln's own driver says of a module without compiling kernels that nobody has asked for: for its
 /// native binary it would.
-std::optional<ModuleFacts> told_facts(const OpenDevice& device, ModuleRef module, const ModuleFacts& source) {
-  if (!guards_itself(device.device)) return std::nullopt;
+std::optional<ModuleFacts> told_facts(DriverRef driver, ModuleRef module, const ModuleFacts& source) {
   using GetInfo = ze_result_t(ZE_APICALL*)(ze_module_handle_t, std::size_t*, char*);
-  const auto get_info = device.driver.entry_point<GetInfo>("zexKilnModuleGetInfo");
+  const auto get_info = driver.entry_point<GetInfo>("zexKilnModuleGetInfo");
   std::size_t size = 0;
   if (!get_info || (*get_info)(module.raw(), &size, nullptr) != ZE_RESULT_SUCCESS || size == 0)
     return std::nullopt;
@@ -265,6 +264,13 @@ ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts&
   return compiled ? with_source(*std::move(compiled), source) : source;
 }
 
+ModuleFacts facts_of(DriverRef driver, ModuleRef module, const ModuleFacts& source) {
+  if (auto told = told_facts(driver, module, source)) return with_source(*std::move(told), source);
+  const auto binary = module.native_binary();
+  if (!binary) return source;
+  return compiled_facts(*binary, source.kernels.empty() ? facts_inside(*binary) : source);
+}
+
 CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
                          const ModuleFacts& source, const BuildOptions& options) {
   const auto make = [&]() -> MadeModule {
@@ -278,11 +284,7 @@ CachedBuild without_cache(MadeModule made, const OpenDevice& device) {
   result.build = std::move(made.build);
   result.facts = std::move(made.source);
   if (result.build.code() != ZE_RESULT_SUCCESS || !result.build.compiled) return result;
-  if (auto told = told_facts(device, result.build.module.get(), result.facts))
-    result.facts = with_source(*std::move(told), result.facts);
-  else if (const auto binary = result.build.module->native_binary())
-    result.facts =
-        compiled_facts(*binary, result.facts.kernels.empty() ? facts_inside(*binary) : result.facts);
+  result.facts = facts_of(device.driver, result.build.module.get(), result.facts);
   return result;
 }
 

@@ -51,6 +51,10 @@ struct ModuleMaker {
 /// What the compiled module says, with the names and sizes of arguments that only the source knows.
 [[nodiscard]] ModuleFacts compiled_facts(std::span<const std::byte> binary, const ModuleFacts& source);
 
+/// The same of a module that is there, without compiling kernels that nobody has asked for where the driver
+/// can tell (Kiln's own): for a native binary it would.
+[[nodiscard]] ModuleFacts facts_of(DriverRef driver, ModuleRef module, const ModuleFacts& source);
+
 /// Adds to `facts` what the SPIR-V beside it knows.
 void complete(ModuleFacts& facts, const ModuleFacts& source);
 

@@ -240,6 +240,24 @@ class Intel(Cached):
         self.assertIn('kiln exec: kernel cache: ', dump.stderr)
 
 
+class Guarded(Case):
+    """With `--guard` all is known of a kernel before it is launched."""
+    def binaries(self, *options):
+        """How often the driver was asked for native code."""
+        done = exec_('--device', f'driver:{self.driver}', *options, '--', MODULES, 'facts', KERNELS + '/access.spv',
+                     **self.variables({'KILN_COUNTING_BINARIES': '1'}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        asked = [each.split()[0] for each in self.log.read_text().splitlines()]
+        self.log.unlink()
+        return asked.count('binary')
+
+    def test_the_cpu_device_is_not_made_to_compile_kernels_that_nobody_makes(self):
+        # For native code it compiles all of a module's. The program asks for it too, and prints it.
+        self.assertEqual(self.binaries('--guard'), self.binaries())
+
+
 del Cached, Case
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A driver in front of KILN_COUNTED, which appends a line to the file KILN_COUNTING for each module that is
 // made: "spirv" or "native", and its answer. Where KILN_COUNTING_REFUSES is set, native code is refused.
+// Where KILN_COUNTING_BINARIES is set, "binary" for each time that native code is asked for, too.
 // Where KILN_COUNTING_HOLDS names a file, a module of SPIR-V is made when that file is there.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -45,11 +46,22 @@ ze_result_t count_module(ze_context_handle_t context, ze_device_handle_t device,
   return code;
 }
 
+decltype(&zeModuleGetNativeBinary) get_binary = nullptr;
+
+ze_result_t count_binary(ze_module_handle_t module, size_t* size, uint8_t* binary) {
+  const ze_result_t code = get_binary(module, size, binary);
+  write_line("binary", code);
+  return code;
+}
+
 template <class Table>
 void adjust(Table*) {}
 void adjust(ze_module_dditable_t* table) {
   create = table->pfnCreate;
   table->pfnCreate = count_module;
+  if (!std::getenv("KILN_COUNTING_BINARIES")) return;
+  get_binary = table->pfnGetNativeBinary;
+  table->pfnGetNativeBinary = count_binary;
 }
 
 }  // namespace

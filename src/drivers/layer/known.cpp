@@ -58,10 +58,10 @@ const ModuleFacts& KnownModule::facts() {
   ModuleFacts source;
   if (!code->empty())
     if (auto read = read_spirv(*code)) source = *std::move(read);
-  std::vector<std::byte> native;
+  ModuleFacts facts = source;
   if (const Api* api = real_api(); api && handle)
-    if (auto binary = ModuleRef(handle, *api).native_binary()) native = *std::move(binary);
-  ModuleFacts facts = detail::compiled_facts(native, source);
+    if (const auto all = drivers(*api); all && !all->empty())
+      facts = detail::facts_of(all->front(), ModuleRef(handle, *api), source);
   const std::lock_guard lock(mutex_of(Lock::facts));
   if (!facts_) facts_ = std::move(facts);
   spirv_.reset();
