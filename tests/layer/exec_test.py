@@ -43,6 +43,18 @@ class Cpu(unittest.TestCase):
         inner = exec_('--', KILN, 'exec', '--', RAW, KERNELS, ZE_ENABLE_ALT_DRIVERS=CPU)
         self.assertEqual((inner.returncode, codes(inner.stderr)), (0, codes(layered.stderr)))
 
+    def test_a_program_that_opens_the_driver_by_its_name_gets_the_layer(self):
+        # `kiln run` opens it past the loader.
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.basename(CPU)
+            os.symlink(os.environ['KILN_LAYER'], os.path.join(folder, name))
+            words = [KILN, 'devices', '--device', 'driver:' + name]
+            done = run(*words, LD_LIBRARY_PATH=folder, KILN_LAYER_DRIVER=CPU, KILN_LAYER_VERBOSE='1')
+            self.assertEqual((done.returncode, done.stderr), (0, 'kiln exec: no call was refused\n'))
+            plain = run(*words, LD_LIBRARY_PATH=os.path.dirname(CPU), LD_PRELOAD=os.environ['KILN_LAYER'],
+                        KILN_LAYER_DRIVER=CPU, KILN_LAYER_VERBOSE='1')
+            self.assertEqual((plain.returncode, plain.stderr), (0, ''))
+
     def test_what_an_outer_exec_was_asked_for_stays(self):
         with tempfile.TemporaryDirectory() as folder:
             path, own = (pathlib.Path(folder) / name for name in ('outer.json', 'inner.json'))
