@@ -203,6 +203,14 @@ class Record(unittest.TestCase):
         self.assertEqual((launches[5], launches[6]), ('under way', 'done'))
         self.assertEqual([each['call'] for each in record['last']].count('zeEventQueryStatus'), 1)
 
+    def test_an_event_of_a_list_in_order_ends_what_stands_before(self):
+        for how, before in (('in-order', 'done'), ('any-order', 'under way')):
+            with self.subTest(how=how):
+                self.assertEqual(self.exec_('die', how).returncode, -signal.SIGABRT)
+                _, record, _ = self.explained()
+                launches = {each['groups'][0]: each['state'] for each in record['last'] if 'groups' in each}
+                self.assertEqual(launches, {1: before, 2: 'done', 11: before, 12: 'done', 3: 'under way'})
+
     def test_a_list_is_known_as_long_as_it_lives(self):
         self.exec_('die', 'many-lists')
         _, record, _ = self.explained()

@@ -279,8 +279,47 @@ static void launch_on(ze_command_list_handle_t on, ze_kernel_handle_t kernel, ui
   CALL(zeCommandListAppendLaunchKernel, on, kernel, &count, signal, 0, NULL);
 }
 
+/// Two launches on an immediate list, and two on a list that is executed, of each the second with an event
+/// that is waited for; then one more, and the end. `in_order`: the lists are so, whose bits are newer than
+/// the headers.
+static void die_in_order(int in_order) {
+  const ze_command_queue_desc_t mode = {
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, in_order ? 2 : 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  const ze_command_queue_desc_t ordinary = {
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  const ze_command_list_desc_t recording = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, in_order ? 8 : 0};
+  ze_command_queue_handle_t queue = NULL;
+  ze_command_list_handle_t lists[2] = {NULL, NULL};
+  NEED(zeCommandQueueCreate, context, device, &ordinary, &queue);
+  NEED(zeCommandListCreateImmediate, context, device, &mode, &lists[0]);
+  NEED(zeCommandListCreate, context, device, &recording, &lists[1]);
+  const ze_event_pool_desc_t events = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                       ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
+  ze_event_pool_handle_t pool = NULL;
+  NEED(zeEventPoolCreate, context, &events, 1, &device, &pool);
+  const ze_kernel_handle_t kernel = saxpy_kernel();
+  for (uint32_t i = 0; i < 2; ++i) {
+    const ze_event_desc_t description = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, i, 0, ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_handle_t event = NULL;
+    NEED(zeEventCreate, pool, &description, &event);
+    launch_on(lists[i], kernel, 10 * i + 1, NULL);
+    launch_on(lists[i], kernel, 10 * i + 2, event);
+    if (i == 1) {
+      CALL(zeCommandListClose, lists[1]);
+      CALL(zeCommandQueueExecuteCommandLists, queue, 1, &lists[1], NULL);
+    }
+    CALL(zeEventHostSynchronize, event, UINT64_MAX);
+  }
+  launch_on(lists[0], kernel, 3, NULL);
+  abort();
+}
+
 /// Work that was waited for, by the queue of a list and by an event, and work that was not, and then an end.
 static void die(const char* how) {
+  if (strcmp(how, "in-order") == 0) die_in_order(1);
+  if (strcmp(how, "any-order") == 0) die_in_order(0);
   const ze_command_queue_desc_t mode = {
       ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
       ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
