@@ -74,6 +74,9 @@ void print_list(const char* title, const std::vector<std::string>& texts) {
 constexpr const char* kBetterLogs[] = {
     "the kernel's log of that minute: `sudo dmesg -T | grep -E 'i915|xe|oom'`",
     "the driver's reasons: NEOReadDebugKeys=1 PrintDebugMessages=1 PROGRAM 2>program.log",
+    "what is refused and why, and what ran when it died: `kiln exec --record calls -- PROGRAM`, then `kiln "
+    "explain "
+    "calls`",
     "all calls: onetrace -c PROGRAM (or unitrace); SYCL_UR_TRACE=2 for SYCL, ONEDNN_VERBOSE=all for oneDNN",
     "where no device is found: `kiln doctor`"};
 

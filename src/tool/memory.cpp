@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <optional>
 
 #include "kiln/memory_account.hpp"
@@ -123,6 +124,10 @@ std::string limit_text(const std::optional<std::uint64_t>& limit) {
 }
 
 void print_process(const MemoryAccount& account) {
+  if (!account.process_found) {  // of another machine, and none was named
+    say("\nprocess    none of that machine was named: --pid has its limits and control groups\n");
+    return;
+  }
   say("\nprocess    %u%s%s\n", account.process, account.program.empty() ? "" : ", ", account.program.c_str());
   for (const MemoryGroup& group : account.groups) {
     if (group.limit)
@@ -149,6 +154,14 @@ Json account_json(const MemoryAccount& account, const std::vector<Diagnostic>& c
   json["causes"] = Json::array();
   for (const Diagnostic& each : causes) json["causes"].push_back(Json::parse(kiln::to_json(each)).value());
   return json;
+}
+
+/// Of a folder in the place of /.
+bool is_machine(const std::string& root) {
+  std::error_code ignored;
+  const std::filesystem::path folder(root);
+  return std::filesystem::is_directory(folder / "proc", ignored) ||
+         std::filesystem::is_directory(folder / "sys", ignored);
 }
 
 Error no_such_process(const MemoryOptions& options) {
@@ -183,6 +196,13 @@ class Pause {
 }  // namespace
 
 int memory(const MemoryOptions& options) {
+  if (!options.root.empty() && !is_machine(options.root)) {
+    const Error error = usage_error("`" + options.root + "` has neither proc nor sys",
+                                    {"name a folder that /proc and /sys of a machine were copied to"});
+    complain("%s", error.text().c_str());
+    if (options.json) print({{"error", to_json(error)}});
+    return kUsage;
+  }
   const bool redraws = options.watch && !options.json && isatty(STDOUT_FILENO);
   std::optional<Pause> pause;
   if (options.watch) pause.emplace();

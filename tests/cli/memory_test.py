@@ -67,6 +67,14 @@ class Memory(unittest.TestCase):
             self.assertIn(line, done.stdout)
         self.assertIn('warning[K0244]: `llama-server` (process 5001234) holds 30.0 GiB', done.stdout)
 
+    def test_a_machine_that_the_command_does_not_run_on(self):
+        with tempfile.TemporaryDirectory() as root:
+            (pathlib.Path(root) / 'proc').mkdir()
+            done = kiln('memory', '--root', root)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('\nprocess    none of that machine was named: ', done.stdout)
+        self.assertNotIn('no limit', done.stdout)
+
     def test_promises(self):
         for mode, line in (('0', 'at most 23.6 GiB at once'), ('1', 'without limit'), ('2', '0 B of 0 B')):
             with Machine('others') as root:
@@ -136,7 +144,7 @@ class Memory(unittest.TestCase):
 
     def test_what_cannot_be_meant(self):
         for arguments in [['--watch=0'], ['--watch=x'], ['--size', '0'], ['--size', '-1'], ['--kind', 'vram'],
-                          ['--pid', '0'], ['--pid', 'x'], ['--root', ''], ['surplus']]:
+                          ['--pid', '0'], ['--pid', 'x'], ['--root', ''], ['--root', '/none'], ['--root', '/usr'], ['surplus']]:
             with self.subTest(arguments):
                 done = kiln('memory', *arguments)
                 self.assertEqual(done.returncode, 2)
