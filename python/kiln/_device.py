@@ -6,7 +6,7 @@ import os
 import threading
 from ctypes import byref, c_uint32
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple, Union, cast
 
 from . import _library as c
 from ._library import Object, call, content_of, encoded, folders_of, handle_of, is_numpy, made, ranged, text
@@ -363,7 +363,8 @@ class Buffer(Object):
     def view(self, format: str = 'B') -> memoryview:
         """The memory itself, as memoryview.cast() takes a format. Not of device memory."""
         memory = self._memory()
-        return memoryview(memory).cast('B').cast(format) if format != 'B' else memoryview(memory).cast('B')
+        # Any format that memoryview takes, of which types know those that are spelt out.
+        return memoryview(memory).cast('B').cast(cast(Any, format)) if format != 'B' else memoryview(memory).cast('B')
 
     def __buffer__(self, _flags: int) -> memoryview:  # of Python 3.12 and later; NumPy asks for it first
         return self.view() if self._numpy is None else memoryview(self.numpy())

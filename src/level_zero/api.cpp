@@ -140,6 +140,7 @@ Error broken_library(const std::string& library, std::string why) {
   Diagnostic diagnostic{"K0306", "`" + library + "` cannot be used as a Level Zero driver", {}, {}};
   diagnostic.rows.push_back({"reason", std::move(why)});
   diagnostic.help = {"check the path and that the file is a Level Zero driver for this machine"};
+  if (library == detail::kIntelDriver) diagnostic.help = {detail::kInstallIntelDriver};
   return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen", std::move(diagnostic));
 }
 

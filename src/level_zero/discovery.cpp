@@ -68,11 +68,7 @@ Error explain_missing_gpu(ze_result_t code, const char* call, const GpuSurvey& s
     diagnostic.code = "K0302";
     diagnostic.message = "the Level Zero loader is installed, but no driver for an Intel GPU";
     diagnostic.rows.push_back({"reason", *survey.driver_error});
-    diagnostic.help = {
-        "install it: `apt install intel-opencl-icd` on Debian 12, `apt install libze-intel-gpu1` on "
-        "Debian testing and newer Ubuntu (Debian 13 has none), package `intel-compute-runtime` or "
-        "`intel-level-zero-gpu` elsewhere",
-        kUseCpu};
+    diagnostic.help = {kInstallIntelDriver, kUseCpu};
     return Error(code, call, std::move(diagnostic));
   }
   const auto& nodes = survey.nodes;

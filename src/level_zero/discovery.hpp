@@ -32,6 +32,12 @@ struct RenderNode {
 
 /// Intel's driver for GPUs, as the loader knows it.
 inline constexpr const char* kIntelDriver = "libze_intel_gpu.so.1";
+/// How to get it.
+inline constexpr const char* kInstallIntelDriver =
+    "install it: `apt install intel-opencl-icd` on Debian 12, `apt install libze-intel-gpu1` on Debian "
+    "testing "
+    "and newer Ubuntu (Debian 13 has none), package `intel-compute-runtime` or `intel-level-zero-gpu` "
+    "elsewhere";
 
 /// What makes Intel's driver show that product without a GPU. Error: K0307.
 [[nodiscard]] Result<std::vector<std::pair<const char*, std::string>>> capture_variables(

@@ -259,7 +259,13 @@ Result<KernelProperties> KernelRef::properties() const {
   auto properties = make<ze_kernel_properties_t>();
   auto largest = make<abi::KernelMaxGroupSize>();
   chain(properties, largest);
-  KILN_TRY(KILN_CALL(zeKernelGetProperties, *this, &properties));
+  auto answered = KILN_CALL(zeKernelGetProperties, *this, &properties);
+  // The parameter validation of loader 1.20 refuses every chained struct.
+  if (!answered && answered.error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+    properties.pNext = nullptr;
+    answered = KILN_CALL(zeKernelGetProperties, *this, &properties);
+  }
+  KILN_TRY(std::move(answered));
   KernelProperties facts;
   facts.arguments = properties.numKernelArgs;
   facts.required_group_size = {properties.requiredGroupSizeX, properties.requiredGroupSizeY,

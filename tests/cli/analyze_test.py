@@ -48,6 +48,9 @@ kernel void counted(global int* a, local int* sums) {
 '''
 
 
+needs_disassembler = unittest.skipIf('K0440' in kiln('analyze', str(DATA / 'memory.pvc.bin')).stderr, 'no libiga64 is installed')
+
+
 def analyzed(*arguments):
     done = kiln('analyze', '--json', *map(str, arguments))
     return json.loads(done.stdout), done
@@ -59,6 +62,7 @@ def kernels(*arguments):
     return {kernel['kernel']: kernel for kernel in result['kernels']}
 
 
+@needs_disassembler
 class Page(unittest.TestCase):
     """`--report`; tests/cli/report_test.py looks at it in a browser."""
     def page(self, *arguments, status=0):
@@ -147,6 +151,7 @@ class Text(unittest.TestCase):
         self.assertGreater(compared, 20)
 
 
+@needs_disassembler
 class Made(unittest.TestCase):
     """Files that no compiler writes: ELF around code that is put together here."""
     @classmethod
@@ -414,6 +419,7 @@ class Files(unittest.TestCase):
         self.assertGreater(found['private_array']['spills']['scratch_loads'], 0)
         self.assertEqual(found['private_scalars']['spills'], {'bytes': 0, 'scratch_stores': 0, 'scratch_loads': 0})
 
+    @needs_disassembler
     def test_what_cannot_be_analyzed_is_named(self):
         for file, code in (('/nowhere', 'K0201'), (str(DATA / 'saxpy.patch_tokens.bin'), 'K0209')):
             done = kiln('analyze', file)
@@ -435,6 +441,7 @@ class Files(unittest.TestCase):
         self.assertEqual(kiln('analyze').returncode, 2)
         self.assertEqual(kiln('analyze', native, native, '--options=a', '--options=b').returncode, 2)
 
+    @needs_disassembler
     def test_damaged_code_ends_nothing(self):
         random.seed(20)
         whole = (DATA / 'memory.pvc.bin').read_bytes()
@@ -451,6 +458,7 @@ class Files(unittest.TestCase):
                 if done.returncode == 5:
                     self.assertRegex(done.stderr, r'error\[K0(209|441|442)\]')
 
+    @needs_disassembler
     def test_a_product_that_the_library_does_not_know_is_named(self):
         result, done = analyzed(DATA / 'saxpy.ocloc-26.27.ar')
         if done.returncode == 0:

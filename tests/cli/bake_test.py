@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 KILN = os.environ['KILN']
+NATIVE = str(pathlib.Path(os.environ['KILN_TEST_DATA'], 'memory.pvc.bin'))
 SAXPY = str(pathlib.Path(os.environ['KILN_KERNELS'], 'saxpy.spv'))
 CAPTURE = {'tgllp': 'tgllp', 'dg2-g10': 'dg2', 'pvc': 'pvc', 'bmg-g21': 'bmg', 'lnl-m': 'lnl', 'ptl-h': 'ptl'}
 SCALE = '#include "factor.h"\nstatic int f(int x) { return FACTOR * x; }\nkernel void scale(global int* o) { o[0] = f(o[1]); }\n'
@@ -114,7 +115,7 @@ class Refusals(InFolder):
         self.assertIn('not installed', text)
         self.assertNotIn('OpenCL', text)
         for script, words in (('case "$*" in *dg2-g10*) echo "Cannot get HW Info for device dg2-g10."; exit 223;; esac; '
-                               f'cp "{SAXPY.replace(".spv", ".pvc.bin")}" result', 'does not know dg2-g10'),):
+                               f'cp "{NATIVE}" result', 'does not know dg2-g10'),):
             with self.fake_ocloc(script) as path:
                 self.assertIn(words, self.refused(*arguments, status=5, code='K0406', PATH=path))
         with self.fake_ocloc('echo garbage > result') as path:

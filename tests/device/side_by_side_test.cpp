@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     if (!device) {
       std::fprintf(stderr, "skipped: %s: %s", argv[i], device.error().text().c_str());
       const Diagnostic* why = device.error().diagnostic();
-      return why && why->code.starts_with("K03") && why->code < "K0306" ? 77 : 1;
+      return why && why->code.starts_with("K03") && why->code < "K0307" ? 77 : 1;
     }
     test::is_cpu_open |= std::string(argv[i]) == "cpu";
     test::devices.push_back(*std::move(device));

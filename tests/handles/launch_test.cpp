@@ -268,6 +268,11 @@ TEST_CASE("limits come from the kernel where the driver knows them") {
   CHECK(kernel->limits().slm_per_group == 65536);
   CHECK(kernel->limits().max_group_extent == Extent{1024, 1024, 64});
   CHECK(kernel->facts().static_slm == 1024);
+  stub.refuses_chained = true;
+  const auto validated = CheckedKernel::create(kernel->kernel(), mixed_facts(), Fixture::compute());
+  REQUIRE(validated);
+  CHECK(validated->limits().max_group_size == 1024);
+  CHECK(validated->facts().static_slm == 1024);
   stub.fail(Call::zeKernelGetProperties, ZE_RESULT_ERROR_DEVICE_LOST);
   CHECK(CheckedKernel::create(kernel->kernel(), {}, {}).error().code() == ZE_RESULT_ERROR_DEVICE_LOST);
 }

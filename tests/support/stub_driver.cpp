@@ -241,6 +241,7 @@ ze_result_t answer(StubDriver& stub, Tag<Call::zeModuleGetKernelNames>, AnyArgum
 }
 ze_result_t answer(StubDriver& stub, Tag<Call::zeKernelGetProperties>, AnyArgument,
                    ze_kernel_properties_t* out) {
+  if (stub.refuses_chained && out->pNext) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   copy_answer(out, stub.kernel);
   auto* chained = static_cast<abi::KernelMaxGroupSize*>(out->pNext);
   if (chained && stub.max_group_size) chained->maxGroupSize = stub.max_group_size;

@@ -124,6 +124,7 @@ class StubDriver {
   ze_pci_address_ext_t pci{};
   ze_kernel_properties_t kernel{};
   std::uint32_t max_group_size = 0;  // of a kernel, 0: the driver does not know the chained struct
+  bool refuses_chained = false;      // as validation layers do
   std::uint32_t driver_version = 0;
   std::uint32_t api_version = ZE_MAKE_VERSION(1, 3);
   std::uint64_t total_memory = std::uint64_t{8} << 30, free_memory = 0;  // bytes; 0: not told

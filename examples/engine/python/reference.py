@@ -31,7 +31,7 @@ def _expected(size: int, frame: int) -> 'tuple[Sequence[int], Sequence[int]]':
         # float64 has all these whole numbers exactly, and a fast product.
         product = numpy.pad((a.astype(float) @ numpy.frombuffer(factors, numpy.float32).reshape(size, size)).astype(numpy.int64), 1)
         filtered = cumulative[a] + sum(TAPS[j] * TAPS[i] * product[j:j + size, i:i + size] for j in range(3) for i in range(3))
-        return cumulative.tolist(), filtered.ravel().tolist()
+        return list(map(int, cumulative)), list(map(int, filtered.ravel()))
     counts = [0] * BINS
     for pixel in pixels:
         counts[pixel] += 1
