@@ -58,7 +58,9 @@ struct Rule {
   Cause or_else = Cause::none;  ///< the sentence leaves this one open too
   std::string_view message{};   ///< instead of the cause's own
 };
+/// All of them; those of kernels, drivers and compilers first, then those of programs.
 [[nodiscard]] std::span<const Rule> log_rules();
+[[nodiscard]] std::span<const Rule> program_rules();
 
 /// As Rule::also: the line names a library of the driver, its compiler, or the runtimes above them.
 constexpr std::string_view kGpuLibrary = "(a library)";

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Sentences of kernels, drivers, compilers, runtimes and programs, and the cause that each tells of.
-#include <algorithm>
-#include <initializer_list>
+// Sentences of kernels, drivers and compilers, and the cause that each tells of.
+#include <vector>
 
 #include "diagnose/log_causes.hpp"
 
 namespace kiln::detail {
 namespace {
 
-constexpr std::string_view kGpuWords[] = {
-    "xpu",    "sycl",   "level_zero", "level zero", "libze", "ze_result", "oneapi",
-    "ocloc",  "intel",  "openvino",   "libigc",     "i915",  "oneccl",    "dnnl",
-    "onednn", "triton", "ipex",       "opencl",     "cl_",   "xe2",       "xe3"};
-
 // Ranks: 90 and more, the cause in so many words; 83 to 89, the kernel's log; 70 to 82, a runtime that says
 // what it lacks; below kCodeRank, what may as well be beside the failure.
-constexpr std::string_view kDied = "the process died, and this log does not say in which call";
-constexpr std::string_view kFailed =
-    "the program failed, and this log does not say why the GPU or its driver would";
-constexpr std::string_view kNotForThis =
-    "the program does not support this device, or what it was asked for there";
-constexpr std::string_view kMissing = "a library that the program needs is missing, or one that this needs";
-constexpr std::string_view kOtherRelease =
-    "libraries that a program takes for the GPU are of different releases";
-
-constexpr Rule kRules[] = {
+constexpr Rule kSystemRules[] = {
     // The kernel's drivers, i915 and xe. Their sentences: drivers/gpu/drm/{i915,xe}, 5.10 to 7.0.
     {"memory cat error", "", "", Cause::page_fault, 92},
     {"fault response: unsuccessful", "", "", Cause::page_fault, 92},
@@ -213,282 +198,18 @@ constexpr Rule kRules[] = {
     {"could not create an engine", "", "", Cause::library, 50, Cause::no_device,
      "oneDNN cannot use this GPU: it, or the driver, is of another release, or finds no device"},
     {"module compilation failed", "", "", Cause::build, 56},
-
-    // SLM, and sizes of work-groups.
-    {"out of resource: shared memory", "", "", Cause::slm, 95},
-    {"total local memory size", "exceeds", "", Cause::slm, 92},
-    {"too much local memory", "", "", Cause::slm, 91},
-    {"exceeds maximum value (", "", "", Cause::group_size, 90},
-    {"requiredworkgroupsize =", "", "", Cause::group_size, 90},
-    {"non-uniform work-groups are not supported", "", "", Cause::group_size, 92},
-    {"of a work-group cannot exceed", "", "", Cause::group_size, 92},
-    {"in a work-group cannot exceed", "", "", Cause::group_size, 92},
-    {"invalid work-group size", "", "", Cause::group_size, 80},
-    {"invalid work group size", "", "", Cause::group_size, 80},
-    {"required work-group size", "match", "", Cause::group_size, 90},
-    {"out of resource: threads", "", "", Cause::group_size, 92},
-
-    // Allocators. What has numbers is read by them too.
-    {"can not allocate memory block with size larger than", "", "", Cause::too_large, 94},
-    {"exceeded max size of memory object allocation", "", "", Cause::too_large, 94},
-    {"max size of memory allocation", "", "", Cause::memory_full, 90},
-    {"limits for a single allocation", "", "", Cause::too_large, 92},
-    {"larger than max mem alloc size", "", "", Cause::too_large, 92},
-    {"exceeds cl_device_max_mem_alloc_size", "", "", Cause::too_large, 92},
-    {"out of device memory on current platform", "", "", Cause::memory_full, 82},
-    {"xpu out of memory", "", "", Cause::memory_full, 80, Cause::host_memory},
-    {"bytes of memory on device", "allocate", "", Cause::memory_full, 79, Cause::host_memory},
-    {"bytes memory on device", "malloc", "", Cause::memory_full, 79, Cause::host_memory},
-    {"failed to allocate sycl", "", "", Cause::memory_full, 78, Cause::host_memory},
-    {"unable to allocate sycl", "", "", Cause::memory_full, 77, Cause::host_memory},
-    {"allocator ran out of memory trying to allocate", "itex", "", Cause::memory_full, 78,
-     Cause::host_memory},
-    {"oom when allocating tensor", "xpu", "", Cause::memory_full, 78, Cause::host_memory},
-    {"outofgpumemoryerror", "", "", Cause::memory_full, 76, Cause::host_memory},
-    {"failed to allocate", "usm", "", Cause::memory_full, 76, Cause::host_memory},
-    {"usm allocation", "fail", "", Cause::memory_full, 76, Cause::host_memory},
-    {"[gpu] cl_out_of_resources exception", "", "", Cause::memory_full, 56, Cause::page_fault,
-     "OpenVINO met a failure of the GPU: most often its memory is full"},
-    {"[gpu] out of gpu resources", "", "", Cause::memory_full, 56, Cause::page_fault,
-     "OpenVINO met a failure of the GPU: most often its memory is full"},
-    {"no available memory for the cache blocks", "", "", Cause::memory_full, 90},
-    {"available kv cache memory", "larger than", "", Cause::memory_full, 90},
-    {"less than desired gpu memory utilization", "", "", Cause::memory_full, 90},
-    {"hiperroroutofmemory", "", "", Cause::memory_full, 50, Cause::too_large},
-    {"dnnl_out_of_memory", "", "", Cause::memory_full, 56, Cause::hang},
-    {"reduce memory consumption", "gpu", "", Cause::memory_full, 55, Cause::page_fault},
-    {"sycl error:", "", "", Cause::memory_full, 20, Cause::hang,
-     "a call of SYCL failed, and this log does not say why; most often memory is short"},
-    {"llama runner process has terminated", "", "", Cause::memory_full, 12, Cause::hang,
-     "Ollama's runner ended, and this log does not say why; most often memory is short"},
-    {"ur error", "runtimeerror", "", Cause::memory_full, 30, Cause::hang},
-
-    // A warning of chipStar, and the reason where the module then does not build.
-    {"missing definition for '", "", "", Cause::unresolved, 59},
-    {"zemoduledynamiclink", "unsupported_feature", "", Cause::unresolved, 82, Cause::none,
-     "modules were built without -library-compilation, and cannot be linked"},
-    {"dynamic link not supported without", "", "", Cause::unresolved, 92, Cause::none,
-     "modules were built without -library-compilation, and cannot be linked"},
-
-    // Peers.
-    {"zememopenipchandle", "ze_result_error", "", Cause::peer, 82},
-    {"zememopenipchandle", "0x7", "", Cause::peer, 82},
-    {"zememgetipchandle", "ze_result_error", "", Cause::peer, 82},
-    {"init_device_fds", "failed", "", Cause::peer, 82},
-    {"fill_device_fds", "failed", "", Cause::peer, 82},
-    {"pidfd_getfd", "", "", Cause::peer, 75},
-    {"oneccl: ze", "exception", "", Cause::peer, 54},
-
-    // Libraries and devices.
-    {"libze_loader", "cannot open shared object", "", Cause::library, 75, Cause::none,
-     "the loader of Level Zero (libze_loader.so.1) is not installed"},
-    {"libze_loader", "undefined symbol", "", Cause::library, 75},
-    {"libze_intel_gpu", "cannot open shared object", "legacy", Cause::library, 60, Cause::none,
-     "Intel's driver of Level Zero is not installed, or a library that it needs"},
-    {"load library of libze_intel_gpu", "failed", "legacy", Cause::library, 60, Cause::none,
-     "Intel's driver of Level Zero does not load: what it names is missing, or of another release"},
-    {"libigc.so", "cannot open shared object", "", Cause::library, 74, Cause::none,
-     "the compiler of Intel's driver (libigc) is not installed"},
-    {"libigdfcl", "cannot open shared object", "", Cause::library, 74, Cause::none,
-     "the compiler of Intel's driver (libigdfcl) is not installed"},
-    {"libigdgmm", "cannot open shared object", "", Cause::library, 74},
-    {"libsycl.so", "cannot open shared object", "", Cause::library, 75, Cause::none,
-     "SYCL's runtime (libsycl) is not found: `source /opt/intel/oneapi/setvars.sh`"},
-    {"cannot open shared object", kGpuLibrary, "", Cause::library, 72},
-    {"' not found (required by", kGpuLibrary, "", Cause::library, 72, Cause::none, kOtherRelease},
-    {"undefined symbol:", kGpuLibrary, "", Cause::library, 71, Cause::none, kOtherRelease},
-    {"[winerror 126]", "error loading", "", Cause::library, 72, Cause::none, kMissing},
-    {"[winerror 127]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
-    {"[winerror 1114]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
-    {"dll load failed", "", "", Cause::library, 60, Cause::none, kMissing},
-    {".dll was not found", "", "", Cause::library, 60, Cause::none, kMissing},
-    {".dll not found", "", "", Cause::library, 60, Cause::none, kMissing},
-    {"tool could not be found", "ocloc", "", Cause::library, 88, Cause::none,
-     "ocloc is not installed, or not in PATH: intel-ocloc"},
-    {"loading of igc library has failed", "", "", Cause::library, 93, Cause::none,
-     "the compiler of Intel's driver (libigc) is not installed, or of another release than the driver"},
-    {"loading of fcl library has failed", "", "", Cause::library, 93, Cause::none,
-     "the compiler of OpenCL C (libigdfcl) is not installed, or of another release than the driver"},
-    {"igc initialization failure", "", "", Cause::library, 92},
-    {"fcl initialization failure", "", "", Cause::library, 92},
-    {"registered more than once", "option '", "", Cause::library, 88, Cause::none,
-     "two copies of LLVM are in one process: libraries of different builds, such as libigc, opencl-clang and "
-     "a program's own"},
-    {"failed to find c compiler", "", "", Cause::library, 88, Cause::none,
-     "Triton finds no C compiler, which it needs while the program runs: gcc or clang, named by CC"},
-    {"cannot find -lze_loader", "", "", Cause::library, 88, Cause::none,
-     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-dev)"},
-    {"level_zero/ze_api.h", "no such file", "", Cause::library, 88, Cause::none,
-     "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
-    {"ze_api.h", "not found", "", Cause::library, 88, Cause::none,
-     "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
-    {"ocloc", "not found", "", Cause::library, 54, Cause::none,
-     "ocloc is not installed, or not in PATH: intel-ocloc"},
-    {"'ocloc'", "no such file", "", Cause::library, 88, Cause::none,
-     "ocloc is not installed, or not in PATH: intel-ocloc"},
-    {"failed to get device memory size", "", "", Cause::library, 56, Cause::none,
-     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
-    {"libopencl.so", "cannot open shared object", "", Cause::library, 74, Cause::none,
-     "the loader of OpenCL (ocl-icd-libopencl1) is not installed"},
-    {"undefined symbol: ze", "", "", Cause::library, 74, Cause::none,
-     "a program and the loader of Level Zero are of different releases"},
-    {"undefined symbol: _zn4sycl", "", "", Cause::library, 74, Cause::none,
-     "a program and SYCL's runtime (libsycl) are of different releases"},
-    {"not compiled with xpu enabled", "", "", Cause::library, 74, Cause::none,
-     "this PyTorch was built without Intel GPUs: install it from download.pytorch.org/whl/xpu"},
-    {"not linked with support for xpu", "", "", Cause::library, 74, Cause::none,
-     "this PyTorch was built without Intel GPUs: install it from download.pytorch.org/whl/xpu"},
-    {"undefined symbol: ur", "", "", Cause::library, 72},
-    {"glibcxx_", "not found", "", Cause::library, 58, Cause::none,
-     "an older libstdc++ (often conda's) is found before the one that the driver needs"},
-    {"level zero loader", "could not be opened", "", Cause::library, 74},
-    {"drivers discovered", "0 drivers", "", Cause::no_device, 45, Cause::library,
-     "the loader of Level Zero found no driver"},
-    {"support querying the available free memory", "", "", Cause::library, 56, Cause::none,
-     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
-    {"zesinit failed", "", "", Cause::library, 10, Cause::none,
-     "sysman did not start, which tells how much memory is free: programs go on without it"},
-    {"failed to initialize level zero runtime", "", "", Cause::library, 45, Cause::no_device,
-     "unitrace cannot start Level Zero with its metrics: their libraries (libigdmd, libmd) are missing, or "
-     "i915's perf_stream_paranoid or xe's observation_paranoid in /proc/sys/dev is not 0"},
-    {"permission denied", "/dev/dri", "", Cause::permission, 76},
-    {"permission denied", "renderd", "", Cause::permission, 76},
-    {"permission denied", "/dev/dxg", "", Cause::permission, 76},
-    {"permission denied", "/dev/accel", "", Cause::permission, 76},
-    {"operation not permitted", "/dev/dri", "", Cause::permission, 76},
-    {"eacces", "/dev/dri", "", Cause::permission, 76},
-    {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
-    {"no device of requested type available", "", "", Cause::no_device, 48, Cause::library},
-    {"no xpu devices", "", "", Cause::no_device, 48, Cause::library},
-    {"xpu device count is zero", "", "", Cause::no_device, 48, Cause::library},
-    {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::none,
-     "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the rights are missing"},
-    {"no supported devices found", "[gpu]", "", Cause::no_device, 48, Cause::library},
-    {"no opencl platform", "", "", Cause::no_device, 46, Cause::library},
-    {"no opencl device", "", "", Cause::no_device, 46, Cause::library},
-    {"no opencl", "platform found", "", Cause::no_device, 46, Cause::library},
-    {"no platforms found", "", "", Cause::no_device, 46, Cause::library},
-    {"no gpu device", "", "", Cause::no_device, 46, Cause::library},
-    {"no gpu found", "", "", Cause::no_device, 46, Cause::library},
-    {"no matching devices found", "", "", Cause::no_device, 44, Cause::library},
-    {"device creation failed", "", "", Cause::no_device, 43, Cause::library},
-    {"ggml_assert", "device_count", "", Cause::no_device, 46, Cause::library},
-    {"failed to create plugin", "gpu", "", Cause::no_device, 46, Cause::library},
-    {"context was not initialized for", "device", "", Cause::no_device, 48, Cause::library},
-    {"torch.xpu.is_available() is false", "", "", Cause::no_device, 47, Cause::library},
-    {"xpu is not available", "", "", Cause::no_device, 47, Cause::library},
-    {"hiperrornodevice", "", "", Cause::no_device, 46, Cause::library},
-    {"re-initialize xpu in forked subprocess", "", "", Cause::misuse, 90, Cause::none,
-     "a GPU cannot be used in a child of fork() whose parent used it: PyTorch's multiprocessing method "
-     "`spawn`"},
-    // In a log of a program that uses a GPU; without one it may be any file that was cut short.
-    {"bus error", "", "pcie", Cause::small_bar, 43, Cause::host_memory,
-     "a bus error: most often the host reached beyond the part of the GPU's memory that it sees (Resizable "
-     "BAR is off), or /dev/shm is full"},
-    {"sigbus", "", "", Cause::small_bar, 43, Cause::host_memory,
-     "a bus error: most often the host reached beyond the part of the GPU's memory that it sees (Resizable "
-     "BAR is off), or /dev/shm is full"},
-    {"0 active drivers", "", "", Cause::no_device, 47, Cause::none,
-     "Triton finds no GPU, or none that it has a back end for"},
-    {"no xpu device", "", "", Cause::no_device, 47, Cause::library},
-    {"no sycl device", "", "", Cause::no_device, 47, Cause::library},
-    {"no matching device", "sycl", "", Cause::no_device, 46, Cause::library},
-    {"find preferred gpu platform", "", "", Cause::no_device, 48, Cause::library},
-    {"did not find matching ze_device_type", "", "", Cause::no_device, 44, Cause::library},
-    {"can not found any devices", "", "", Cause::no_device, 46, Cause::library},
-    {"no usable gpus found", "", "", Cause::no_device, 44, Cause::library},
-    {"no intel gpu", "", "", Cause::no_device, 46, Cause::library},
-    {"/dev/dri", "no such file", "", Cause::no_device, 49, Cause::none,
-     "there is no /dev/dri: the machine, container or virtual machine has no node of a GPU"},
-    {"/dev/dri/renderd", "enoent", "", Cause::no_device, 44},
-    {"/dev/dxg", "no such file", "", Cause::no_device, 49, Cause::none,
-     "there is no /dev/dxg: Windows gives its Linux subsystem no GPU"},
-    {"number of platforms ", " 0", "", Cause::no_device, 43, Cause::none,
-     "OpenCL finds no driver, or the driver no device"},
-
-    // That a program failed, and not why.
-    {"cannot open shared object", "", "", Cause::library, 5, Cause::none, kMissing},
-    {"' not found (required by", "", "", Cause::library, 5, Cause::none, kOtherRelease},
-    {"undefined symbol:", "", "", Cause::library, 5, Cause::none, kOtherRelease},
-    {"importerror:", "", "", Cause::library, 4, Cause::none, kMissing},
-    {"modulenotfounderror:", "", "", Cause::library, 4, Cause::none, kMissing},
-    {"compilationerror", "", "", Cause::build, 4},
-    {"triton compilation failed", "", "", Cause::build, 4},
-    {"error: only ", "support", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
-    {"not support", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
-    {"not implemented", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
-    {"notimplementederror", "", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
-    {"outofmemory", "", "", Cause::memory_full, 3, Cause::host_memory},
-    {"out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
-    {"segmentation fault", "", "", Cause::none, 2, Cause::none, kDied},
-    {"sigsegv", "", "", Cause::none, 2, Cause::none, kDied},
-    {"(core dumped)", "", "", Cause::none, 2, Cause::none, kDied},
-    {"access violation", "", "", Cause::none, 2, Cause::none, kDied},
-    {"runtimeerror:", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"oserror:", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"valueerror:", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"assertionerror", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"terminate called", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"ggml_assert", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"exception caught at", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"panicked at", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"fatal error", "", ": fatal error:", Cause::none, 1, Cause::none, kFailed},
-    {"fatal:", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"level=error", "", "", Cause::none, 1, Cause::none, kFailed},
-    {"[ error ]", "", "", Cause::none, 1, Cause::none, kFailed},
 };
 
 }  // namespace
 
-std::span<const Rule> log_rules() { return kRules; }
-
-std::span<const std::string_view> gpu_words() { return kGpuWords; }
-
-bool names_optional_library(std::string_view small) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"gpu_legacy1", "intel_vpu", "intel_npu", "adapter_hip",
-                                              "adapter_cuda", "adapter_native_cpu", "adapter_offload"},
-      [&](std::string_view other) { return small.find(other) != small.npos; });
-}
-
-bool names_gpu_library(std::string_view small) {
-  for (const std::string_view part : {"ze_loader",
-                                      "ze_intel_gpu",
-                                      "ze_tracing_layer",
-                                      "ze_validation_layer",
-                                      "libigc",
-                                      "igdfcl",
-                                      "iga64",
-                                      "igdgmm",
-                                      "igdrcl",
-                                      "igdmd",
-                                      "ocloc",
-                                      "libsycl",
-                                      "sycl8.dll",
-                                      "ur_loader",
-                                      "ur_adapter_level_zero",
-                                      "pi_opencl",
-                                      "opencl-clang",
-                                      "ur_adapter_opencl",
-                                      "pi_level_zero",
-                                      "libopencl.so",
-                                      "opencl.dll",
-                                      "mkl_sycl",
-                                      "onemkl",
-                                      "dnnl",
-                                      "libccl",
-                                      "torch_xpu",
-                                      "c10_xpu",
-                                      "libimf",
-                                      "libsvml",
-                                      "libintlc",
-                                      "libirng",
-                                      "libumf",
-                                      "xptifw",
-                                      "libpti",
-                                      "openvino_intel_gpu"})
-    if (small.find(part) != small.npos) return true;
-  return false;
+std::span<const Rule> log_rules() {
+  static const std::vector<Rule> all = [] {
+    std::vector<Rule> rules(std::begin(kSystemRules), std::end(kSystemRules));
+    const auto more = program_rules();
+    rules.insert(rules.end(), more.begin(), more.end());
+    return rules;
+  }();
+  return all;
 }
 
 }  // namespace kiln::detail
