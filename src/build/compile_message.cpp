@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Messages as numbers of eight bytes and texts with their length before them, behind a line that names the
-// release.
+// What is asked of kiln-compile and what it answers, as messages.
 #include "build/compile_message.hpp"
 
-#include <cstring>
 #include <string_view>
 
 #include "kiln/version.hpp"
+#include "support/ipc/message.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -14,68 +13,11 @@ namespace {
 constexpr std::string_view kRequestMark = "kiln-compile request " KILN_VERSION "\n";
 constexpr std::string_view kAnswerMark = "kiln-compile answer " KILN_VERSION "\n";
 
-class Writer {
- public:
-  explicit Writer(std::string_view mark) { raw(mark.data(), mark.size()); }
-  Writer& number(std::uint64_t value) {
-    raw(&value, sizeof value);
-    return *this;
-  }
-  Writer& text(std::string_view text) { return bytes(std::as_bytes(std::span(text))); }
-  Writer& bytes(std::span<const std::byte> bytes) {
-    number(bytes.size());
-    raw(bytes.data(), bytes.size());
-    return *this;
-  }
-  std::vector<std::byte> take() { return std::move(message_); }
-
- private:
-  void raw(const void* data, std::size_t size) {
-    const auto* first = static_cast<const std::byte*>(data);
-    message_.insert(message_.end(), first, first + size);
-  }
-  std::vector<std::byte> message_;
-};
-
-/// After the first thing that is not as it must be, all that is read is empty and well() is false.
-class Reader {
- public:
-  Reader(std::span<const std::byte> message, std::string_view mark) : left_(message) {
-    const auto have = take(mark.size());
-    well_ = well_ && std::memcmp(have.data(), mark.data(), mark.size()) == 0;
-  }
-  std::uint64_t number(std::uint64_t most = UINT64_MAX) {
-    std::uint64_t value = 0;
-    if (const auto bytes = take(sizeof value); well_) std::memcpy(&value, bytes.data(), sizeof value);
-    if (value > most) well_ = false;
-    return well_ ? value : 0;
-  }
-  std::uint32_t number32() { return static_cast<std::uint32_t>(number(UINT32_MAX)); }
-  std::span<const std::byte> bytes() { return take(number()); }
-  std::string text() {
-    const auto read = bytes();
-    return {reinterpret_cast<const char*>(read.data()), read.size()};
-  }
-  [[nodiscard]] bool well() const { return well_; }
-  [[nodiscard]] bool done() const { return well_ && left_.empty(); }
-
- private:
-  std::span<const std::byte> take(std::uint64_t size) {
-    well_ = well_ && size <= left_.size();
-    if (!well_) return {};
-    const auto part = left_.first(size);
-    left_ = left_.subspan(size);
-    return part;
-  }
-  std::span<const std::byte> left_;
-  bool well_ = true;
-};
-
 }  // namespace
 
 std::vector<std::byte> encode(const CompileRequest& request) {
   const DevicePlace& place = request.place;
-  Writer writer(kRequestMark);
+  MessageWriter writer(kRequestMark);
   writer.text(place.source).number(place.driver).number(place.device).text(place.name);
   writer.number(place.vendor_id).number(place.device_id).number(place.ip_version);
   writer.number(place.driver_version).number(request.inputs.size());
@@ -90,14 +32,14 @@ std::vector<std::byte> encode(const CompileRequest& request) {
 }
 
 std::vector<std::byte> encode(const CompileAnswer& answer) {
-  Writer writer(kAnswerMark);
+  MessageWriter writer(kAnswerMark);
   writer.number(answer.found).number(static_cast<std::uint32_t>(answer.code));
   writer.text(answer.log).text(answer.last_error).text(answer.compiler).bytes(answer.native);
   return writer.number(answer.front_end_end).take();
 }
 
 std::optional<CompileRequest> decode_request(std::span<const std::byte> message) {
-  Reader reader(message, kRequestMark);
+  MessageReader reader(message, kRequestMark);
   CompileRequest request;
   DevicePlace& place = request.place;
   place.source = reader.text();
@@ -128,7 +70,7 @@ std::optional<CompileRequest> decode_request(std::span<const std::byte> message)
 }
 
 std::optional<CompileAnswer> decode_answer(std::span<const std::byte> message) {
-  Reader reader(message, kAnswerMark);
+  MessageReader reader(message, kAnswerMark);
   CompileAnswer answer;
   answer.found = reader.number(1) != 0;
   answer.code = static_cast<ze_result_t>(reader.number(ZE_RESULT_FORCE_UINT32));
