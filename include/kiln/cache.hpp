@@ -31,17 +31,32 @@ struct CacheOptions {
   std::uint64_t memory_size = std::uint64_t{64} << 20;  ///< bytes kept in this process; 0: none
   double verify = 0;  ///< share of the hits, 0 to 1, that are compiled again; what differs is replaced
   /// Folders in the same format that are read before the user's and never written: owned by root or by the
-  /// user, and not writable for others.
+  /// user, and not writable for others. With ",signed" behind the path it may be anybody's, and an entry
+  /// counts when a trusted key signed it.
   std::vector<std::filesystem::path> read_only;
   /// How long a failed compilation is remembered.
   std::chrono::seconds remember_failures = std::chrono::hours(1);
   /// How long to wait for another process that compiles the same, before compiling all the same.
   std::chrono::milliseconds longest_wait = std::chrono::minutes(10);
+  /// Stores of several machines, asked in this order when no folder has an entry, and given what is compiled:
+  /// URLs with options behind commas, such as "https://cache.example/kiln,read-only" (docs/fleet.md). Asked
+  /// by a program of its own, kiln-store.
+  std::vector<std::string> remote{};
+  /// How long to wait for all of these together, before compiling all the same; longer, up to `longest_wait`,
+  /// only while another machine compiles the same.
+  std::chrono::milliseconds remote_wait = std::chrono::milliseconds(200);
+  /// The list of keys whose signatures count, beside /etc/kiln/trusted-keys; empty: the user's own,
+  /// $XDG_CONFIG_HOME/kiln/trusted-keys or ~/.config/kiln/trusted-keys, which `kiln cache trust` writes.
+  std::filesystem::path trust_file{};
+  /// A private key as a PEM file, with which what goes to the stores is signed; empty: only those that take
+  /// unsigned entries get any.
+  std::filesystem::path signing_key{};
 };
 
 /// `defaults` with what KILN_CACHE (off, read, on), KILN_CACHE_DIR, KILN_CACHE_MAX_SIZE (bytes, or with K, M,
-/// G), KILN_CACHE_VERIFY (0 to 1) and KILN_CACHE_READ_ONLY (folders, separated by colons) say. Error:
-/// INVALID_ARGUMENT (K0701) that names the variable.
+/// G), KILN_CACHE_VERIFY (0 to 1), KILN_CACHE_READ_ONLY (folders, separated by colons), KILN_CACHE_REMOTE
+/// (stores, separated by spaces), KILN_CACHE_REMOTE_WAIT (milliseconds), KILN_CACHE_TRUST and
+/// KILN_CACHE_SIGNING_KEY (files) say. Error: INVALID_ARGUMENT (K0701) that names the variable.
 [[nodiscard]] Result<CacheOptions> cache_options(CacheOptions defaults = {});
 
 /// How a compilation ended, as far as a cache must know.
@@ -69,6 +84,7 @@ enum class CacheSource : std::uint8_t {
   memory,     ///< in this process already, or compiled by another of its threads meanwhile
   read_only,  ///< one of CacheOptions::read_only
   user,       ///< the user's folder
+  remote,     ///< one of CacheOptions::remote
 };
 [[nodiscard]] const char* to_string(CacheSource source);
 
@@ -87,7 +103,8 @@ struct CacheAnswer {
 struct CacheCounts {
   std::uint64_t memory_hits = 0, read_only_hits = 0, user_hits = 0, compilations = 0, waited = 0, stored = 0,
                 store_failures = 0, damaged = 0, remembered_failures = 0, verified = 0,
-                verify_differences = 0;
+                verify_differences = 0, remote_hits = 0,
+                remote_refused = 0;  ///< that a store gave, and that were not used
 };
 
 /// A kernel cache. Never fails: where its folder cannot be used it compiles, and says why once through log().

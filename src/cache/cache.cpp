@@ -16,6 +16,8 @@ const char* to_string(CacheSource source) {
       return "read-only folder";
     case CacheSource::user:
       return "user's folder";
+    case CacheSource::remote:
+      return "store of several machines";
   }
   return "?";
 }

@@ -65,12 +65,13 @@ tl::expected<FileBytes, ReadFailure> read_entry_file(const Folder& folder, const
   if (size > kLargestEntry) return fail(Kind::damaged, "it is too large");
   std::byte* bytes = new (std::nothrow) std::byte[size];  // not initialised: read() fills it
   if (!bytes) return unreadable(ENOMEM);
-  FileBytes result{{bytes, [](const std::byte* all) { delete[] all; }}, {bytes, size}, {}};
+  FileBytes result{{bytes, [](const std::byte* all) { delete[] all; }}, {bytes, size}, {}, {}};
   if (!read_all(file.get(), bytes, size))
     return errno == 0 ? fail(Kind::damaged, "it became shorter") : unreadable(errno);
-  auto entry = decode_entry(result.bytes);
+  auto entry = decode_sealed(result.bytes);
   if (!entry) return fail(Kind::damaged, entry.error().message);
-  result.entry = *entry;
+  result.entry = entry->entry;
+  result.seal = entry->seal;
   if (now) mark(file.get(), std::chrono::sys_seconds(std::chrono::seconds(status.st_mtime)), *now);
   return result;
 }

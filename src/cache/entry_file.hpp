@@ -7,15 +7,16 @@
 #include <optional>
 
 #include "cache/folder.hpp"
-#include "cache/format/entry.hpp"
+#include "cache/format/seal.hpp"
 
 namespace kiln::cache {
 
 /// The bytes of an entry and what they say. A value; copies share the bytes.
 struct FileBytes {
   std::shared_ptr<const void> owner;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes;  ///< with the seal, where there is one
   Entry entry;
+  std::optional<Seal> seal{};  ///< it came from outside; checked then, not when the file is read
 };
 
 /// A larger one is neither stored nor read.

@@ -20,6 +20,7 @@ constexpr const char* kVersionFolder = "v1";
 
 /// Empty when the folder may be used.
 std::string distrust(const struct stat& status, Access access) {
+  if (access == Access::any) return {};
   const bool own = status.st_uid == geteuid();
   if (!own && !(access == Access::read && status.st_uid == 0))
     return "it belongs to another user (" + std::to_string(status.st_uid) + ")";
@@ -101,6 +102,14 @@ Result<Folder> open_folder(const fs::path& path, Access access) {
   if (access == Access::write && faccessat(opened.get(), ".", W_OK | X_OK, AT_EACCESS) != 0)
     return tl::unexpected(unusable_folder(path, error_text(errno), errno));
   return Folder(path, access, std::move(opened));
+}
+
+ReadOnlyFolder read_only_folder(const fs::path& text) {
+  constexpr std::string_view kSigned = ",signed";
+  std::string path = text.string();
+  if (!path.ends_with(kSigned)) return {text, Access::read};
+  path.resize(path.size() - kSigned.size());
+  return {path, Access::any};
 }
 
 Result<fs::path> default_folder() {

@@ -23,6 +23,7 @@ using detail::error_text;
 enum class Access : std::uint8_t {
   read,   ///< owned by this user or by root; nothing is made or changed
   write,  ///< owned by this user; made where it is missing
+  any,    ///< as read, of whatever owner: who reads checks signatures
 };
 
 /// FOLDER/v1, closed to the writing of others. Entries lie in v1/ab/cdef…, by the digits of their key;
@@ -63,6 +64,13 @@ class Folder {
 
 /// Error: K0710 with the reason; ZE_RESULT_ERROR_NOT_AVAILABLE when it is not there.
 [[nodiscard]] Result<Folder> open_folder(const std::filesystem::path& path, Access access);
+
+/// A folder of CacheOptions::read_only, which may be one of others, with ",signed" behind it. Pure.
+struct ReadOnlyFolder {
+  std::filesystem::path path;
+  Access access = Access::read;
+};
+[[nodiscard]] ReadOnlyFolder read_only_folder(const std::filesystem::path& text);
 
 /// $XDG_CACHE_HOME/kiln, else ~/.cache/kiln, else by the user's entry in the password file. Error: K0710,
 /// also where that would lie in a temporary folder, sticky and open to all, and for a process that has more

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "cache/remote/url.hpp"
 #include "kiln/cache.hpp"
 #include "support/digits.hpp"
 
@@ -84,6 +85,23 @@ Result<CacheOptions> cache_options(CacheOptions defaults) {
       start = end + 1;
     }
   }
+  if (const std::string text = variable("KILN_CACHE_REMOTE"); !text.empty()) {
+    defaults.remote = cache::split_remotes(text);
+    for (const std::string& each : defaults.remote)
+      if (const auto store = cache::parse_remote(each); !store)  // not shown: it may have a password
+        return tl::unexpected(
+            bad_setting("KILN_CACHE_REMOTE", "…", "a store is not understood: " + store.error()));
+  }
+  if (const std::string text = variable("KILN_CACHE_REMOTE_WAIT"); !text.empty()) {
+    constexpr std::uint64_t kLongest = 600'000;
+    const auto wait = detail::parse_digits(text);
+    if (!wait || *wait == 0 || *wait > kLongest)
+      return tl::unexpected(bad_setting("KILN_CACHE_REMOTE_WAIT", text, "give milliseconds, 1 to 600000"));
+    defaults.remote_wait = std::chrono::milliseconds(*wait);
+  }
+  if (std::string text = variable("KILN_CACHE_TRUST"); !text.empty()) defaults.trust_file = std::move(text);
+  if (std::string text = variable("KILN_CACHE_SIGNING_KEY"); !text.empty())
+    defaults.signing_key = std::move(text);
   return defaults;
 }
 

@@ -37,7 +37,7 @@ const std::string& text_of(const Error& error) { return error.diagnostic()->mess
 
 FileBytes own(std::vector<std::byte> bytes) {
   const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  FileBytes file{owner, *owner, {}};
+  FileBytes file{owner, *owner, {}, {}};
   file.entry = *decode_entry(file.bytes);
   return file;
 }
@@ -51,10 +51,19 @@ EntryKind kind_of(CompilationEnd end) {
   return end == CompilationEnd::failed ? EntryKind::failure : EntryKind::crash;
 }
 
+/// Names what is compiled, whatever for: how long that takes is much the same on all machines.
+CacheKey inputs_of(const Manifest& manifest) {
+  std::string text;
+  for (const ManifestField& field : manifest.fields())
+    if (field.name.starts_with("input.")) text += field.name + '=' + field.value + '\n';
+  return key_of(text);
+}
+
 }  // namespace
 
 struct Store::Request {
   const Compile& compile;
+  const Manifest& fields;
   std::string manifest;
   CacheKey key;
   std::chrono::sys_seconds now;
@@ -63,16 +72,23 @@ struct Store::Request {
   bool supersede = false;     ///< the user's folder has an entry that no longer counts
   bool own = false;           ///< what was compiled is good for the one who asked alone
   bool skip_memory = false;
+  bool distrust = false;             ///< what other machines have under the key is wrong
+  RemoteTier::Lease lease{};         ///< while it is compiled, other machines wait
+  std::chrono::milliseconds took{};  ///< the compilation
 };
 
 Store::Store(const CacheOptions& options, StoreOptions edge)
-    : options_(options), edge_(with_defaults(std::move(edge))), memory_(options.memory_size) {
+    : options_(options),
+      edge_(with_defaults(std::move(edge))),
+      memory_(options.memory_size),
+      trust_(options.trust_file) {
   if (options_.mode == CacheMode::off) {
     unusable_ = "it is off";
     return;
   }
   open_read_only_folders();
   open_user_folder();
+  if (!options_.remote.empty() && getauxval(AT_SECURE) == 0) remote_.emplace(options_, trust_);
 }
 
 void Store::open_user_folder() {
@@ -102,8 +118,9 @@ void Store::open_user_folder() {
 }
 
 void Store::open_read_only_folders() {
-  for (const std::filesystem::path& path : options_.read_only) {
-    if (auto opened = open_folder(path, Access::read))
+  for (const std::filesystem::path& each : options_.read_only) {
+    const auto [path, access] = read_only_folder(each);
+    if (auto opened = open_folder(path, access))
       read_only_.push_back(*std::move(opened));
     else
       log(LogLevel::warning, "kernel cache: " + text_of(opened.error()) + ": " + path.string());
@@ -115,7 +132,7 @@ CacheAnswer Store::get(const Manifest& manifest, bool storable, const Compile& c
   if (!storable) return compile_unstored(compile, "not everything that shapes the result is known");
   std::string bytes = encode(manifest);
   const CacheKey key = key_of(bytes);
-  Request request{compile, std::move(bytes), key, edge_.now()};
+  Request request{compile, manifest, std::move(bytes), key, edge_.now()};
   if (auto found = from_memory(request)) return *std::move(found);
   return answer(request);
 }
@@ -124,7 +141,8 @@ CacheAnswer Store::replace(const Manifest& manifest, const Compile& compile, std
   if (options_.mode == CacheMode::off) return compile_unstored(compile, "cache is off");
   std::string bytes = encode(manifest);
   const CacheKey key = key_of(bytes);
-  Request request{compile, std::move(bytes), key, edge_.now(), std::string(reason)};
+  Request request{compile, manifest, std::move(bytes), key, edge_.now(), std::string(reason)};
+  request.distrust = true;
   memory_.drop(key);
   if (user_ && user_->access() == Access::write) set_aside(*user_, key);
   {
@@ -178,7 +196,28 @@ CacheAnswer Store::lead(Request& request) {
     if (turn.waited()) count(&CacheCounts::waited);
     if (found || look()) return *std::move(found);
   }
+  if (auto from_others = from_stores(request)) return *std::move(from_others);
   return compile(request);
+}
+
+/// With this machine's turn: its other processes wait for the answer.
+std::optional<CacheAnswer> Store::from_stores(Request& request) {
+  if (!remote_ || request.distrust) return std::nullopt;
+  RemoteTier::Found found = remote_->find(request.key, inputs_of(request.fields), true, request.now);
+  if (found.waited) count(&CacheCounts::waited);
+  if (found.refused) count(&CacheCounts::remote_refused);
+  request.distrust = found.refused;
+  request.lease = std::move(found.lease);
+  if (!found.file) {
+    if (!found.missed.empty()) request.missed = std::move(found.missed);
+    return std::nullopt;
+  }
+  auto answer = answer_of(request, *found.file, CacheSource::remote);
+  if (!answer) return std::nullopt;
+  keep(request, *found.file);
+  if (options_.verify > 0 && edge_.chance() < options_.verify)
+    if (auto other = verify(request, *found.file, CacheSource::remote)) return other;
+  return answer;
 }
 
 std::optional<CacheAnswer> Store::from_memory(Request& request) {
@@ -218,12 +257,26 @@ std::optional<CacheAnswer> Store::from_folder(Request& request, const Folder& fo
     }
     return std::nullopt;
   }
+  if (file->seal || folder.access() == Access::any)
+    if (std::string why = why_not_used(folder, request, *file); !why.empty()) {
+      request.missed = std::move(why);
+      request.supersede |= writes;
+      return std::nullopt;
+    }
   auto answer = answer_of(request, *file, source);
   if (!answer) return std::nullopt;
   memory_.put(request.key, *file, request.now);
   if (file->entry.kind == EntryKind::binary && options_.verify > 0 && edge_.chance() < options_.verify)
     if (auto other = verify(request, *file, source)) return other;
   return answer;
+}
+
+/// In the user's folder and in those of the machine revocations count, in those of others the signature.
+std::string Store::why_not_used(const Folder& folder, const Request& request, FileBytes& file) {
+  if (folder.access() != Access::any) return trust_.why_revoked(*file.seal);
+  std::string why = why_refused(file, request.key, false, trust_, request.now);
+  if (!why.empty()) say_once("an entry in " + folder.path().string() + " is not used: " + why);
+  return why;
 }
 
 std::optional<CacheAnswer> Store::answer_of(Request& request, const FileBytes& file, CacheSource source) {
@@ -258,13 +311,18 @@ std::optional<CacheAnswer> Store::answer_of(Request& request, const FileBytes& f
   }
   count(source == CacheSource::memory      ? &CacheCounts::memory_hits
         : source == CacheSource::read_only ? &CacheCounts::read_only_hits
+        : source == CacheSource::remote    ? &CacheCounts::remote_hits
                                            : &CacheCounts::user_hits);
   return answer;
 }
 
 CacheAnswer Store::compile(Request& request) {
   count(&CacheCounts::compilations);
-  return keep_result(request, request.compile());
+  const auto begin = std::chrono::steady_clock::now();
+  Compilation made = request.compile();
+  request.took =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  return keep_result(request, std::move(made));
 }
 
 CacheAnswer Store::keep_result(Request& request, Compilation made) {
@@ -289,8 +347,17 @@ CacheAnswer Store::keep_result(Request& request, Compilation made) {
               result->log,
               result->facts,
               result->payload};
-  keep(request, own(encode_entry(entry)));
+  const FileBytes file = own(encode_entry(entry));
+  keep(request, file);
+  hand_on(request, file);
   return answer;
+}
+
+/// To the other machines. A failure stays here, where it is forgotten after a while.
+void Store::hand_on(Request& request, const FileBytes& file) {
+  if (remote_ && file.entry.kind == EntryKind::binary)
+    remote_->offer(request.key, inputs_of(request.fields), file.bytes, std::move(request.lease), request.took,
+                   request.distrust);
 }
 
 CacheAnswer Store::compile_unstored(const Compile& compile, std::string missed) {
@@ -327,7 +394,8 @@ std::optional<CacheAnswer> Store::verify(Request& request, const FileBytes& file
   log(LogLevel::warning,
       "kernel cache: compiled again, entry " + request.key.hex() + " differs and is replaced");
   request.missed = "the compiler makes something else of it";
-  request.supersede |= source == CacheSource::user;
+  request.supersede |= source == CacheSource::user || source == CacheSource::remote;
+  request.distrust |= source == CacheSource::remote;
   if (source == CacheSource::read_only) {
     const std::lock_guard lock(mutex_);
     distrusted_.insert(request.key);

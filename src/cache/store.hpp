@@ -8,6 +8,7 @@
 #include "cache/background.hpp"
 #include "cache/key_lock.hpp"
 #include "cache/memory_tier.hpp"
+#include "cache/remote/tier.hpp"
 #include "cache/single_flight.hpp"
 
 namespace kiln::cache {
@@ -43,11 +44,14 @@ class Store {
   CacheAnswer lead(Request& request);
   std::optional<CacheAnswer> from_memory(Request& request);
   std::optional<CacheAnswer> from_folders(Request& request);
+  std::optional<CacheAnswer> from_stores(Request& request);
   std::optional<CacheAnswer> from_folder(Request& request, const Folder& folder, CacheSource source);
   std::optional<CacheAnswer> answer_of(Request& request, const FileBytes& file, CacheSource source);
+  std::string why_not_used(const Folder& folder, const Request& request, FileBytes& file);
   CacheAnswer compile(Request& request);
   CacheAnswer compile_unstored(const Compile& compile, std::string missed);
   void keep(Request& request, const FileBytes& file);
+  void hand_on(Request& request, const FileBytes& file);
   CacheAnswer keep_result(Request& request, Compilation result);
   std::optional<CacheAnswer> verify(Request& request, const FileBytes& file, CacheSource source);
   void prune_when_full();
@@ -64,6 +68,8 @@ class Store {
   std::vector<Folder> read_only_;
   KeyLocks locks_;
   MemoryTier memory_;
+  TrustFiles trust_;
+  std::optional<RemoteTier> remote_;
   SingleFlight single_flight_;
   /// Cleared while the folder takes nothing: then nobody waits for entries that will not come.
   std::atomic<bool> storing_{true};

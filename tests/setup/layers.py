@@ -26,6 +26,7 @@ LAYERS = {
     'record': '',
     'drivers/layer': '',
     'doctor': '',
+    'store': '',
     'offline': 'bake cache_folder counters fit long_work offline',
     'xe': '',
     'tool': '',

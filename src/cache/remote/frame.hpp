@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Messages through a socket between processes of one machine: their length, then they.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/descriptor.hpp"
+
+namespace kiln::cache {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+enum class FrameEnd : std::uint8_t {
+  whole,
+  closed,  ///< the other side is gone
+  late,    ///< not until the deadline
+  wrong,   ///< longer than what is read
+};
+
+/// Both wait at most until `deadline`, and raise no signal. After anything but `whole` the socket is of no
+/// use any more.
+[[nodiscard]] FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline);
+[[nodiscard]] FrameEnd receive_frame(int socket, std::vector<std::byte>& message, Moment deadline);
+
+/// A datagram with a descriptor, to where `receive_descriptor` is called; false: it is gone or full.
+[[nodiscard]] bool send_descriptor(int socket, int descriptor);
+/// Empty: the other side is gone.
+[[nodiscard]] detail::Descriptor receive_descriptor(int socket);
+
+/// Milliseconds for poll(), rounded up, 0 when it has passed.
+[[nodiscard]] int left_until(Moment deadline);
+
+}  // namespace kiln::cache

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// A store behind HTTP: GET, HEAD and PUT of BASE/KEY, by libcurl.
+#include <cstring>
+
+#include "cache/remote/message.hpp"
+#include "store/connection.hpp"
+#include "store/curl.hpp"
+
+namespace kiln::store {
+namespace {
+
+/// Keeps what comes, and stops the transfer where it is too much.
+struct Taken {
+  std::vector<std::byte> bytes;
+  static std::size_t take(char* data, std::size_t one, std::size_t count, void* self) {
+    std::vector<std::byte>& bytes = static_cast<Taken*>(self)->bytes;
+    const auto* from = reinterpret_cast<const std::byte*>(data);
+    if (bytes.size() + one * count > cache::kLargestOnWire) return 0;
+    bytes.insert(bytes.end(), from, from + one * count);
+    return one * count;
+  }
+};
+
+struct Given {
+  std::span<const std::byte> left;
+  static std::size_t give(char* to, std::size_t one, std::size_t count, void* self) {
+    auto& left = static_cast<Given*>(self)->left;
+    const std::size_t size = std::min(one * count, left.size());
+    if (size) std::memcpy(to, left.data(), size);
+    left = left.subspan(size);
+    return size;
+  }
+};
+
+class Http : public Connection {
+ public:
+  explicit Http(const cache::RemoteUrl& url) : url_(url), who_(credentials_of(url)) {}
+
+  Reply get(const CacheKey& key, Moment deadline) override {
+    Taken taken;
+    const long status = perform(key, deadline, [&] {
+      curl_.set(CURLOPT_HTTPGET, 1L);
+      curl_.set(CURLOPT_WRITEFUNCTION, &Taken::take);
+      curl_.set(CURLOPT_WRITEDATA, &taken);
+    });
+    if (status == 200) return {Reply::End::found, {}, std::move(taken.bytes)};
+    return ended(status);
+  }
+
+  Reply has(const CacheKey& key, Moment deadline) override {
+    const long status = perform(key, deadline, [&] { curl_.set(CURLOPT_NOBODY, 1L); });
+    return status == 200 ? Reply{Reply::End::found, {}} : ended(status);
+  }
+
+  Reply put(const CacheKey& key, std::span<const std::byte> bytes, const Put&, Moment deadline) override {
+    Given given{bytes};
+    const long status = perform(key, deadline, [&] {
+      curl_.set(CURLOPT_UPLOAD, 1L);
+      curl_.set(CURLOPT_READFUNCTION, &Given::give);
+      curl_.set(CURLOPT_READDATA, &given);
+      curl_.set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(bytes.size()));
+    });
+    if (status >= 200 && status < 300) return {Reply::End::found, {}};
+    if (status == 404) return {Reply::End::failed, "it takes nothing under that path (404)"};
+    return ended(status);
+  }
+
+ private:
+  /// 0: failed_ says why.
+  template <class Prepare>
+  long perform(const CacheKey& key, Moment deadline, Prepare prepare) {
+    if (!who_) {
+      failed_ = who_.error();
+      return 0;
+    }
+    if (!curl_) {
+      failed_ = "no memory";
+      return 0;
+    }
+    curl_easy_reset(curl_.get());  // keeps the connection
+    curl_.set(CURLOPT_NOSIGNAL, 1L);
+    curl_.set(CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_.set(CURLOPT_REDIR_PROTOCOLS_STR, url_.is_encrypted() ? "https" : "http,https");
+    curl_.set(CURLOPT_FOLLOWLOCATION, 1L);
+    curl_.set(CURLOPT_MAXREDIRS, 3L);
+    curl_.set(
+        CURLOPT_WRITEFUNCTION, +[](char*, std::size_t one, std::size_t count, void*) { return one * count; });
+    curl_.set(CURLOPT_USERAGENT, "kiln-store");
+    curl_.set(CURLOPT_HTTPHEADER, headers_.get());
+    curl_.set_certificates(*who_);
+    if (!who_->bearer.empty()) {
+      curl_.set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+      curl_.set_text(CURLOPT_XOAUTH2_BEARER, who_->bearer);
+    } else if (!who_->user.empty()) {
+      curl_.set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+      curl_.set_text(CURLOPT_USERNAME, who_->user);
+      curl_.set_text(CURLOPT_PASSWORD, who_->password);
+    }
+    const std::string place = url_.name() + '/' + key.hex();
+    curl_.set_text(CURLOPT_URL, place);
+    curl_.set_deadline(deadline);
+    prepare();
+    const CURLcode code = curl_easy_perform(curl_.get());
+    long status = 0;
+    curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
+    if (code == CURLE_OK && status != 0) return status;
+    failed_ = code == CURLE_OK ? "it gives no answer of HTTP" : curl_easy_strerror(code);
+    return 0;
+  }
+
+  Reply ended(long status) const {
+    if (status == 404 || status == 410) return {Reply::End::absent, {}};
+    if (status == 0) return {Reply::End::failed, failed_};
+    const bool refused = status == 401 || status == 403;
+    return {Reply::End::failed,
+            (refused ? "it does not let this user in (" : "it answers (") + std::to_string(status) + ")"};
+  }
+
+  const cache::RemoteUrl url_;
+  const tl::expected<Credentials, std::string> who_;
+  Curl curl_;
+  // Without the wait of a second before a larger PUT.
+  std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers_{curl_slist_append(nullptr, "Expect:"),
+                                                              &curl_slist_free_all};
+  std::string failed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_http(const cache::RemoteUrl& url) { return std::make_unique<Http>(url); }
+
+}  // namespace kiln::store

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// kiln-store: speaks to the stores of several machines for one program, so that their libraries and failures
+// stay out of it. The library starts it.
+#include <curl/curl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <thread>
+
+#include "store/service.hpp"
+
+namespace kiln::store {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kControl = STDIN_FILENO;
+constexpr std::chrono::seconds kIdle = 60s, kToFinish = 5s;
+constexpr rlim_t kMostMemory = rlim_t{2} << 30;  // bytes: a store that lies takes no more
+
+/// Its parent waits for nobody, and no signal for the program's group ends an upload.
+void leave_parent() {
+  const pid_t child = fork();
+  if (child != 0) _exit(child < 0 ? 1 : 0);
+  setsid();
+}
+
+/// What is in here, passwords and keys, is for nobody else's eyes.
+void close_up() {
+  prctl(PR_SET_DUMPABLE, 0);
+  const rlimit no_core{};
+  setrlimit(RLIMIT_CORE, &no_core);
+  rlimit memory{};
+  if (getrlimit(RLIMIT_DATA, &memory) == 0) {
+    memory.rlim_cur = std::min(memory.rlim_cur, kMostMemory);
+    setrlimit(RLIMIT_DATA, &memory);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  (void)!chdir("/");
+}
+
+struct Activity {
+  std::atomic<int> asked{0};  ///< questions under way
+  std::atomic<Clock::rep> last{Clock::now().time_since_epoch().count()};
+};
+
+bool gone_within(int socket, std::chrono::milliseconds time) {
+  pollfd waiting{socket, POLLIN, 0};
+  return poll(&waiting, 1, static_cast<int>(time.count())) != 0;  // nobody asks while he waits: it is the end
+}
+
+void serve(int socket, Service& service, Activity& activity) {
+  const detail::Descriptor owner(socket);
+  Connections connections(service.stores());
+  std::vector<std::byte> message;
+  const auto send = [&](const cache::StoreAnswer& answer) {
+    return cache::send_frame(socket, cache::encode(answer), Clock::now() + 10s) == cache::FrameEnd::whole;
+  };
+  const Service::Asker asker{[&](const cache::StoreAnswer& answer) { (void)send(answer); },
+                             [&](std::chrono::milliseconds time) { return !gone_within(socket, time); }};
+  try {
+    while (cache::receive_frame(socket, message, Clock::now() + 24h) == cache::FrameEnd::whole) {
+      const auto request = cache::decode_store_request(message);
+      if (!request) return;
+      ++activity.asked;
+      OwnAnswer own = service.answer(*request, connections, asker);
+      own.answer.entry = own.entry;
+      const bool sent = send(own.answer);
+      activity.last = Clock::now().time_since_epoch().count();
+      --activity.asked;
+      if (!sent) return;
+    }
+  } catch (const std::bad_alloc&) {  // the asker sees the end
+  }
+}
+
+/// Sockets of threads that ask come through `kControl`, until the program ends or asks no more.
+void serve_all(Service& service, Activity& activity) {
+  for (;;) {
+    pollfd waiting{kControl, POLLIN, 0};
+    if (poll(&waiting, 1, 1000) > 0) {
+      detail::Descriptor channel = cache::receive_descriptor(kControl);
+      if (!channel) return;
+      const int socket = dup(channel.get());
+      std::thread(serve, socket, std::ref(service), std::ref(activity)).detach();
+      continue;
+    }
+    const Clock::time_point last{Clock::duration(activity.last.load())};
+    if (activity.asked == 0 && Clock::now() - last > kIdle && service.idle()) return;
+  }
+}
+
+}  // namespace
+}  // namespace kiln::store
+
+int main() {
+  using namespace kiln;
+  using namespace kiln::store;
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(kControl, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
+    std::fputs("kiln-store is started by the Kiln library, to ask caches of other machines\n", stderr);
+    return 2;
+  }
+  leave_parent();
+  close_up();
+  std::vector<std::byte> message(1 << 18);
+  const ssize_t count = recv(kControl, message.data(), message.size(), 0);
+  const auto settings = cache::decode_store_settings(
+      std::span(message).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
+  if (!settings || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return 1;
+  Service service(*settings);
+  Activity activity;
+  serve_all(service, activity);
+  service.finish(Clock::now() + kToFinish);
+  _exit(0);  // threads that wait for stores are not waited for
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// A store in Redis or Valkey: hiredis writes and reads the protocol, libcurl connects, with TLS or without.
+#include <hiredis/hiredis.h>
+#include <poll.h>
+
+#include <thread>
+
+#include "cache/remote/message.hpp"
+#include "store/connection.hpp"
+#include "store/curl.hpp"
+#include "support/digits.hpp"
+
+namespace kiln::store {
+namespace {
+
+using namespace std::chrono_literals;
+using Answer = std::unique_ptr<redisReply, void (*)(void*)>;
+using Words = std::vector<std::string_view>;
+
+// All keys of one entry lie in one slot of a cluster, by the braces.
+// KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token.
+constexpr std::string_view kLead = R"(
+local entry = redis.call('GET', KEYS[1])
+if entry then return {1, entry} end
+if redis.call('EXISTS', KEYS[2]) == 1 then return {2} end
+local token = redis.call('INCR', KEYS[3])
+redis.call('EXPIRE', KEYS[3], ARGV[2])
+redis.call('SET', KEYS[2], token, 'PX', ARGV[1])
+return {3, token})";
+
+// KEYS: entry, lease, token. ARGV: token or 0, 1 to replace, seconds to keep or 0, the entry. Whoever led
+// before somebody else did is too late: that one's entry stands.
+constexpr std::string_view kPut = R"(
+local mine = tonumber(ARGV[1])
+local last = tonumber(redis.call('GET', KEYS[3]) or '0')
+if mine > 0 and last > mine then return 0 end
+if mine > 0 and redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+if ARGV[2] == '0' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end
+if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[4])
+else redis.call('SET', KEYS[1], ARGV[4], 'EX', ARGV[3]) end
+return 1)";
+
+// KEYS: lease, token. ARGV: token, milliseconds. A store that started anew without its leases gets this one
+// back.
+constexpr std::string_view kExtend = R"(
+local now = redis.call('GET', KEYS[1])
+if now == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+if now or last > tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1)";
+
+constexpr std::string_view kRelease = R"(
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1)";
+
+// Of one input, what it took last; of all, the longest, which is forgotten slowly.
+constexpr std::string_view kRemember = R"(
+local v = tonumber(redis.call('GET', KEYS[1]) or '0') * 0.95
+local n = tonumber(ARGV[1])
+redis.call('SET', KEYS[1], string.format('%d', math.max(v, n)), 'EX', 2592000)
+return 1)";
+
+class Redis : public Connection {
+ public:
+  explicit Redis(const cache::RemoteUrl& url) : url_(url), who_(credentials_of(url)) {}
+
+  Reply get(const CacheKey& key, Moment deadline) override {
+    return asked({"GET", name(key, "entry")}, deadline, [](redisReply& answer) -> Reply {
+      if (answer.type == REDIS_REPLY_NIL) return {Reply::End::absent, {}};
+      return found(answer);
+    });
+  }
+
+  Reply has(const CacheKey& key, Moment deadline) override {
+    return asked({"EXISTS", name(key, "entry")}, deadline, [](redisReply& answer) -> Reply {
+      return {answer.integer == 1 ? Reply::End::found : Reply::End::absent, {}};
+    });
+  }
+
+  Reply put(const CacheKey& key, std::span<const std::byte> bytes, const Put& how, Moment deadline) override {
+    const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
+                      mine = std::to_string(how.token), ttl = std::to_string(url_.ttl);
+    const std::string_view value(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return asked({"EVAL", kPut, "3", entry, lease, token, mine, how.replace ? "1" : "0", ttl, value},
+                 deadline, [](redisReply& answer) -> Reply {
+                   if (answer.integer == 1) return {Reply::End::found, {}};
+                   if (answer.integer == 2) return {Reply::End::absent, {}};
+                   return {Reply::End::failed, "another machine leads by now"};
+                 });
+  }
+
+  Reply lead(const CacheKey& key, Moment deadline) override {
+    const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
+                      life = std::to_string(kLeaseLife.count());
+    return asked({"EVAL", kLead, "3", entry, lease, token, life, "86400"}, deadline,
+                 [](redisReply& answer) -> Reply {
+                   if (answer.type != REDIS_REPLY_ARRAY || answer.elements == 0) return unexpected();
+                   const long long which = answer.element[0]->integer;
+                   if (which == 2) return {Reply::End::busy, {}};
+                   if (answer.elements != 2) return unexpected();
+                   if (which == 1) return found(*answer.element[1]);
+                   return {Reply::End::lead, {}, {}, static_cast<std::uint64_t>(answer.element[1]->integer)};
+                 });
+  }
+
+  Reply extend(const CacheKey& key, std::uint64_t token, Moment deadline) override {
+    const std::string lease = name(key, "lease"), last = name(key, "token"), mine = std::to_string(token),
+                      life = std::to_string(kLeaseLife.count());
+    return asked({"EVAL", kExtend, "2", lease, last, mine, life}, deadline, [](redisReply& answer) -> Reply {
+      return {answer.integer == 1 ? Reply::End::found : Reply::End::absent, {}};
+    });
+  }
+
+  Reply release(const CacheKey& key, std::uint64_t token, Moment deadline) override {
+    const std::string lease = name(key, "lease"), mine = std::to_string(token);
+    return asked({"EVAL", kRelease, "1", lease, mine}, deadline, [](redisReply&) -> Reply {
+      return {Reply::End::found, {}};
+    });
+  }
+
+  Reply usual(const CacheKey& inputs, Moment deadline) override {
+    const std::string one = took(inputs), all = took({});
+    return asked({"MGET", one, all}, deadline, [](redisReply& answer) -> Reply {
+      if (answer.type != REDIS_REPLY_ARRAY) return unexpected();
+      for (std::size_t i = 0; i < answer.elements; ++i)
+        if (const auto* each = answer.element[i]; each->type == REDIS_REPLY_STRING)
+          if (const auto known = detail::parse_digits({each->str, static_cast<std::size_t>(each->len)}))
+            return {Reply::End::found, {}, {}, *known};
+      return {Reply::End::absent, {}};
+    });
+  }
+
+  void remember(const CacheKey& inputs, std::uint64_t milliseconds, Moment deadline) override {
+    const std::string one = took(inputs), all = took({}), text = std::to_string(milliseconds);
+    const auto any = [](redisReply&) -> Reply { return {Reply::End::found, {}}; };
+    (void)asked({"SET", one, text, "EX", "2592000"}, deadline, any);
+    (void)asked({"EVAL", kRemember, "1", all, text}, deadline, any);
+  }
+
+  Reply list(Moment deadline) override {
+    Reply all{Reply::End::found, {}};
+    const std::string pattern = url_.prefix + ":{*}:entry";
+    std::string cursor = "0";
+    do {
+      const Reply part = asked(
+          {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, deadline, [&](redisReply& answer) -> Reply {
+            if (answer.type != REDIS_REPLY_ARRAY || answer.elements != 2 ||
+                answer.element[1]->type != REDIS_REPLY_ARRAY)
+              return unexpected();
+            cursor.assign(answer.element[0]->str, static_cast<std::size_t>(answer.element[0]->len));
+            for (std::size_t i = 0; i < answer.element[1]->elements; ++i) {
+              const redisReply& key = *answer.element[1]->element[i];
+              const std::string_view text(key.str, static_cast<std::size_t>(key.len));
+              constexpr std::size_t kDigits = 64, kEnd = 7;  // "}:entry"
+              if (text.size() == url_.prefix.size() + 2 + kDigits + kEnd)
+                all.reason += std::string(text.substr(url_.prefix.size() + 2, kDigits)) + '\n';
+            }
+            return {Reply::End::found, {}};
+          });
+      if (part.end == Reply::End::failed) return part;
+    } while (cursor != "0");
+    return all;
+  }
+
+  Reply figures(Moment deadline) override {
+    return asked({"INFO"}, deadline, [](redisReply& answer) -> Reply {
+      if (answer.type != REDIS_REPLY_STRING) return unexpected();
+      return {Reply::End::found, std::string(answer.str, static_cast<std::size_t>(answer.len))};
+    });
+  }
+
+ private:
+  static Reply unexpected() { return {Reply::End::failed, "it gives an answer to something else"}; }
+  static Reply found(const redisReply& answer) {
+    if (answer.type != REDIS_REPLY_STRING) return unexpected();
+    const auto* from = reinterpret_cast<const std::byte*>(answer.str);
+    return {Reply::End::found, {}, {from, from + answer.len}};
+  }
+  [[nodiscard]] std::string name(const CacheKey& key, const char* what) const {
+    return url_.prefix + ":{" + key.hex() + "}:" + what;
+  }
+  [[nodiscard]] std::string took(const CacheKey& inputs) const {
+    return url_.prefix + ":took:" + (inputs == CacheKey{} ? "all" : inputs.hex().substr(0, 32));
+  }
+
+  /// Connects where that is needed, asks, and asks anew as long as there is time: a store that starts again
+  /// is back soon.
+  template <class Read>
+  Reply asked(const Words& words, Moment deadline, Read read) {
+    Reply reply;
+    for (auto pause = 5ms;; pause = std::min(2 * pause, 40ms)) {
+      if (!who_) return {Reply::End::failed, who_.error()};
+      std::string why = connected_ ? std::string() : connect(deadline);
+      if (connected_ && why.empty()) {
+        const Answer answer = command(words, deadline, why);
+        if (answer && answer->type == REDIS_REPLY_ERROR) {
+          const std::string_view text(answer->str, static_cast<std::size_t>(answer->len));
+          // While it reads its files, or is to be let alone by this user.
+          why = "it answers " + std::string(text.substr(0, text.find(' ')));
+          if (!text.starts_with("LOADING")) return {Reply::End::failed, why};
+        } else if (answer) {
+          return read(*answer);
+        } else {
+          connected_.reset();
+        }
+      }
+      reply = {Reply::End::failed, why};
+      if (std::chrono::steady_clock::now() + pause >= deadline || refused_) return reply;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+
+  /// Empty: it is.
+  std::string connect(Moment deadline) {
+    refused_ = false;
+    auto fresh = std::make_unique<Curl>();
+    if (!*fresh) return "no memory";
+    cache::RemoteUrl place = url_;
+    place.scheme = url_.is_encrypted() ? "https" : "http";
+    place.path.clear();
+    fresh->set(CURLOPT_NOSIGNAL, 1L);
+    fresh->set_text(CURLOPT_URL, place.name());
+    fresh->set(CURLOPT_CONNECT_ONLY, 1L);
+    fresh->set(CURLOPT_SSL_ENABLE_ALPN, 0L);
+    fresh->set(CURLOPT_PROXY, "");  // of HTTP, which this is not
+    fresh->set_certificates(*who_);
+    fresh->set_deadline(deadline);
+    const CURLcode code = curl_easy_perform(fresh->get());
+    if (code != CURLE_OK) return curl_easy_strerror(code);
+    connected_ = std::move(fresh);
+    reader_.reset(redisReaderCreate());
+    std::string why;
+    const auto greeted = [&](const Words& words) {
+      const Answer answer = command(words, deadline, why);
+      if (answer && answer->type == REDIS_REPLY_ERROR) {
+        why = "it does not let this user in";
+        refused_ = true;
+      }
+      if (!why.empty()) connected_.reset();
+      return why.empty();
+    };
+    if (!who_->password.empty()) {
+      Words words{"AUTH"};
+      if (!who_->user.empty()) words.push_back(who_->user);
+      words.push_back(who_->password);
+      if (!greeted(words)) return why;
+    }
+    const std::string database = url_.path.substr(1);
+    if (database != "0") (void)greeted({"SELECT", database});
+    return why;
+  }
+
+  /// Null: `why` says why, and the connection is of no use any more.
+  Answer command(const Words& words, Moment deadline, std::string& why) {
+    const auto none = [&](const char* text) {
+      why = text;
+      return Answer(nullptr, &freeReplyObject);
+    };
+    std::vector<const char*> texts;
+    std::vector<std::size_t> sizes;
+    for (const std::string_view word : words) texts.push_back(word.data()), sizes.push_back(word.size());
+    char* line = nullptr;
+    const auto size =
+        redisFormatCommandArgv(&line, static_cast<int>(words.size()), texts.data(), sizes.data());
+    if (size < 0) return none("no memory");
+    const std::unique_ptr<char, void (*)(char*)> owner(line, &redisFreeCommand);
+    const std::string_view whole(line, static_cast<std::size_t>(size));
+    for (std::size_t sent = 0; sent < whole.size();) {
+      std::size_t count = 0;
+      const CURLcode code =
+          curl_easy_send(connected_->get(), whole.data() + sent, whole.size() - sent, &count);
+      sent += code == CURLE_OK ? count : 0;
+      if (code == CURLE_AGAIN ? !wait(POLLOUT, deadline) : code != CURLE_OK)
+        return none(code == CURLE_AGAIN ? "it does not answer in time" : "the connection broke");
+    }
+    std::vector<char> part(64 << 10);
+    for (std::uint64_t received = 0;;) {
+      void* answer = nullptr;
+      if (redisReaderGetReply(reader_.get(), &answer) != REDIS_OK)
+        return none("it speaks no protocol of Redis");
+      if (answer) return {static_cast<redisReply*>(answer), &freeReplyObject};
+      std::size_t count = 0;
+      const CURLcode code = curl_easy_recv(connected_->get(), part.data(), part.size(), &count);
+      if (code == CURLE_AGAIN) {
+        if (!wait(POLLIN, deadline)) return none("it does not answer in time");
+        continue;
+      }
+      received += count;
+      if (code != CURLE_OK || count == 0) return none("the connection broke");
+      if (received > cache::kLargestMessage) return none("its answer is too large");
+      if (redisReaderFeed(reader_.get(), part.data(), count) != REDIS_OK) return none("no memory");
+    }
+  }
+
+  [[nodiscard]] bool wait(short events, Moment deadline) const {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    curl_easy_getinfo(connected_->get(), CURLINFO_ACTIVESOCKET, &socket);
+    pollfd waiting{socket, events, 0};
+    const int left = cache::left_until(deadline);
+    return left > 0 && poll(&waiting, 1, left) != 0;
+  }
+
+  const cache::RemoteUrl url_;
+  const tl::expected<Credentials, std::string> who_;
+  std::unique_ptr<Curl> connected_;
+  std::unique_ptr<redisReader, void (*)(redisReader*)> reader_{nullptr, &redisReaderFree};
+  bool refused_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_redis(const cache::RemoteUrl& url) { return std::make_unique<Redis>(url); }
+
+}  // namespace kiln::store

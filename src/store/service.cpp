@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// Asks the stores in their order, waits for other machines, and uploads.
+#include "store/service.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "store/wire.hpp"
+
+namespace kiln::store {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes
+constexpr milliseconds kForUpload = 5s, kForRelease = 200ms, kUnknown = 30s, kLeastWait = 1s;
+
+Moment until(const cache::StoreRequest& request) {
+  return std::min(Moment(std::chrono::nanoseconds(request.until)), Clock::now() + 10min);
+}
+
+OwnAnswer says(cache::StoreResult result, std::string reason = {}) {
+  OwnAnswer own;
+  own.answer.result = result;
+  own.answer.reason = std::move(reason);
+  return own;
+}
+
+OwnAnswer has(std::uint64_t store, std::vector<std::byte> entry) {
+  OwnAnswer own = says(cache::StoreResult::found);
+  own.answer.store = store;
+  own.entry = std::move(entry);
+  return own;
+}
+
+/// At first often, later an eighth of the time that has passed: so who waits is late by an eighth at most,
+/// and asks a store a few dozen times.
+milliseconds pause_after(Clock::duration waited) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const auto eighth = std::chrono::duration_cast<milliseconds>(waited) / 8;
+  const auto pause = std::clamp<milliseconds>(eighth, 4ms, 500ms);
+  return pause * 3 / 4 +
+         milliseconds(std::uniform_int_distribution<int>(0, static_cast<int>(pause.count() / 2))(random));
+}
+
+std::vector<cache::RemoteUrl> read_stores(const cache::StoreSettings& settings) {
+  std::vector<cache::RemoteUrl> stores;
+  // The library has left out what cannot be meant.
+  for (const std::string& text : settings.stores)
+    if (auto store = cache::parse_remote(text)) stores.push_back(*std::move(store));
+  return stores;
+}
+
+}  // namespace
+
+Service::Service(const cache::StoreSettings& settings)
+    : stores_(read_stores(settings)),
+      key_file_(settings.signing_key),
+      breakers_(stores_.size()),
+      leases_(stores_) {
+  constexpr int kUploaders = 2;
+  for (int i = 0; i < kUploaders; ++i) threads_.emplace_back([this] { upload_all(); });
+}
+
+Service::~Service() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+OwnAnswer Service::answer(const cache::StoreRequest& request, Connections& connections, const Asker& asker) {
+  using cache::StoreResult;
+  using cache::StoreVerb;
+  OwnAnswer own = says(StoreResult::failed, "there is no such store");
+  const bool known = request.store < stores_.size();
+  const auto deadline = until(request);
+  const auto told = [&](const Reply& reply) {
+    return says(reply.end == Reply::End::found ? StoreResult::done : StoreResult::failed, reply.reason);
+  };
+  switch (request.verb) {
+    case StoreVerb::get:
+      own = get(request, connections, asker);
+      break;
+    case StoreVerb::put:
+      own = put(request);
+      break;
+    case StoreVerb::release:
+      if (const auto lease = leases_.take(request.lease)) free(*lease, connections);
+      own = says(StoreResult::done);
+      break;
+    case StoreVerb::get_one:
+      if (known) {
+        Got got = get_from(request.store, request.key, connections, deadline);
+        own = got.found         ? has(request.store, std::move(got.entry))
+              : got.why.empty() ? says(StoreResult::absent)
+                                : says(StoreResult::failed, got.why);
+      }
+      break;
+    case StoreVerb::put_one:
+      if (known) {
+        const std::string why = put_into(request.store, request, connections, deadline);
+        own = says(why.empty() ? StoreResult::done : StoreResult::failed, why);
+      }
+      break;
+    case StoreVerb::list:
+      if (known) own = told(connections.to(request.store).list(deadline));
+      break;
+    case StoreVerb::figures:
+      if (known) own = told(connections.to(request.store).figures(deadline));
+      break;
+  }
+  own.answer.note = take_notes();
+  return own;
+}
+
+OwnAnswer Service::get(const cache::StoreRequest& request, Connections& connections, const Asker& asker) {
+  const auto deadline = until(request);
+  std::string why;
+  for (std::uint64_t store = request.store; store < stores_.size(); ++store) {
+    const auto now = Clock::now();
+    if (!breakers_[store].allows(now)) {
+      why = stores_[store].name() + " is left alone for a while, since it failed";
+      continue;
+    }
+    // One that is slow leaves time for those behind it.
+    const auto share = now + (deadline - now) / static_cast<std::int64_t>(stores_.size() - store);
+    Got got = get_from(store, request.key, connections, share);
+    if (got.found) return has(store, std::move(got.entry));
+    if (!got.why.empty()) why = got.why;
+  }
+  if (request.lead_ms != 0)
+    if (const auto store = leading_store())
+      if (auto own = lead(request, *store, connections, asker, deadline, why)) return *std::move(own);
+  return says(cache::StoreResult::absent, why);
+}
+
+Service::Got Service::get_from(std::uint64_t store, const CacheKey& key, Connections& connections,
+                               Moment deadline) {
+  Reply reply = connections.to(store).get(key, deadline);
+  note_result(store, reply.end != Reply::End::failed, reply.reason);
+  if (reply.end == Reply::End::found) return read(store, key, std::move(reply.bytes));
+  if (reply.end == Reply::End::failed) return {false, {}, stores_[store].name() + ": " + reply.reason};
+  return {};
+}
+
+Service::Got Service::read(std::uint64_t store, const CacheKey& key, std::vector<std::byte> wire) {
+  auto entry = decode_wire(wire);
+  if (entry) return {true, *std::move(entry), {}};
+  const std::string why = "what " + stores_[store].name() + " gives is not used: " + entry.error();
+  note(why);
+  const std::lock_guard lock(mutex_);
+  damaged_.insert({store, key});
+  return {false, {}, why};
+}
+
+/// The first that has leases, takes entries, and answers.
+std::optional<std::uint64_t> Service::leading_store() const {
+  for (std::uint64_t store = 0; store < stores_.size(); ++store)
+    if (stores_[store].is_redis() && takes(store)) return store;
+  return std::nullopt;
+}
+
+std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::uint64_t store,
+                                       Connections& connections, const Asker& asker, Moment deadline,
+                                       std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (damaged_.contains({store, request.key})) return std::nullopt;
+  }
+  Connection& connection = connections.to(store);
+  const auto begin = Clock::now();
+  auto until = deadline;
+  bool waits = false;
+  for (;;) {
+    const auto now = Clock::now();
+    if (!waits && !breakers_[store].allows(now)) return std::nullopt;
+    Reply reply = connection.lead(request.key, waits ? now + 1s : deadline);
+    if (!waits) note_result(store, reply.end != Reply::End::failed, reply.reason);
+    switch (reply.end) {
+      case Reply::End::found: {
+        Got got = read(store, request.key, std::move(reply.bytes));
+        if (got.found) return has(store, std::move(got.entry));
+        why = got.why;
+        return std::nullopt;
+      }
+      case Reply::End::lead: {
+        OwnAnswer own = says(cache::StoreResult::lead);
+        own.answer.store = store;
+        own.answer.lease = leases_.add({store, request.key, reply.token});
+        return own;
+      }
+      case Reply::End::failed:
+        why = stores_[store].name() + ": " + reply.reason;
+        if (!waits) return std::nullopt;
+        break;  // it may be back before the wait is over
+      default:
+        break;
+    }
+    if (!waits) {
+      waits = true;
+      const Reply usual = connection.usual(request.inputs, deadline);
+      const milliseconds twice = usual.end == Reply::End::found
+                                     ? milliseconds(2 * std::min<std::uint64_t>(usual.token, 3'600'000))
+                                     : kUnknown;
+      const auto bound = std::min(std::max(twice, kLeastWait), milliseconds(request.lead_ms));
+      until = begin + bound;
+      cache::StoreAnswer waiting;
+      waiting.result = cache::StoreResult::waiting;
+      waiting.wait_ms = static_cast<std::uint64_t>(bound.count());
+      asker.tells(waiting);
+    }
+    const auto waited = Clock::now() - begin;
+    if (Clock::now() >= until) {
+      why = "another machine compiles it for longer than that usually takes";
+      return std::nullopt;
+    }
+    if (!asker.pauses(pause_after(waited))) return std::nullopt;
+  }
+}
+
+bool Service::takes(std::uint64_t store) const {
+  return !stores_[store].read_only && (stores_[store].accepts_unsigned || !key_file_.empty());
+}
+
+OwnAnswer Service::put(const cache::StoreRequest& request) {
+  Upload upload{request, {request.entry.begin(), request.entry.end()}};
+  const std::lock_guard lock(mutex_);
+  if (queued_ + upload.entry.size() > kMostQueued) {
+    if (request.lease != 0) (void)leases_.take(request.lease);  // runs out by itself
+    return says(cache::StoreResult::failed, "too much waits to be uploaded");
+  }
+  queued_ += upload.entry.size();
+  uploads_.push_back(std::move(upload));
+  changed_.notify_one();
+  return says(cache::StoreResult::done);
+}
+
+const tl::expected<SigningKey, std::string>& Service::signing_key() {
+  std::call_once(key_read_, [&] {
+    key_ = SigningKey::read(key_file_);
+    if (!*key_) note("nothing is signed: " + key_->error());
+  });
+  return *key_;
+}
+
+std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& request,
+                              Connections& connections, Moment deadline) {
+  const auto sealed = cache::decode_sealed(request.entry);
+  if (!sealed) return sealed.error().message;
+  std::optional<cache::Seal> seal = sealed->seal;
+  if (!seal && !key_file_.empty() && signing_key()) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    auto made = signing_key()->sign(sealed->bytes, now);
+    if (!made) return made.error();
+    seal = *made;
+  }
+  if (!seal && !stores_[store].accepts_unsigned)
+    return "it is not signed, and there is no key to sign it with";
+  Connection::Put how{0, request.replace};
+  if (const auto lease = leases_.take(request.lease)) {
+    how.token = lease->store == store ? lease->token : 0;
+    if (lease->store != store) free(*lease, connections);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    how.replace |= damaged_.erase({store, request.key}) != 0;
+  }
+  Connection& connection = connections.to(store);
+  const Reply reply = connection.put(request.key, encode_wire(sealed->bytes, seal), how, deadline);
+  note_result(store, reply.end != Reply::End::failed, reply.reason);
+  if (reply.end == Reply::End::failed) return reply.reason;
+  if (how.token != 0) connection.remember(request.inputs, request.took_ms, deadline);
+  return {};
+}
+
+void Service::upload(Upload upload, Connections& connections) {
+  upload.request.entry = upload.entry;
+  const auto leading = leading_store();
+  // The one where others wait goes first.
+  std::vector<std::uint64_t> order;
+  if (leading) order.push_back(*leading);
+  for (std::uint64_t store = 0; store < stores_.size(); ++store)
+    if (takes(store) && store != leading) order.push_back(store);
+  for (const std::uint64_t store : order)
+    if (breakers_[store].allows(Clock::now()))
+      (void)put_into(store, upload.request, connections, Clock::now() + kForUpload);
+  if (const auto lease = leases_.take(upload.request.lease)) free(*lease, connections);
+}
+
+void Service::upload_all() {
+  Connections connections(stores_);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return ends_ || !uploads_.empty(); });
+    if (ends_) return;
+    Upload next = std::move(uploads_.front());
+    uploads_.pop_front();
+    ++busy_;
+    lock.unlock();
+    const std::size_t size = next.entry.size();
+    try {
+      upload(std::move(next), connections);
+    } catch (const std::bad_alloc&) {  // the next one may be smaller
+    }
+    lock.lock();
+    queued_ -= size;
+    --busy_;
+    changed_.notify_all();
+  }
+}
+
+void Service::free(const Lease& lease, Connections& connections) {
+  (void)connections.to(lease.store).release(lease.key, lease.token, Clock::now() + kForRelease);
+}
+
+bool Service::idle() {
+  const std::lock_guard lock(mutex_);
+  return uploads_.empty() && busy_ == 0 && leases_.empty();
+}
+
+void Service::finish(Moment deadline) {
+  {
+    std::unique_lock lock(mutex_);  // leases of what is uploaded go with the upload
+    changed_.wait_until(lock, deadline, [&] { return uploads_.empty() && busy_ == 0; });
+  }
+  Connections connections(stores_);
+  for (const Lease& lease : leases_.take_all()) free(lease, connections);
+}
+
+void Service::note_result(std::uint64_t store, bool worked, const std::string& why) {
+  const std::string name = stores_[store].name();
+  if (worked) {
+    if (breakers_[store].worked()) note(name + " answers again");
+  } else if (breakers_[store].failed(Clock::now())) {
+    note(name + " is left alone for a while: " + why);
+  }
+}
+
+void Service::note(std::string text) {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kMost = 2000;  // bytes until somebody asks
+  if (notes_.size() < kMost) notes_ += (notes_.empty() ? "" : "; ") + text;
+}
+
+std::string Service::take_notes() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(notes_, {});
+}
+
+}  // namespace kiln::store

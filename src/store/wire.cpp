@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Writes and reads what stores keep.
+#include "store/wire.hpp"
+
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "cache/remote/message.hpp"
+
+namespace kiln::store {
+namespace {
+
+constexpr char kMagic[] = {'K', 'I', 'L', 'N', 'W', 'I', 'R', 'E'};
+constexpr std::uint32_t kVersion = 1, kSealed = 1;
+constexpr int kLevel = 3;  // zstd's own default
+
+struct Header {
+  char magic[sizeof kMagic];
+  std::uint32_t version, flags;
+  std::uint64_t size;      ///< bytes of the entry
+  std::uint64_t checksum;  ///< of what is before it and what follows
+};
+static_assert(sizeof(Header) == 32);
+
+/// Finds damage before anything else looks at it; zstd's frames have bits that mean nothing.
+std::uint64_t checksum(const Header& header, std::span<const std::byte> rest) {
+  return XXH3_64bits_withSeed(rest.data(), rest.size(), XXH3_64bits(&header, offsetof(Header, checksum)));
+}
+
+tl::unexpected<std::string> refuse(const char* why) { return tl::unexpected(std::string(why)); }
+
+}  // namespace
+
+std::vector<std::byte> encode_wire(std::span<const std::byte> entry, const std::optional<cache::Seal>& seal) {
+  Header header{{}, kVersion, seal ? kSealed : 0, entry.size(), 0};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  const std::size_t start = sizeof header + (seal ? cache::kSealSize : 0);
+  std::vector<std::byte> bytes(start + ZSTD_compressBound(entry.size()));
+  if (seal) {
+    const auto encoded = cache::encode_seal(*seal);
+    std::memcpy(bytes.data() + sizeof header, encoded.data(), encoded.size());
+  }
+  const std::size_t size =
+      ZSTD_compress(bytes.data() + start, bytes.size() - start, entry.data(), entry.size(), kLevel);
+  bytes.resize(start + (ZSTD_isError(size) ? 0 : size));  // only for want of memory: read as damage
+  header.checksum = checksum(header, std::span(bytes).subspan(sizeof header));
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+tl::expected<std::vector<std::byte>, std::string> decode_wire(std::span<const std::byte> bytes) {
+  Header header;
+  if (bytes.size() < sizeof header) return refuse("it is cut short");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return refuse("it is nothing of Kiln's");
+  if (header.version != kVersion) return refuse("it is of another version");
+  if (header.flags > kSealed) return refuse("it has flags that are not known");
+  if (header.size > cache::kLargestOnWire) return refuse("it is too large");
+  auto rest = bytes.subspan(sizeof header);
+  if (checksum(header, rest) != header.checksum) return refuse("its checksum is wrong");
+  const std::size_t seal = header.flags == kSealed ? cache::kSealSize : 0;
+  if (rest.size() < seal) return refuse("it is cut short");
+  const auto sealed = rest.first(seal);
+  rest = rest.subspan(seal);
+  if (ZSTD_getFrameContentSize(rest.data(), rest.size()) != header.size)
+    return refuse("its compressed part says another size");
+  if (ZSTD_findFrameCompressedSize(rest.data(), rest.size()) != rest.size())
+    return refuse("its compressed part does not end where it ends");
+  std::vector<std::byte> entry(header.size + seal);
+  if (ZSTD_decompress(entry.data(), header.size, rest.data(), rest.size()) != header.size)
+    return refuse("its compressed part is damaged");
+  if (seal) std::memcpy(entry.data() + header.size, sealed.data(), seal);
+  return entry;
+}
+
+}  // namespace kiln::store

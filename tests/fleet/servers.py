@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Real stores for tests: redis-server, or valkey-server, and nginx, each on a loopback port and in a folder of its own,
+ended by its process id."""
+import atexit
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PATHS = os.pathsep.join([os.environ.get('PATH', ''), '/usr/sbin', '/usr/bin'])
+REDIS = shutil.which('redis-server', path=PATHS) or shutil.which('valkey-server', path=PATHS)
+NGINX = shutil.which('nginx', path=PATHS)
+
+
+def need(*programs):
+    """Ends the test as skipped where one is not there."""
+    for program, name in programs:
+        if not program:
+            print(f'skipped: {name} is not installed')
+            sys.exit(77)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def until(what, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.005)
+    raise TimeoutError('it does not come')
+
+
+class Server:
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='kiln-fleet-'))
+        self.port = free_port()
+        self.process = None
+        atexit.register(self.remove)
+
+    def run(self, *command):
+        with open(self.folder / 'out', 'ab') as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=self.folder)
+        until(self.answers)
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise RuntimeError((self.folder / 'out').read_text())
+        with socket.socket() as probe:
+            return probe.connect_ex(('127.0.0.1', self.port)) == 0
+
+    def kill(self, how=signal.SIGKILL):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait()
+
+    def remove(self):
+        self.kill(signal.SIGTERM)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Redis(Server):
+    def __init__(self, *options, durable=False):
+        super().__init__()
+        self.options = ['--appendonly', 'yes', '--appendfsync', 'always'] if durable else ['--appendonly', 'no']
+        self.options += options
+        self.start()
+
+    @property
+    def url(self):
+        return f'redis://127.0.0.1:{self.port}'
+
+    def start(self):
+        self.run(REDIS, '--port', str(self.port), '--bind', '127.0.0.1', '--dir', str(self.folder), '--save', '', *self.options)
+
+    def ask(self, *words):
+        """One answer of the protocol RESP2: bytes, a number, None or a list."""
+        with socket.create_connection(('127.0.0.1', self.port), timeout=10) as to:
+            parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+            to.sendall(b'*%d\r\n' % len(parts) + b''.join(b'$%d\r\n%s\r\n' % (len(part), part) for part in parts))
+            return self.read(to.makefile('rb'))
+
+    def read(self, stream):
+        line = stream.readline().rstrip()
+        kind, rest = line[:1], line[1:]
+        if kind == b'$':
+            return None if rest == b'-1' else stream.read(int(rest) + 2)[:-2]
+        if kind == b'*':
+            return [self.read(stream) for _ in range(int(rest))]
+        if kind == b'-':
+            raise RuntimeError(rest.decode())
+        return int(rest) if kind == b':' else rest
+
+    def keys(self):
+        return sorted(key for key in self.ask('KEYS', '*') if key.endswith(b':entry'))
+
+
+NGINX_SETTINGS = """
+daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
+events {{ worker_connections 512; }}
+http {{
+  access_log {folder}/access.log; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{
+    listen 127.0.0.1:{port};
+    location /kiln/ {{ root {folder}/root; dav_methods PUT; client_max_body_size 256m; {more} }}
+  }}
+}}
+"""
+
+
+class Nginx(Server):
+    def __init__(self, more=''):
+        super().__init__()
+        (self.folder / 'root' / 'kiln').mkdir(parents=True)
+        os.chmod(self.folder, 0o755)
+        for each in (self.folder / 'root', self.folder / 'root' / 'kiln'):
+            os.chmod(each, 0o777)
+        (self.folder / 'settings').write_text('user root;' * (os.geteuid() == 0) + NGINX_SETTINGS.format(folder=self.folder, port=self.port, more=more))
+        self.start()
+
+    @property
+    def url(self):
+        return f'http://127.0.0.1:{self.port}/kiln'
+
+    def start(self):
+        self.run(NGINX, '-c', str(self.folder / 'settings'), '-p', str(self.folder))
+
+    def entries(self):
+        return sorted((self.folder / 'root' / 'kiln').iterdir())
+
+    def kill(self, how=signal.SIGTERM):
+        super().kill(signal.SIGTERM)  # the workers go with it

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Nodes and real stores: what one compiled the others find, and a store that fails costs little."""
+import os
+import pathlib
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+import servers
+from fleet_case import FleetCase, key_of
+
+servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
+
+
+class Silent:
+    """Takes connections, counts them, and says nothing."""
+
+    def __init__(self):
+        self.socket = socket.create_server(('127.0.0.1', 0))
+        self.port = self.socket.getsockname()[1]
+        self.taken = []
+        threading.Thread(target=self.take, daemon=True).start()
+
+    def take(self):
+        while True:
+            try:
+                self.taken.append(self.socket.accept())
+            except OSError:
+                return
+
+
+class Stores(FleetCase):
+    def hits(self, server, options=''):
+        remote = server.url + ',unsigned' + options
+        first = self.node('a', remote, 'keys=3')
+        self.assertEqual((first['compiled'], first['remote_hits']), (3, 0), first)
+        servers.until(lambda: len(server.keys() if isinstance(server, servers.Redis) else server.entries()) == 3)
+        second = self.node('b', remote, 'keys=3', 'each')
+        self.assertEqual((second['compiled'], second['remote_hits'], second['log']), (0, 3, ''), second)
+        again = self.node('b', remote, 'keys=3')
+        self.assertEqual((again['compiled'], again['user_hits']), (0, 3), again)
+        self.assertEqual(self.compilations(), 3)
+
+    def test_redis_hands_entries_on(self):
+        self.hits(servers.Redis())
+
+    def test_http_hands_entries_on(self):
+        self.hits(servers.Nginx())
+
+    def test_several_in_their_order(self):
+        redis, nginx = servers.Redis(), servers.Nginx()
+        self.node('a', redis.url + ',unsigned', 'keys=2')
+        servers.until(lambda: len(redis.keys()) == 2)
+        both = self.node('b', f'{nginx.url},unsigned,read-only {redis.url},unsigned', 'keys=2')
+        self.assertEqual((both['compiled'], both['remote_hits']), (0, 2), both)
+        self.assertEqual(nginx.entries(), [])
+
+    def test_read_only_gives_nothing(self):
+        redis = servers.Redis()
+        for more in ({'KILN_CACHE': 'on'}, {'KILN_CACHE': 'read'}):
+            remote = redis.url + (',unsigned,read-only' if more['KILN_CACHE'] == 'on' else ',unsigned')
+            self.assertEqual(self.node('a' + more['KILN_CACHE'], remote, **more)['compiled'], 1)
+        self.node('other', redis.url + ',unsigned', 'first=7')
+        servers.until(lambda: len(redis.keys()) == 1)  # after those before it
+        self.assertIn(key_of(7).encode(), redis.keys()[0])
+
+    def test_password_and_lifetime(self):
+        redis = servers.Redis('--requirepass', 'secret word')
+        refused = self.node('a', redis.url.replace('//', '//:wrong@') + ',unsigned')
+        self.assertEqual(refused['compiled'], 1)
+        self.assertIn('does not let this user in', refused['log'])
+        self.assertNotIn('wrong', refused['log'])
+        who = self.root / 'who'
+        who.write_text('password secret word\n')
+        open_file = self.node('b', f'{redis.url},unsigned,credentials={who}')
+        self.assertIn('chmod 600', open_file['log'])
+        self.assertNotIn('secret', open_file['log'])
+        who.chmod(0o600)
+        remote = f'{redis.url},unsigned,credentials={who},ttl=1000,prefix=team'
+        self.assertEqual(self.node('c', remote)['log'], '')
+
+        def lifetime():
+            with socket.create_connection(('127.0.0.1', redis.port)) as to:
+                name = f'team:{{{key_of(0)}}}:entry'
+                to.sendall(f'AUTH "secret word"\r\nTTL {name}\r\n'.encode())
+                stream = to.makefile('rb')
+                stream.readline()
+                return int(stream.readline()[1:])
+        servers.until(lambda: 900 < lifetime() <= 1000)
+        self.assertEqual(self.node('d', remote)['remote_hits'], 1)
+
+    def test_http_password(self):
+        import base64
+        nginx = servers.Nginx(more='if ($http_authorization != "Basic %s") { return 401; }' % base64.b64encode(b'me:secret').decode())
+        self.assertIn('does not let this user in', self.node('a', nginx.url + ',unsigned')['log'])
+        remote = nginx.url.replace('//', '//me:secret@') + ',unsigned'
+        self.assertEqual(self.node('a', remote, 'first=5')['log'], '')
+        servers.until(lambda: len(nginx.entries()) == 1)
+        self.assertEqual(self.node('b', remote, 'first=5')['remote_hits'], 1)
+
+
+class Failures(FleetCase):
+    def test_a_local_hit_asks_nobody(self):
+        silent = Silent()
+        started = self.root / 'started'
+        program = self.root / 'program'
+        program.write_text(f'#!/bin/sh\ntouch {started}\n')
+        program.chmod(0o755)
+        self.node('a', '', 'keys=5')
+        for remote in (f'redis://127.0.0.1:{silent.port},unsigned', f'http://127.0.0.1:{silent.port}/x,unsigned'):
+            node = self.node('a', remote, 'keys=5', KILN_STORE=str(program))
+            self.assertEqual((node['user_hits'], node['compiled'], node['log']), (5, 0, ''))
+        self.assertEqual(silent.taken, [])
+        self.assertFalse(started.exists())
+        self.node('a', remote, 'first=9', KILN_STORE=str(program))  # the test can fail
+        servers.until(started.exists)
+
+    def test_one_that_is_silent_costs_one_wait(self):
+        silent = Silent()
+        for scheme in ('redis', 'http'):
+            node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{silent.port},unsigned', 'keys=8', 'each')
+            self.assertEqual((node['compiled'], node['wrong']), (8, 0))
+            times = sorted(each['us'] for each in node['each'])
+            self.assertLess(times[-1], 400_000)
+            self.assertLess(times[-3], 150_000)  # the others do not wait
+            self.assertEqual(node['log'].count('is left alone for a while:'), 1, node['log'])
+
+    def test_one_that_is_gone(self):
+        port = servers.free_port()
+        for scheme in ('redis', 'http'):
+            node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{port},unsigned', 'keys=8', 'each')
+            self.assertEqual(node['compiled'], 8)
+            self.assertLess(max(each['us'] for each in node['each']), 400_000)
+            self.assertEqual(node['log'].count('\n'), 1, node['log'])
+
+    def test_the_program_is_missing_or_wrong(self):
+        for program, word in (('/nonexistent', 'No such file'), ('/bin/true', 'kiln-store ended')):
+            node = self.node('a' + word, 'redis://127.0.0.1:1,unsigned', 'keys=4', KILN_STORE=program)
+            self.assertEqual(node['compiled'], 4)
+            self.assertIn(word, node['log'])
+
+    def test_a_full_store_takes_nothing_and_costs_nothing(self):
+        redis = servers.Redis('--maxmemory', '1mb', '--maxmemory-policy', 'noeviction')
+        node = self.node('a', redis.url + ',unsigned', 'keys=3', 'size=2000000', 'compile_ms=1')
+        self.assertEqual((node['compiled'], node['wrong']), (3, 0))
+
+
+class SingleFlight(FleetCase):
+    def test_others_wait_for_the_one_that_compiles(self):
+        redis = servers.Redis()
+        nodes = [self.start(f'n{i}', redis.url + ',unsigned', 'keys=6', 'threads=2', 'compile_ms=100', f'seed={i}') for i in range(6)]
+        totals = [self.end(node) for node in nodes]
+        self.assertEqual(self.compilations(), 6, totals)
+        self.assertEqual(sum(each['remote_hits'] for each in totals), 30)
+
+    def test_a_dead_one_keeps_nobody_waiting_for_long(self):
+        redis = servers.Redis()
+        dead = self.start('dead', redis.url + ',unsigned', 'hold')
+        servers.until(lambda: self.compilations() == 1)
+        dead.kill()
+        dead.communicate()
+        begin = time.monotonic()
+        self.assertEqual(self.node('b', redis.url + ',unsigned')['compiled'], 1)
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_a_wait_is_bounded_by_what_it_usually_takes(self):
+        redis = servers.Redis()
+        remote = redis.url + ',unsigned'
+        self.node('a', remote, 'first=50', 'compile_ms=20')
+        servers.until(lambda: redis.ask('GET', 'kiln:took:all'))
+        holds = self.start('holds', remote, 'hold')
+        servers.until(lambda: self.compilations() == 2)
+        begin = time.monotonic()
+        node = self.node('b', remote)
+        self.assertEqual((node['compiled'], node['waited']), (1, 1), node)
+        self.assertTrue(0.9 < time.monotonic() - begin < 3)
+        holds.kill()
+        holds.communicate()
+
+
+if __name__ == '__main__':
+    unittest.main()
