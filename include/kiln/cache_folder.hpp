@@ -149,10 +149,11 @@ struct CacheImport {
 };
 
 /// Takes over what export_cache() wrote, and trusts nothing of it: each entry must be whole, native code, and
-/// of the key of its manifest. The code itself runs on the device: import what you trust. Errors: K0408 no
-/// such archive; K0712 CacheOptions::mode stores nothing. What was taken over before an error or a stop
-/// stays. Thread-safe.
+/// of the key of its manifest. The code itself runs on the device: import what you trust, or `only_signed`,
+/// what somebody signed whom the user trusts (CacheOptions::trust_file). Errors: K0408 no such archive; K0712
+/// CacheOptions::mode stores nothing. What was taken over before an error or a stop stays. Thread-safe.
 [[nodiscard]] Result<CacheImport> import_cache(const std::filesystem::path& archive,
-                                               const CacheOptions& options = {}, const LongWork& work = {});
+                                               const CacheOptions& options = {}, const LongWork& work = {},
+                                               bool only_signed = false);
 
 }  // namespace kiln

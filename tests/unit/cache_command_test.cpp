@@ -182,6 +182,10 @@ TEST_CASE("what `kiln cache` says of its options and archives") {
   check_diagnostic("K0408", *unwritable_archive("kernels.ar", "No space left on device").diagnostic(),
                    "written");
   check_diagnostic("K0712", *nothing_kept("it is off").diagnostic());
+  check_diagnostic("K0713",
+                   *tool::trust_error("there is no key to sign with: /key: No such file or directory",
+                                      {"`kiln cache keygen FILE` makes one"})
+                        .diagnostic());
   CHECK(exit_code(cache_usage("", {})) == kUsage);
   CHECK(exit_code(unreadable_archive("", "")) == kDriverError);
 }

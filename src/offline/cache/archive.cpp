@@ -45,8 +45,9 @@ tl::expected<ImportedEntry, std::string> check_member(const ArchiveMember& membe
   const auto refuse = [](std::string why) { return tl::unexpected(std::move(why)); };
   const auto key = CacheKey::parse(member.name);
   if (!key) return refuse("its name is no key");
-  const auto entry = cache::decode_entry(member.content);
-  if (!entry) return refuse(entry.error().message);
+  const auto sealed = cache::decode_sealed(member.content);
+  if (!sealed) return refuse(sealed.error().message);
+  const cache::Entry* const entry = &sealed->entry;
   const auto manifest = decode_manifest(entry->manifest);
   if (!manifest) return refuse(manifest.error().message);
   if (key_of(entry->manifest) != *key) return refuse("its name is not the key of its manifest");
@@ -57,7 +58,7 @@ tl::expected<ImportedEntry, std::string> check_member(const ArchiveMember& membe
     return refuse(native.refusal);
   if (!entry->facts.empty())
     if (const auto facts = cache::decode_facts(entry->facts); !facts) return refuse(facts.error().message);
-  return ImportedEntry{*key, *entry};
+  return ImportedEntry{*key, *entry, sealed->seal, sealed->bytes};
 }
 
 }  // namespace kiln::offline

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/format/entry.hpp"
+#include "cache/format/seal.hpp"
 #include "kiln/manifest.hpp"
 
 namespace kiln::offline {
@@ -25,6 +25,8 @@ namespace kiln::offline {
 struct ImportedEntry {
   CacheKey key;
   cache::Entry entry;
+  std::optional<cache::Seal> seal{};   ///< not checked
+  std::span<const std::byte> bytes{};  ///< of the entry alone
 };
 /// Trusts nothing. The error says why it is refused. Pure.
 [[nodiscard]] tl::expected<ImportedEntry, std::string> check_member(const ArchiveMember& member);

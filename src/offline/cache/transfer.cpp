@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cache/key_lock.hpp"
+#include "cache/remote/trust.hpp"
 #include "kiln/bundle.hpp"
 #include "offline/cache/archive.hpp"
 #include "offline/cache/entries.hpp"
@@ -31,6 +32,14 @@ Result<void> prune_after(const cache::Folder& folder, const CacheOptions& option
     if (!file && file.error().kind == cache::ReadFailure::Kind::absent) ++result.imported_pruned;
   }
   return {};
+}
+
+/// Revoked is revoked, also where nobody asks for signatures.
+std::string why_not_signed(const ImportedEntry& entry, cache::TrustFiles& trust, bool only_signed) {
+  if (!entry.seal) return only_signed ? "it is not signed" : "";
+  if (!only_signed) return trust.why_revoked(*entry.seal);
+  if (std::string why = trust.why_not_trusted(*entry.seal, now()); !why.empty()) return why;
+  return cache::is_signed(*entry.seal, entry.key, entry.bytes) ? "" : "its signature is wrong";
 }
 
 /// Sorted, each once.
@@ -95,7 +104,7 @@ Result<CacheExport> export_cache(const std::filesystem::path& path, const CacheO
 }
 
 Result<CacheImport> import_cache(const std::filesystem::path& path, const CacheOptions& options,
-                                 const LongWork& work) {
+                                 const LongWork& work, bool only_signed) {
   using offline::unreadable_archive;
   KILN_TRY(const auto chosen, offline::with_folder(options));
   if (chosen.mode != CacheMode::on)
@@ -115,6 +124,7 @@ Result<CacheImport> import_cache(const std::filesystem::path& path, const CacheO
   KILN_TRY(const auto folder, cache::open_folder(chosen.folder, cache::Access::write));
   CacheImport result{chosen.folder};
   std::vector<CacheKey> imported;
+  cache::TrustFiles trust(chosen.trust_file);
   for (std::size_t i = 0; i < members->size(); ++i) {
     if (work.progress) work.progress(i, members->size());
     if (work.stop.stop_requested()) return tl::unexpected(offline::stopped("import_cache", "the import"));
@@ -122,6 +132,10 @@ Result<CacheImport> import_cache(const std::filesystem::path& path, const CacheO
     const auto checked = offline::check_member(member);
     if (!checked) {
       result.refused.push_back({std::string(member.name), checked.error()});
+      continue;
+    }
+    if (std::string why = offline::why_not_signed(*checked, trust, only_signed); !why.empty()) {
+      result.refused.push_back({std::string(member.name), std::move(why)});
       continue;
     }
     const auto present = cache::read_entry_file(folder, checked->key);

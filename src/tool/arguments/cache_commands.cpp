@@ -18,7 +18,9 @@ Environment:
   KILN_CACHE            off, read or on: what programs do, and explain FILE, warm, import
   KILN_CACHE_DIR        the folder, where --folder is not given
   KILN_CACHE_MAX_SIZE   bytes on disk, or with K, M, G behind (1G)
-  KILN_CACHE_READ_ONLY  folders that are looked into before, with colons between them)";
+  KILN_CACHE_READ_ONLY  folders that are looked into before, with colons between them
+  KILN_CACHE_REMOTE     stores of several machines, with spaces between them: docs/fleet.md
+  KILN_CACHE_TRUST      the list of keys that `trust` writes)";
 
 constexpr const char* kStatsFooter = R"(
 Not used, the reason: KILN_CACHE is off or read, KILN_CACHE_MAX_SIZE is 0, or the folder cannot be used or written to.
@@ -78,6 +80,22 @@ kept. Whatever is wrong is refused, said, and written nowhere. Above KILN_CACHE_
 
 Exit status: 0 all are there now, 1 some were refused or had to go for the size, 5 the archive or the folder cannot be used,
 or KILN_CACHE is off or read.)";
+
+constexpr const char* kKeygenFooter = R"(
+The file is for its owner alone, and is never written over: whoever has it can sign what others will run. What is printed is
+the public key, which is what others trust: `kiln cache trust add KEY`. `openssl genpkey -algorithm ed25519` makes the same.)";
+
+constexpr const char* kTrustFooter = R"(
+list     whom this user trusts, and the machine: /etc/kiln/trusted-keys
+add      entries of stores, archives and folders count that this key signed
+remove   all lines of that key go
+revoke   what it signed counts no more, or what it signed before or since a date; also what is in folders already
+KILN_CACHE_TRUST names another file than ~/.config/kiln/trusted-keys. Whoever has a key writes any date into what he signs: a
+stolen key is revoked as a whole.)";
+
+constexpr const char* kSignFooter = R"(
+Each native binary gets a seal behind it, in its place. So a folder can be read only where it is signed
+(KILN_CACHE_READ_ONLY=/FOLDER,signed), and an archive of it (`kiln cache export`) imported with --signed.)";
 
 }  // namespace
 
@@ -144,6 +162,24 @@ void define_cache(CLI::App& app, Action& action) {
   CLI::App* read = add("import", "Take entries from a file that export wrote", cache_import);
   read->footer(kImportFooter);
   add_text(*read, "archive", options->archive, kFile, "The file to read")->required();
+  add_flag(*read, "--signed", options->only_signed, "Take only what a trusted key signed");
+
+  CLI::App* keygen = add("keygen", "Make a key that signs entries, and print its public part", cache_keygen);
+  keygen->footer(kKeygenFooter);
+  add_text(*keygen, "file", options->archive, kFile, "The private key, a new file")->required();
+
+  CLI::App* trust = add("trust", "Say whose signatures count", cache_trust);
+  trust->footer(kTrustFooter);
+  add_text(*trust, "action", options->trust_action, "ACTION", "list, add, remove or revoke")
+      ->check(CLI::IsMember({"list", "add", "remove", "revoke"}));
+  add_text(*trust, "key", options->trust_key, "KEY", "The public key, 64 digits");
+  add_text(*trust, "name", options->trust_name, "NAME", "What you call it");
+  add_text(*trust, "--before", options->before, "DATE", "Revoke only what was signed before: 2026-11-24");
+  add_text(*trust, "--since", options->since, "DATE", "Revoke only what was signed then or later");
+
+  CLI::App* sign = add("sign", "Sign the native binaries of a folder", cache_sign);
+  sign->footer(kSignFooter);
+  add_text(*sign, "--key", options->archive, kFile, "The private key; else KILN_CACHE_SIGNING_KEY names it");
 }
 
 }  // namespace kiln::tool

@@ -19,8 +19,10 @@ struct CacheCommand {
   std::vector<std::string> constants;  // explain, warm
   bool link = false;                   // explain, warm
   std::string max_size, older_than;    // prune
-  std::string archive;                 // export, import
+  std::string archive;                 // export, import; of keygen and sign the key
   std::vector<std::string> keys;       // export
+  bool only_signed = false;            // import
+  std::string trust_action = "list", trust_key, trust_name, before, since;  // trust
 };
 
 int cache_stats(const CacheCommand& command);
@@ -32,5 +34,8 @@ int cache_clear(const CacheCommand& command);
 int cache_warm(const CacheCommand& command);
 int cache_export(const CacheCommand& command);
 int cache_import(const CacheCommand& command);
+int cache_keygen(const CacheCommand& command);
+int cache_trust(const CacheCommand& command);
+int cache_sign(const CacheCommand& command);
 
 }  // namespace kiln::tool

@@ -24,6 +24,8 @@ using offline::summarize;
 
 /// K0407.
 [[nodiscard]] Error cache_usage(std::string message, std::vector<std::string> help);
+/// K0713.
+[[nodiscard]] Error trust_error(std::string message, std::vector<std::string> help = {});
 /// Tells an error on stderr, and as JSON on stdout when that was asked for.
 int fail(const CacheCommand& command, const Error& error);
 

@@ -35,8 +35,9 @@ void look_into(const cache::Folder& folder, const CacheKey& key, std::chrono::se
 
 Lookup look_up(const CacheOptions& options, const CacheQuestion& question) {
   Lookup lookup;
-  for (const std::filesystem::path& path : options.read_only) {
-    auto folder = cache::open_folder(path, cache::Access::read);
+  for (const std::filesystem::path& each : options.read_only) {
+    const auto [path, access] = cache::read_only_folder(each);
+    auto folder = cache::open_folder(path, access);
     if (folder)
       lookup.folders.push_back(*std::move(folder));
     else

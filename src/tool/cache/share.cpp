@@ -78,7 +78,7 @@ int cache_export(const CacheCommand& command) {
 int cache_import(const CacheCommand& command) {
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
-  const auto done = import_cache(command.archive, *options);
+  const auto done = import_cache(command.archive, *options, {}, command.only_signed);
   if (!done) return fail(command, done.error());
   return report(command, stdout, "imported", done->imported, &*done, done->refused);
 }

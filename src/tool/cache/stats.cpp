@@ -85,9 +85,10 @@ std::optional<Error> unwritable(const CacheOptions& options,
 
 Json read_only_json(const CacheOptions& options) {
   Json list = Json::array();
-  for (const std::filesystem::path& path : options.read_only) {
-    Json json{{"folder", path.string()}};
-    const auto folder = cache::open_folder(path, cache::Access::read);
+  for (const std::filesystem::path& each : options.read_only) {
+    const auto [path, access] = cache::read_only_folder(each);
+    Json json{{"folder", each.string()}};
+    const auto folder = cache::open_folder(path, access);
     const auto entries = folder ? cache::list_entries(*folder)
                                 : Result<std::vector<cache::StoredEntry>>(tl::unexpected(folder.error()));
     if (entries)
