@@ -17,6 +17,7 @@ struct Lease {
   std::uint64_t store = 0;  ///< which one gave it
   CacheKey key{};
   std::uint64_t token = 0;
+  Moment since{};  ///< when it was given
 };
 
 /// Thread-safe. Owns a thread.

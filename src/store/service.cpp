@@ -191,7 +191,7 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
       case Reply::End::lead: {
         OwnAnswer own = says(cache::StoreResult::lead);
         own.answer.store = store;
-        own.answer.lease = leases_.add({store, request.key, reply.token});
+        own.answer.lease = leases_.add({store, request.key, reply.token, Clock::now()});
         return own;
       }
       case Reply::End::failed:
@@ -262,8 +262,12 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
   if (!seal && !stores_[store].accepts_unsigned)
     return "it is not signed, and there is no key to sign it with";
   Connection::Put how{0, request.replace};
+  auto took = milliseconds(request.took_ms);
   if (const auto lease = leases_.take(request.lease)) {
     how.token = lease->store == store ? lease->token : 0;
+    // What the others waited for: the upload of an entry belongs to it, on a machine that is busy most of
+    // all.
+    took = std::max(took, std::chrono::duration_cast<milliseconds>(Clock::now() - lease->since));
     if (lease->store != store) free(*lease, connections);
   }
   {
@@ -274,7 +278,7 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
   const Reply reply = connection.put(request.key, encode_wire(sealed->bytes, seal), how, deadline);
   note_result(store, reply.end != Reply::End::failed, reply.reason);
   if (reply.end == Reply::End::failed) return reply.reason;
-  if (how.token != 0) connection.remember(request.inputs, request.took_ms, deadline);
+  if (how.token != 0) connection.remember(request.inputs, static_cast<std::uint64_t>(took.count()), deadline);
   return {};
 }
 

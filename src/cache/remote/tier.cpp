@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 
 /// So much later than kiln-store, which answers in time with a reason.
 constexpr std::chrono::milliseconds kLate = 20ms;
-constexpr std::chrono::milliseconds kForTaking = 50ms;  // an entry, out of this process
 
 FileBytes view_of(StoreLink::Reply reply) {
   struct Kept {
@@ -81,7 +80,7 @@ void RemoteTier::release(std::uint64_t lease) {
   StoreRequest request;
   request.verb = StoreVerb::release;
   request.lease = lease;
-  (void)link_->ask(request, std::chrono::steady_clock::now() + kForTaking);
+  (void)link_->ask(request, std::chrono::steady_clock::now() + wait_);
 }
 
 RemoteTier::Found RemoteTier::find(const CacheKey& key, const CacheKey& inputs, bool leads,
@@ -149,7 +148,7 @@ void RemoteTier::offer(const CacheKey& key, const CacheKey& inputs, std::span<co
   request.took_ms = static_cast<std::uint64_t>(took.count());
   request.replace = replace;
   request.entry = entry;
-  const auto reply = link_->ask(request, std::chrono::steady_clock::now() + kForTaking);
+  const auto reply = link_->ask(request, std::chrono::steady_clock::now() + wait_);
   if (reply && !reply->answer.note.empty()) log(LogLevel::warning, "kernel cache: " + reply->answer.note);
 }
 
