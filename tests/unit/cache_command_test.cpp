@@ -8,6 +8,7 @@
 #include "offline/cache/archive.hpp"
 #include "tool/cache/compare.hpp"
 #include "tool/cache/entries.hpp"
+#include "tool/cache/fleet.hpp"
 #include "tool/cache/units.hpp"
 #include "tool/common/output.hpp"
 #include "unit/golden.hpp"
@@ -182,6 +183,7 @@ TEST_CASE("what `kiln cache` says of its options and archives") {
   check_diagnostic("K0408", *unwritable_archive("kernels.ar", "No space left on device").diagnostic(),
                    "written");
   check_diagnostic("K0712", *nothing_kept("it is off").diagnostic());
+  check_diagnostic("K0714", *tool::no_store().diagnostic());
   check_diagnostic("K0713",
                    *tool::trust_error("there is no key to sign with: /key: No such file or directory",
                                       {"`kiln cache keygen FILE` makes one"})

@@ -26,6 +26,7 @@ constexpr const char* kStatsFooter = R"(
 Not used, the reason: KILN_CACHE is off or read, KILN_CACHE_MAX_SIZE is 0, or the folder cannot be used or written to.
 Bypassed with Intel's driver or the CPU device: a variable asks for what a hit would not do, or names code that no key
 has. No driver is loaded for it, so its settings files are not looked at: `kiln cache explain FILE` does.
+With --fleet each store of KILN_CACHE_REMOTE is asked once; of a Redis its memory, hits and misses are shown too.
 Unusable is what lies at the place of an entry and is none, or not this user's alone: `kiln cache verify` names it.
 
 Exit status: 0, or 5 when the folder cannot be used or written to.)";
@@ -56,7 +57,8 @@ constexpr const char* kCacheExplainFooter = R"(
   KEY   all that is known of that entry: what shaped it, its kernels, the compiler's log.
   FILE  whether a load of that SPIR-V, or of a fat binary's, on the device with these options would find an entry; where
         not, why: the cache is off, the entry is damaged, not this user's alone or a failure too long ago; or what tells
-        the nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`.
+        the nearest entry apart from it, such as `library.libigc.so.1: 3d1eb51d… became 9af0c1d2…`. After a miss each
+        store of KILN_CACHE_REMOTE is asked, and what it has is checked as a load would.
 With --link the files are one module, as Bundle::link makes it; options and constants are those of each file.
 
 Exit status: 0 an entry, or a hit; 1 a miss; 2 neither a key nor a file; 4 no device; 5 a file that cannot be read, or a
@@ -97,6 +99,22 @@ constexpr const char* kSignFooter = R"(
 Each native binary gets a seal behind it, in its place. So a folder can be read only where it is signed
 (KILN_CACHE_READ_ONLY=/FOLDER,signed), and an archive of it (`kiln cache export`) imported with --signed.)";
 
+constexpr const char* kProducts = "PRODUCT,...";
+
+constexpr const char* kPushFooter = R"(
+What is not signed is signed with KILN_CACHE_SIGNING_KEY. What a store has and would not be used, since it is damaged or signed
+by somebody whom this user does not trust, is replaced. Products are those of `kiln cache list`: tgllp, dg2, pvc.
+
+Exit status: 0 all stores have all, 1 something was refused, 5 the folder cannot be used or no store is named.)";
+
+constexpr const char* kPullFooter = R"(
+Every entry is checked as a load checks it: what does not count is refused and said. A Redis is asked for all keys that it has,
+other stores only for those of --keys: `kiln cache list --json` of a machine that is warm names some. With --for an entry is
+looked at before it is left out.
+
+Exit status: 0 all is there, 1 something was refused, 5 the folder cannot be used, no store is named, or KILN_CACHE is off or
+read.)";
+
 }  // namespace
 
 void define_cache(CLI::App& app, Action& action) {
@@ -121,7 +139,11 @@ void define_cache(CLI::App& app, Action& action) {
     add_texts(one, "--constant", options->constants, "ID=VALUE", kConstantHelp)->allow_extra_args(false);
     add_flag(one, "--link", options->link, "The files are linked into one module, in this order");
   };
-  add("stats", "Show the folder, what is in it, and why it is not used", cache_stats)->footer(kStatsFooter);
+  CLI::App* stats = add("stats", "Show the folder, what is in it, and why it is not used", cache_stats);
+  stats->footer(kStatsFooter);
+  add_flag(*stats, "--fleet", options->fleet, "The stores of several machines instead");
+  add_flag(*stats, "--prometheus", options->prometheus,
+           "The folder and the stores as metrics in Prometheus' text format");
   add("list", "List the entries", cache_list)->footer(kListFooter);
 
   CLI::App* verify = add("verify", "Read every entry, and name what is damaged or none", cache_verify);
@@ -158,6 +180,21 @@ void define_cache(CLI::App& app, Action& action) {
   add_texts(*write, "keys", options->keys, "KEY",
             "The first digits of keys; all native binaries when there are none")
       ->check(needs_a_value);
+
+  add_flag(*write, "--oci", options->oci, "Write an image in OCI's layout: the archive is a new folder");
+  add_text(*write, "--for", options->products, kProducts, "With --oci: of these products alone");
+
+  CLI::App* push =
+      add("push", "Give the folder's native binaries to the stores of KILN_CACHE_REMOTE", cache_push);
+  push->footer(kPushFooter);
+  add_text(*push, "--for", options->products, kProducts, "Of these products alone");
+  add_flag(*push, "--replace", options->replace, "Also where a store has one that would be used");
+
+  CLI::App* pull =
+      add("pull", "Take native binaries from the stores of KILN_CACHE_REMOTE into the folder", cache_pull);
+  pull->footer(kPullFooter);
+  add_text(*pull, "--for", options->products, kProducts, "Of these products alone");
+  add_text(*pull, "--keys", options->archive, kFile, "Keys to take, one a line; `-`: from standard input");
 
   CLI::App* read = add("import", "Take entries from a file that export wrote", cache_import);
   read->footer(kImportFooter);

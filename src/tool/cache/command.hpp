@@ -13,15 +13,19 @@ struct CacheCommand {
   int (*run)(const CacheCommand&) = nullptr;  ///< the command that was given
   std::string folder;                         ///< empty: KILN_CACHE_DIR, else the user's
   bool json = false;
-  bool remove = false;                 // verify
-  std::string device, flags;           // explain, warm
-  std::vector<std::string> files;      // explain, warm; of explain also the digits of a key
-  std::vector<std::string> constants;  // explain, warm
-  bool link = false;                   // explain, warm
-  std::string max_size, older_than;    // prune
-  std::string archive;                 // export, import; of keygen and sign the key
-  std::vector<std::string> keys;       // export
-  bool only_signed = false;            // import
+  bool remove = false;                     // verify
+  std::string device, flags;               // explain, warm
+  std::vector<std::string> files;          // explain, warm; of explain also the digits of a key
+  std::vector<std::string> constants;      // explain, warm
+  bool link = false;                       // explain, warm
+  std::string max_size, older_than;        // prune
+  std::string archive;                     // export, import; of keygen and sign the key, of pull the keys
+  std::vector<std::string> keys;           // export
+  bool only_signed = false;                // import
+  bool fleet = false, prometheus = false;  // stats
+  bool oci = false;                        // export
+  bool replace = false;                    // push
+  std::string products;                    // export, push, pull
   std::string trust_action = "list", trust_key, trust_name, before, since;  // trust
 };
 
@@ -37,5 +41,9 @@ int cache_import(const CacheCommand& command);
 int cache_keygen(const CacheCommand& command);
 int cache_trust(const CacheCommand& command);
 int cache_sign(const CacheCommand& command);
+int cache_push(const CacheCommand& command);
+int cache_pull(const CacheCommand& command);
+int cache_fleet_stats(const CacheCommand& command);
+int cache_export_oci(const CacheCommand& command);
 
 }  // namespace kiln::tool

@@ -5,6 +5,7 @@
 
 #include "support/printable.hpp"
 #include "tool/cache/compare.hpp"
+#include "tool/cache/fleet.hpp"
 #include "tool/cache/inputs.hpp"
 #include "tool/cache/lookup.hpp"
 #include "tool/cache/units.hpp"
@@ -154,6 +155,7 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   const bool asked = wanted.unusable.empty(), text = !command.json;
   const Lookup found = asked ? look_up(options, wanted) : Lookup{};
   const std::string key = key_of(encode(wanted.manifest)).hex();
+  bool store_hit = false;
   Json json{{"file", name}, {"device", device->properties.name}, {"key", key}};
   if (command.link) json["linked"] = command.files;
   const CodeToCompile& first = codes.front();
@@ -181,13 +183,15 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
     if (!found.damage.empty()) json["damage"] = found.damage;
     if (found.unusable) json["unusable"] = to_json(*found.unusable);
     if (text) say("  miss       %s\n", detail::printable(found.missed).c_str());
+    json["stores"] = stores_json(options, key_of(encode(wanted.manifest)), text, store_hit);
+    json["hit"] = store_hit;
     json["nearest"] = nullptr;
-    if (found.absent)
+    if (found.absent && !store_hit)
       if (const auto told = tell_nearest(json, text, wanted.manifest, found); !told)
         return fail(command, told.error());
   }
   if (!text) print(json);
-  if (!found.unusable) return found.hit ? kOk : kWrongAnswer;
+  if (!found.unusable) return found.hit || store_hit ? kOk : kWrongAnswer;
   if (text) complain("%s", found.unusable->text().c_str());
   return exit_code(*found.unusable);
 }

@@ -64,6 +64,7 @@ int report(const CacheCommand& command, std::FILE* out, const char* verb, std::s
 }  // namespace
 
 int cache_export(const CacheCommand& command) {
+  if (command.oci) return cache_export_oci(command);
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
   const auto keys = chosen_keys(*options, command.keys);

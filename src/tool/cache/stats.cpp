@@ -119,6 +119,7 @@ Json bypassed_json() {
 }  // namespace
 
 int cache_stats(const CacheCommand& command) {
+  if (command.fleet || command.prometheus) return cache_fleet_stats(command);
   const auto options = chosen_options(command);
   if (!options) return fail(command, options.error());
   const auto folder = existing_folder(*options, cache::Access::read);

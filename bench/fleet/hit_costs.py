@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a hit costs beside the store's own GET, and a local hit with stores and without:
+hit_costs.py BUILD_FOLDER [--keys 300] [--size 65536] [--json]"""
+import argparse
+import json
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+arguments = argparse.ArgumentParser(description=__doc__)
+arguments.add_argument('build', type=pathlib.Path)
+arguments.add_argument('--keys', type=int, default=300)
+arguments.add_argument('--size', type=int, default=65536)
+arguments.add_argument('--json', action='store_true')
+given = arguments.parse_args()
+NODE, STORE, KILN = (str(given.build.resolve() / name) for name in ('tests/fleet/fleet_node', 'src/store/kiln-store', 'src/tool/kiln'))
+os.environ.update(KILN_FLEET_NODE=NODE, KILN_FLEET_STORE=STORE)
+sys.path.insert(0, str(SOURCE / 'tests' / 'fleet'))
+import servers  # noqa: E402
+from fleet_case import key_of  # noqa: E402
+
+root = pathlib.Path(tempfile.mkdtemp(prefix='kiln-bench-'))
+redis, nginx = servers.Redis(), servers.Nginx()
+key = subprocess.run([KILN, 'cache', 'keygen', str(root / 'key')], capture_output=True, text=True, check=True).stdout.strip()
+(root / 'trusted').write_text(f'trust {key}\n')
+os.chmod(root / 'trusted', 0o600)
+
+
+def node(folder, remote, **more):
+    done = subprocess.run([NODE, f'keys={given.keys}', f'size={given.size}', 'each'], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
+                          env={**os.environ, 'KILN_CACHE_DIR': str(root / folder), 'KILN_CACHE_REMOTE': remote, 'KILN_STORE': STORE,
+                               'KILN_CACHE_TRUST': str(root / 'trusted'), 'KILN_CACHE_REMOTE_WAIT': '5000', **more})
+    answer = json.loads(done.stdout)
+    assert answer['wrong'] == 0, done.stderr
+    return answer
+
+
+def hits(folder, remote, source, **more):
+    """Median and first microseconds; the first one starts the program that asks."""
+    answer = node(folder, remote, **more)
+    times = [each['us'] for each in answer['each'] if each['source'] == source]
+    assert len(times) == given.keys, f'{len(times)} of {given.keys} are hits of {source}'
+    return {'median_us': statistics.median(times[1:]), 'quiet_us': quiet(times[1:]), 'first_us': times[0]}
+
+
+def quiet(times):
+    """What a tenth of them stay below: other programs of the machine only add to it."""
+    return sorted(times)[len(times) // 10]
+
+
+def raw(port, request, body):
+    """The store's own GET, one connection: microseconds."""
+    times = []
+    with socket.create_connection(('127.0.0.1', port)) as to:
+        to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for number in range(given.keys):
+            text = request(key_of(number)).encode()
+            begin = time.perf_counter()
+            to.sendall(text)
+            data = bytearray(to.recv(1 << 20))
+            wanted = body(bytes(data))
+            while len(data) < wanted:
+                data += to.recv(1 << 20)
+            times.append((time.perf_counter() - begin) * 1e6)
+    return statistics.median(times), quiet(times), wanted
+
+
+def http_size(data):
+    head = data.split(b'\r\n\r\n')[0]
+    return len(head) + 4 + int(head.lower().split(b'content-length:')[1].split()[0])
+
+
+def redis_size(data):
+    line = data.split(b'\r\n')[0]
+    return len(line) + 4 + int(line[1:])
+
+
+figures = {}
+for name, server, port in (('redis', redis, redis.port), ('http', nginx, nginx.port)):
+    node('fills-' + name, server.url, KILN_CACHE_SIGNING_KEY=str(root / 'key'))
+    servers.until(lambda: len(redis.keys() if server is redis else nginx.entries()) == given.keys, 60)
+    if server is redis:
+        median, low, size = raw(port, lambda key: f'GET kiln:{{{key}}}:entry\r\n', redis_size)
+    else:
+        median, low, size = raw(port, lambda key: f'GET /kiln/{key} HTTP/1.1\r\nHost: x\r\n\r\n', http_size)
+    figures[name] = {'own_get_us': median, 'own_get_quiet_us': low, 'bytes': size, 'signed': hits('s-' + name, server.url + ',read-only', 'store of several machines'),
+                     'unsigned': hits('u-' + name, server.url + ',read-only,unsigned', 'store of several machines')}
+silent = socket.create_server(('127.0.0.1', 0))
+local = {'without': '', 'redis up': redis.url, 'http up': nginx.url, 'silent': f'redis://127.0.0.1:{silent.getsockname()[1]}',
+         'gone': f'redis://127.0.0.1:{servers.free_port()}'}
+runs = {name: [] for name in local}
+for _ in range(9):
+    for name, remote in local.items():
+        runs[name].append(hits('s-redis', remote, "user's folder")['median_us'])
+figures['local_hit_us'] = {name: statistics.median(all_of) for name, all_of in runs.items()}
+figures['local_hit_spread_us'] = {name: max(all_of) - min(all_of) for name, all_of in runs.items()}
+if given.json:
+    print(json.dumps(figures))
+else:
+    for name in ('redis', 'http'):
+        each = figures[name]
+        print(f'{name}: own GET of {each["bytes"]} bytes {each["own_get_us"]:.0f} us, a tenth below {each["own_get_quiet_us"]:.0f}')
+        for how in ('signed', 'unsigned'):
+            print(f'  hit of {given.size} bytes, {how}: {each[how]["median_us"]:.0f} us, a tenth below {each[how]["quiet_us"]:.0f}, the first '
+                  f'{each[how]["first_us"]:.0f}')
+    for name, median in figures['local_hit_us'].items():
+        print(f'local hit, {name}: {median:.1f} us, medians of 9 runs within {figures["local_hit_spread_us"][name]:.1f} us')

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Nodes behind a proxy that lies: proxy_test.py FAULTS [SEED]. No wrong byte, no hang, whatever comes through."""
+import sys
+import time
+
+import servers
+from fleet_case import FleetCase
+from proxy import Proxy
+
+servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
+FAULTS = int(sys.argv[1])
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+KEYS, WAIT = 12, 100  # milliseconds
+
+
+class Lies(FleetCase):
+    def runTest(self):
+        redis, nginx = servers.Redis(), servers.Nginx()
+        stores = [('redis', redis, redis.url), ('http', nginx, nginx.url)]
+        proxies, remotes = [], []
+        for number, (name, server, url) in enumerate(stores):
+            self.node('fills-' + name, url + ',unsigned', f'keys={KEYS}', 'size=40000')
+            servers.until(lambda: len(redis.keys() if server is redis else nginx.entries()) == KEYS)
+            proxies.append(Proxy(server.port, SEED + number))
+            # Each of the three has a breaker of its own.
+            remotes += [url.replace(str(server.port), str(proxies[-1].port)) + ',unsigned' + more
+                        for more in ('', ',read-only', ',read-only')]
+        runs = hits = compiled = longest = 0
+        begin = time.monotonic()
+        while sum(each.count() for each in proxies) < FAULTS:
+            some = self.start(f'r{runs}', ' '.join(remotes[runs % 2 * 3:] + remotes[:runs % 2 * 3]), f'keys={KEYS + 4}', 'threads=3',
+                              'size=40000', f'seed={runs}', 'compile_ms=1', KILN_CACHE_REMOTE_WAIT=str(WAIT))
+            other = self.start(f's{runs}', remotes[runs % 2 * 3], f'keys={KEYS + 4}', 'size=40000', f'seed={runs}', KILN_CACHE_REMOTE_WAIT=str(WAIT))
+            for node in (self.end(some), self.end(other)):
+                self.assertEqual(node['wrong'], 0)
+                hits += node['remote_hits']
+                compiled += node['compiled']
+                longest = max(longest, node['longest_us'])
+            runs += 1
+        # What nodes wrote through the proxies is right, or nobody's.
+        for name, _, url in stores:
+            node = self.node('reads-' + name, url + ',unsigned,read-only', f'keys={KEYS + 4}', 'size=40000')
+            self.assertEqual(node['wrong'], 0)
+        faults = {kind: sum(each.faults[kind] for each in proxies) for kind in proxies[0].faults}
+        print(f'{sum(faults.values())} faults {faults}, {2 * runs} nodes, {hits} hits, {compiled} compilations, '
+              f'longest wait {longest / 1000:.0f} ms, {time.monotonic() - begin:.0f} s')
+        self.assertGreater(hits, 0)
+        # Another node that holds a lease and whose upload is lost keeps one waiting a second and a lease's life at most.
+        self.assertLess(longest, 8_000_000)
+
+
+if __name__ == '__main__':
+    import unittest
+    unittest.main(argv=sys.argv[:1])
