@@ -58,7 +58,7 @@ class Connection {
 };
 
 /// How long a lease lives that nobody extends. A node that died keeps the others waiting so long.
-constexpr std::chrono::milliseconds kLeaseLife{3000};
+constexpr std::chrono::milliseconds kLeaseLife{2000};
 
 [[nodiscard]] std::unique_ptr<Connection> make_connection(const cache::RemoteUrl& url);
 [[nodiscard]] std::unique_ptr<Connection> make_http(const cache::RemoteUrl& url);

@@ -15,7 +15,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes
-constexpr milliseconds kForUpload = 5s, kForRelease = 200ms, kUnknown = 30s, kLeastWait = 1s;
+constexpr milliseconds kForUpload = 5s, kForRelease = 200ms, kUnknown = 30s;
+// So that of those who wait for a dead one the first gets its lease, before they all give up.
+constexpr milliseconds kLeastWait = kLeaseLife + 1s;
 
 Moment until(const cache::StoreRequest& request) {
   return std::min(Moment(std::chrono::nanoseconds(request.until)), Clock::now() + 10min);

@@ -34,6 +34,7 @@ class FleetCase(unittest.TestCase):
 
     def environment(self, folder, remote, **more):
         trust = more.pop('trust', None) or str(self.root / 'nobody')
+        more.setdefault('KILN_CACHE_REMOTE_WAIT', '10000')  # milliseconds: other programs have the machine too
         return {**os.environ, 'KILN_CACHE_DIR': str(self.root / folder), 'KILN_CACHE_REMOTE': remote, 'KILN_STORE': STORE,
                 'KILN_CACHE_TRUST': str(trust), **more}
 

@@ -102,6 +102,9 @@ class Stores(FleetCase):
 
 
 class Failures(FleetCase):
+    def node(self, *words, **more):
+        return super().node(*words, **{'KILN_CACHE_REMOTE_WAIT': '200', **more})
+
     def test_a_local_hit_asks_nobody(self):
         silent = Silent()
         started = self.root / 'started'
@@ -123,8 +126,8 @@ class Failures(FleetCase):
             node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{silent.port},unsigned', 'keys=8', 'each')
             self.assertEqual((node['compiled'], node['wrong']), (8, 0))
             times = sorted(each['us'] for each in node['each'])
-            self.assertLess(times[-1], 400_000)
-            self.assertLess(times[-3], 150_000)  # the others do not wait
+            self.assertLess(times[-1], 1_500_000)
+            self.assertLess(times[len(times) // 2], 150_000)  # the others do not wait
             self.assertEqual(node['log'].count('is left alone for a while:'), 1, node['log'])
 
     def test_one_that_is_gone(self):
@@ -132,7 +135,7 @@ class Failures(FleetCase):
         for scheme in ('redis', 'http'):
             node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{port},unsigned', 'keys=8', 'each')
             self.assertEqual(node['compiled'], 8)
-            self.assertLess(max(each['us'] for each in node['each']), 400_000)
+            self.assertLess(max(each['us'] for each in node['each']), 1_500_000)
             self.assertEqual(node['log'].count('\n'), 1, node['log'])
 
     def test_the_program_is_missing_or_wrong(self):
@@ -163,7 +166,7 @@ class SingleFlight(FleetCase):
         dead.communicate()
         begin = time.monotonic()
         self.assertEqual(self.node('b', redis.url + ',unsigned')['compiled'], 1)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 20)
 
     def test_a_wait_is_bounded_by_what_it_usually_takes(self):
         redis = servers.Redis()
@@ -175,7 +178,7 @@ class SingleFlight(FleetCase):
         begin = time.monotonic()
         node = self.node('b', remote)
         self.assertEqual((node['compiled'], node['waited']), (1, 1), node)
-        self.assertTrue(0.9 < time.monotonic() - begin < 3)
+        self.assertTrue(2.9 < time.monotonic() - begin < 8)
         holds.kill()
         holds.communicate()
 
