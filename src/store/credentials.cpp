@@ -3,6 +3,7 @@
 #include "store/credentials.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <fstream>
