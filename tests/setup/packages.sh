@@ -25,11 +25,11 @@ need build must 'libraries that Kiln is made of' libspdlog-dev
 need build must 'the CPU device (LLVM, SPIR-V translator, validator, fibers)' LLVM
 need build must 'the CPU device (LLVM, SPIR-V translator, validator, fibers)' libboost-context-dev
 need build must 'the CPU device (LLVM, SPIR-V translator, validator, fibers)' spirv-tools-dev spirv-tools
+need build may "Intel's driver, for Intel GPUs and for tests that ask it without one" libze-intel-gpu1 intel-opencl-icd
+need build may "Intel's offline compiler, for native kernels" intel-ocloc intel-opencl-icd
 need build may 'kernel caches of other machines' libcurl4-openssl-dev
 need build may 'kernel caches of other machines' libhiredis-dev
 need build may 'kernel caches of other machines' libzstd-dev
-need build may "Intel's driver, for Intel GPUs and for tests that ask it without one" libze-intel-gpu1 intel-opencl-icd
-need build may "Intel's offline compiler, for native kernels" intel-ocloc intel-opencl-icd
 need test must 'the tests' doctest-dev
 need test may 'the tests' spirv-tools
 need test may 'the tests' valgrind
