@@ -26,6 +26,8 @@ struct DisassembleOptions {
 };
 static_assert(sizeof(DisassembleOptions) == 24);
 
+constexpr std::uint32_t kHexFloats = 4;
+
 enum Status : std::int32_t { kSuccess = 0, kUnsupportedPlatform = 10 };
 
 using Labeler = const char* (*)(std::int32_t, void*);
@@ -65,6 +67,8 @@ struct Disassembler::Functions {
   std::int32_t (*release)(iga::Context) = nullptr;
   std::int32_t (*disassemble)(iga::Context, const iga::DisassembleOptions*, const void*, std::uint32_t,
                               iga::Labeler, void*, char**) = nullptr;
+  std::int32_t (*disassemble_one)(iga::Context, const iga::DisassembleOptions*, const void*, iga::Labeler,
+                                  void*, char**) = nullptr;
   const char* (*version)() = nullptr;
 };
 
@@ -135,6 +139,7 @@ tl::expected<Disassembler, NoText> Disassembler::open() {
     if (find(library, "iga_context_create", functions.create) &&
         find(library, "iga_context_release", functions.release) &&
         find(library, "iga_context_disassemble", functions.disassemble) &&
+        find(library, "iga_context_disassemble_instruction", functions.disassemble_one) &&
         find(library, "iga_version_string", functions.version))
       return Disassembler(&functions);
     return tl::unexpected(
@@ -163,6 +168,21 @@ tl::expected<std::string, NoText> Disassembler::text(std::span<const std::byte> 
   std::string reason = first_reason(copy);
   if (reason.empty()) reason = "libiga64 gave status " + std::to_string(status);
   return tl::unexpected(NoText{NoText::Kind::undecodable, std::move(reason)});
+}
+
+tl::expected<std::string, NoText> Disassembler::line(std::span<const std::byte, 16> code,
+                                                     std::uint32_t instruction_set) const {
+  const ContextOptions options{.instruction_set = instruction_set};
+  Context context = nullptr;
+  if (const auto status = functions_->create(&options, &context); status != kSuccess)
+    return tl::unexpected(
+        NoText{NoText::Kind::unknown_target, "libiga64 " + version() + " does not have its instructions"});
+  const DisassembleOptions format{.format = kHexFloats};
+  char* text = nullptr;
+  const auto status = functions_->disassemble_one(context, &format, code.data(), nullptr, nullptr, &text);
+  std::string copy = status == kSuccess && text ? text : "";
+  functions_->release(context);
+  return copy;
 }
 
 std::string Disassembler::version() const {

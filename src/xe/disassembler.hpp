@@ -44,6 +44,10 @@ class Disassembler {
   /// code is an error; no input is known to crash the library, and none may be trusted not to.
   [[nodiscard]] tl::expected<std::string, NoText> text(std::span<const std::byte> code,
                                                        std::uint32_t instruction_set) const;
+  /// One instruction, of 8 or 16 bytes; what follows them is not looked at. Numbers of floats are bits,
+  /// labels their distance in bytes. Empty: no instruction.
+  [[nodiscard]] tl::expected<std::string, NoText> line(std::span<const std::byte, 16> code,
+                                                       std::uint32_t instruction_set) const;
   /// "1.1.0", as the library writes it.
   [[nodiscard]] std::string version() const;
 

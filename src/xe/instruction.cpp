@@ -96,7 +96,8 @@ bool read_lanes(std::string_view text, Instruction& to) {
 }
 
 /// "<8;8,1>", "<8;1>", "<1>", and "<1,0>" of a register whose rows a0 addresses one by one.
-bool take_region(std::string_view& text, Region& region, bool is_result) {
+bool take_region(std::string_view& text, Operand& operand, bool is_result) {
+  Region& region = operand.region;
   if (!take_prefix(text, "<")) return true;
   std::uint8_t first = 0, second = 0;
   if (!take_number(text, first, 64)) return false;
@@ -112,6 +113,7 @@ bool take_region(std::string_view& text, Region& region, bool is_result) {
     }
   } else if (take_prefix(text, ",")) {
     region = {0, first, 0};
+    operand.rows = true;
     if (!take_number(text, region.horizontal, 64)) return false;
   } else {
     region = is_result ? Region{0, 32, first} : Region{first, 1, 0};
@@ -146,9 +148,13 @@ bool read_register(std::string_view text, Operand& operand, bool is_result) {
   if (take_prefix(text, "r[")) {  // r[a0.2,16]
     operand.file = File::general;
     operand.indirect = true;
-    const auto end = text.find(']');
-    if (end == text.npos) return false;
-    text.remove_prefix(end + 1);
+    if (!take_prefix(text, "a0.") || !take_number(text, operand.address, 31)) return false;
+    if (take_prefix(text, ",")) {
+      const bool is_minus = take_prefix(text, "-");
+      if (!take_number(text, operand.displacement, INT16_MAX)) return false;
+      if (is_minus) operand.displacement = static_cast<std::int16_t>(-operand.displacement);
+    }
+    if (!take_prefix(text, "]")) return false;
   } else if (text.size() > 1 && text[0] == 'r' && text[1] >= '0' && text[1] <= '9') {
     operand.file = File::general;
     text.remove_prefix(1);
@@ -159,6 +165,7 @@ bool read_register(std::string_view text, Operand& operand, bool is_result) {
     if (found == kFiles.end()) return false;
     text.remove_prefix(found->name.size());
     operand.file = found->file;
+    operand.name = found->name;
     if (!text.empty() && text[0] >= '0' && text[0] <= '9' && !take_number(text, operand.number, 1023))
       return false;
   }
@@ -167,10 +174,13 @@ bool read_register(std::string_view text, Operand& operand, bool is_result) {
     if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
       if (!take_number(text, operand.element, 1023)) return false;
     } else {
-      text.remove_prefix(std::min(text.find_first_of("<:"), text.size()));
+      std::uint8_t macro = 8;
+      if (!take_prefix(text, "nomme") && !(take_prefix(text, "mme") && take_number(text, macro, 7)))
+        return false;
+      operand.macro = macro;
     }
   }
-  if (!take_region(text, operand.region, is_result)) return false;
+  if (!take_region(text, operand, is_result)) return false;
   if (text.empty()) return true;
   if (!take_prefix(text, ":") || text.empty()) return false;
   if (text[0] >= '0' && text[0] <= '9') {
@@ -183,12 +193,18 @@ bool read_register(std::string_view text, Operand& operand, bool is_result) {
   return true;
 }
 
+constexpr std::array<std::string_view, 3> kVectors{"v", "uv", "vf"};
+
 /// "0x4C0:uw", "1:w", "1.5:f": the bits where they are written as a whole number.
 bool read_immediate(std::string_view text, Operand& operand) {
   const auto colon = text.rfind(':');
   operand.file = File::immediate;
   std::string_view number = text.substr(0, colon);
-  if (colon != text.npos) operand.type = type_of(text.substr(colon + 1));
+  if (colon != text.npos) {
+    operand.type = type_of(text.substr(colon + 1));
+    const auto packed = std::ranges::find(kVectors, text.substr(colon + 1));
+    if (packed != kVectors.end()) operand.name = *packed;
+  }
   if (number.empty()) return false;
   const auto bits =
       number.starts_with("0x") ? detail::parse_digits(number.substr(2), 16) : detail::parse_digits(number);
@@ -221,6 +237,7 @@ bool read_operand(std::string_view text, Operand& operand, bool is_result) {
 bool read_descriptor(std::string_view text, Descriptor& descriptor) {
   Operand operand;
   if (!read_operand(text, operand, false)) return false;
+  descriptor.address = operand.element;
   if (operand.file == File::immediate) {
     if (operand.value > UINT32_MAX) return false;
     descriptor.value = static_cast<std::uint32_t>(operand.value);
@@ -301,6 +318,14 @@ std::string_view to_string(Type type) {
 std::uint32_t size_of(Type type) { return kTypes[static_cast<std::size_t>(type)].size; }
 
 bool is_floating(Type type) { return type >= Type::hf && type <= Type::hf8; }
+
+std::optional<Instruction> read_instruction(std::string_view line) {
+  Instruction instruction;
+  line = line.substr(0, line.find_last_not_of(" \r\t\n") + 1);
+  if (line.empty() || !read_line(line, instruction)) return std::nullopt;
+  instruction.size = instruction.has_option("Compacted") ? 8 : 16;
+  return instruction;
+}
 
 bool Instruction::has_option(std::string_view name) const {
   for (std::string_view left = options; !left.empty();) {

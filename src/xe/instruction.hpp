@@ -66,13 +66,18 @@ struct Region {
 struct Operand {
   File file = File::none;
   Type type = Type::none;
-  bool indirect = false;                    ///< of the register whose number stands in a0
+  bool indirect = false;                    ///< of the register whose byte address stands in a0
+  bool rows = false;                        ///< of those: each row has an element of a0 of its own
   bool negated = false, absolute = false;   ///< as sources; ~ counts as negated
   bool saturated = false;                   ///< as the result
   std::uint16_t number = 0, element = 0;    ///< of the register, and of its first element of that type
   std::optional<std::uint8_t> registers{};  ///< of messages: how many, where the text says so
   Region region{};
-  std::uint64_t value = 0;  ///< of an immediate the bits; of a label bytes from the start
+  std::uint64_t value = 0;        ///< of an immediate the bits; of a label bytes from the start
+  std::uint16_t address = 0;      ///< of indirect ones: the element of a0
+  std::int16_t displacement = 0;  ///< and what is added to it, in bytes
+  std::string_view name{};  ///< of `other` registers: "cr"; of immediates that are vectors their type: "uv"
+  std::optional<std::uint8_t> macro{};  ///< of math macros: the number behind "mme" ("nomme" is 8)
 };
 
 struct Predicate {
@@ -84,6 +89,7 @@ struct Predicate {
 /// What a send carries besides registers.
 struct Descriptor {
   std::optional<std::uint32_t> value{};  ///< nothing: it stands in a0
+  std::uint16_t address = 0;             ///< then: the element of a0
 };
 
 struct Instruction {
@@ -110,5 +116,9 @@ struct Instruction {
 /// read; no line is skipped. Pure; thread-safe.
 [[nodiscard]] tl::expected<std::vector<Instruction>, NoText> read_instructions(std::string_view text,
                                                                                std::uint64_t size);
+
+/// One instruction of `size` bytes from its line; nothing: the line is not understood. Labels stand as their
+/// distance. Pure; thread-safe.
+[[nodiscard]] std::optional<Instruction> read_instruction(std::string_view line);
 
 }  // namespace kiln::xe
