@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Where operands lie.
+#pragma once
+
+#include "xe/unit/code.hpp"
+
+namespace kiln::xe {
+
+/// A source of `lanes`; a reason where it cannot be read.
+[[nodiscard]] std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body& body,
+                                       Place& place, std::uint64_t& immediate);
+[[nodiscard]] std::string place_result(const Operand& operand, std::uint32_t lanes, Code::Body& body,
+                                       Place& place);
+/// Whole registers of a message.
+[[nodiscard]] std::string place_payload(const Operand& operand, const Code::Body& body, Place& place);
+
+}  // namespace kiln::xe

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// Runs the threads of a work-group, each until it waits at a barrier or ends.
+#include <algorithm>
+#include <set>
+
+#include "xe/unit/code.hpp"
+#include "xe/unit/flow.hpp"
+#include "xe/unit/group.hpp"
+#include "xe/unit/message/send.hpp"
+
+namespace kiln::xe {
+namespace {
+
+/// The host thread's rounding, as it was.
+class KeptRounding {
+ public:
+  KeptRounding() { std::fegetenv(&kept_); }
+  ~KeptRounding() { std::fesetenv(&kept_); }
+  KeptRounding(const KeptRounding&) = delete;
+  KeptRounding& operator=(const KeptRounding&) = delete;
+
+ private:
+  std::fenv_t kept_{};
+};
+
+void start(Thread& thread, const Group& group, std::uint32_t index) {
+  const ThreadStart& from = group.threads[index];
+  std::memset(static_cast<void*>(&thread.registers), 0, sizeof thread.registers);
+  std::memcpy(thread.registers.general, from.payload.data(),
+              std::min<std::size_t>(from.payload.size(), thread.general_bytes));
+  thread.active = from.dispatch_mask;
+  thread.dispatch_mask = from.dispatch_mask;
+  thread.number = from.number;
+  thread.index = index;
+  thread.registers.control[0] = group.control;
+  thread.registers.state[0] = from.number;
+  thread.registers.state[2] = thread.registers.state[3] = from.dispatch_mask;
+  thread.left = group.most_instructions ? group.most_instructions : kMostInstructions;
+}
+
+/// Until the thread stops.
+void execute(Thread& thread, const Code::Body& code, Counts* counts) {
+  thread.take_control();
+  const Op* ops = code.ops.data();
+  Counts::Each discarded;
+  while (thread.stop == Stop::no) {
+    if (thread.pc >= code.ops.size()) {
+      thread.fail(Fault::Kind::code, "control goes to where no instruction is");
+      return;
+    }
+    const Op& op = ops[thread.pc];
+    if (op.wakes && thread.waiting) thread.wake();
+    if (thread.left-- == 0) {
+      thread.fail(Fault::Kind::hang, "the thread executes more instructions than it may");
+      return;
+    }
+    if (counts) {
+      Counts::Each& each = counts->at[op.offset];
+      ++each.executed;
+      each.lanes += static_cast<std::uint32_t>(std::popcount(thread.mask(op)));
+      thread.counts = &each;
+    }
+    thread.next = op.next;
+    op.run(thread, op);
+    if (thread.stop == Stop::fault) return;  // pc stays where it happened
+    thread.pc = thread.next;
+  }
+}
+
+void describe(Fault& fault, const Thread& thread, const Code::Body& code) {
+  fault.thread = thread.index;
+  if (thread.pc >= code.ops.size()) return;
+  fault.offset = code.ops[thread.pc].offset;
+  const std::string& text = code.texts[thread.pc];
+  fault.disassembly = text.substr(0, text.find('\n'));
+  char place[64];
+  std::snprintf(place, sizeof place, " at offset 0x%llx, thread %u",
+                static_cast<unsigned long long>(fault.offset), fault.thread);
+  fault.text += place;
+  if (fault.lane >= 0) fault.text += ", lane " + std::to_string(fault.lane);
+  fault.text += ": " + fault.disassembly;
+}
+
+}  // namespace
+
+void run_unknown(Thread& thread, const Op&) {
+  const std::string& text = thread.group->code->texts[thread.pc];
+  const auto reason = text.find('\n');
+  thread.fail(Fault::Kind::unknown,
+              "the execution unit does not know " + text.substr(std::min(reason + 1, text.size())));
+}
+
+void run_undecodable(Thread& thread, const Op&) { thread.fail(Fault::Kind::code, "there is no instruction"); }
+
+std::uint32_t find_op(const Thread& thread, std::uint32_t offset) {
+  const auto& index = thread.group->code->index;
+  const auto found = index.find(offset);
+  return found == index.end() ? kNowhere : found->second;
+}
+
+void count_block(Thread& thread, const Range& range, std::uint64_t at, std::uint32_t size) {
+  constexpr std::uint64_t kLine = 64;
+  if (size == 0) return;
+  thread.counts->bytes += size;
+  if (!range.slm)
+    thread.counts->lines += (range.base + at + size - 1) / kLine - (range.base + at) / kLine + 1;
+}
+
+void count_lanes(Thread& thread, const Range& range, const std::uint64_t* at, std::uint32_t mask,
+                 std::uint32_t size) {
+  // Sixteen banks of four bytes: lanes of a bank that want different words come one after another. Source:
+  // Intel's oneAPI GPU optimization guide.
+  constexpr std::uint64_t kLine = 64, kBanks = 16;
+  std::set<std::uint64_t> seen;
+  std::array<std::uint32_t, kBanks> used{};
+  for (std::uint32_t left = mask; left; left &= left - 1) {
+    const std::uint64_t first = (range.slm ? 0 : range.base) + at[std::countr_zero(left)];
+    thread.counts->bytes += size;
+    const std::uint64_t unit = range.slm ? 4 : kLine;
+    for (std::uint64_t each = first / unit; each <= (first + size - 1) / unit; ++each)
+      if (seen.insert(each).second && range.slm) ++used[each % kBanks];
+  }
+  if (!range.slm)
+    thread.counts->lines += seen.size();
+  else
+    thread.counts->conflicts += std::max(1U, *std::ranges::max_element(used)) - 1;
+}
+
+void Counts::merge(const Counts& other) {
+  for (const auto& [offset, each] : other.at) {
+    Each& mine = at[offset];
+    mine.executed += each.executed;
+    mine.lanes += each.lanes;
+    mine.lines += each.lines;
+    mine.conflicts += each.conflicts;
+    mine.bytes += each.bytes;
+  }
+}
+
+std::optional<Fault> run_group(const Code& code, const Group& group, Bus& bus, Counts* counts) {
+  const Code::Body& body = code.body();
+  Fault fault;
+  if (group.register_bytes != body.register_bytes || group.registers > Registers::kGeneral ||
+      group.threads.empty()) {
+    fault.text = "the work-group does not fit the product: registers of " +
+                 std::to_string(group.register_bytes) + " bytes, " + std::to_string(group.registers) +
+                 " of them, " + std::to_string(group.threads.size()) + " threads";
+    return fault;
+  }
+  const KeptRounding rounding;
+  Memory memory(bus, group.slm_bytes);
+  GroupState state;
+  state.threads = static_cast<std::uint32_t>(group.threads.size());
+  state.older = body.older;
+  state.code = &body;
+  const auto threads = std::make_unique<Thread[]>(group.threads.size());
+  for (std::uint32_t i = 0; i < state.threads; ++i) {
+    Thread& thread = threads[i];
+    thread.register_bytes = body.register_bytes;
+    thread.general_bytes = group.registers * body.register_bytes;
+    thread.memory = &memory;
+    thread.group = &state;
+    thread.fault = &fault;
+    thread.pc = body.entry;
+    start(thread, group, i);
+  }
+  std::uint32_t ended = 0;
+  while (ended < state.threads) {
+    bool any = false;
+    for (std::uint32_t i = 0; i < state.threads; ++i) {
+      Thread& thread = threads[i];
+      if (thread.stop == Stop::ended) continue;
+      if (thread.stop == Stop::barrier) {
+        if (state.barriers[thread.waits_at].generation < thread.waits_for[thread.waits_at]) continue;
+        thread.stop = Stop::no;
+      }
+      any = true;
+      execute(thread, body, counts);
+      if (thread.stop == Stop::fault) {
+        describe(fault, thread, body);
+        return fault;
+      }
+      if (thread.stop == Stop::ended) ++ended;
+    }
+    if (any) continue;
+    const auto stuck = std::find_if(threads.get(), threads.get() + state.threads,
+                                    [](const Thread& each) { return each.stop == Stop::barrier; });
+    fault.kind = Fault::Kind::hang;
+    fault.text = "a barrier that not all threads of the work-group reach: " + std::to_string(ended) + " of " +
+                 std::to_string(state.threads) + " threads have ended, the others wait";
+    describe(fault, *stuck, body);
+    return fault;
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln::xe
