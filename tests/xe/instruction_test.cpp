@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: MIT
+// Instructions by families: assembled by libiga64 with random types, regions, masks and modifiers, and
+// compared with plain C++ that shares no code with the execution unit.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "xe/disassembler.hpp"
+#include "xe/native_run.hpp"
+
+namespace {
+
+using namespace kiln;
+using namespace kiln::test;
+__extension__ using Wide = __int128;
+
+std::vector<std::byte> assemble(const std::string& text, std::uint32_t set) {
+  struct ContextOptions {
+    std::size_t size = sizeof(ContextOptions);
+    std::uint32_t set = 0;
+  } context_options{.set = set};
+  struct AssembleOptions {
+    std::uint32_t size = sizeof(AssembleOptions);
+    std::uint32_t words[7]{};
+  } options;
+  static void* library = [] {
+    void* found = dlopen("libiga64.so.2", RTLD_NOW);
+    return found ? found : dlopen("libiga64.so.1", RTLD_NOW);
+  }();
+  if (!library) return {};
+  const auto find = [](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+  };
+  std::int32_t (*create)(const ContextOptions*, void**) = nullptr;
+  std::int32_t (*release)(void*) = nullptr;
+  std::int32_t (*make)(void*, const AssembleOptions*, const char*, void**, std::uint32_t*) = nullptr;
+  find("iga_context_create", create);
+  find("iga_context_release", release);
+  find("iga_context_assemble", make);
+  void *context = nullptr, *code = nullptr;
+  std::uint32_t size = 0;
+  if (create(&context_options, &context) != 0) return {};
+  std::vector<std::byte> bytes;
+  if (make(context, &options, text.c_str(), &code, &size) == 0)
+    bytes.assign(static_cast<std::byte*>(code), static_cast<std::byte*>(code) + size);
+  release(context);
+  return bytes;
+}
+
+constexpr std::uint32_t kGrf = 32, kFirst = 2, kStored = 24;  // r2 to r25 come back
+constexpr std::uint32_t kLanes = 16;
+
+struct Machine {
+  std::vector<std::byte> registers = std::vector<std::byte>(128 * kGrf);
+  std::uint32_t active = 0xffff;
+  template <class T>
+  T get(std::uint32_t at) const {
+    T value;
+    std::memcpy(&value, registers.data() + at, sizeof value);
+    return value;
+  }
+  template <class T>
+  void put(std::uint32_t at, T value) {
+    std::memcpy(registers.data() + at, &value, sizeof value);
+  }
+
+  /// Executes the lines; r2 to r25 are as they are behind them, the flag f0 in the answer.
+  std::uint32_t run(const std::string& lines) {
+    const Target* target = find_target("dg2");
+    std::string text = lines + "(W) mov (1|M0) r1.0<1>:ud f0.0<0;1,0>:ud\n";
+    // store.ugm.d32x64t.a64: eight registers each.
+    for (std::uint32_t i = 0; i < 3; ++i)
+      text += "(W) send.ugm (1|M0) null r" + std::to_string(120 + i) + " r" + std::to_string(kFirst + 8 * i) +
+              ":8 0x0 0x0200F584 {$0}\n";
+    text += "(W) send.ugm (1|M0) null r123 r1:1 0x0 0x02008584 {$0}\n";  // d32x1t
+    text += "(W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT}\n";
+    const auto code = assemble(text, xe::instruction_set(*target));
+    REQUIRE_MESSAGE(!code.empty(), lines);
+    const auto decoded = xe::Code::decode(*target, code, 0);
+    REQUIRE(decoded);
+    FlatBus bus;
+    const std::uint64_t out = bus.add(4096);
+    for (std::uint32_t i = 0; i < 4; ++i) put<std::uint64_t>((120 + i) * kGrf, out + std::uint64_t{256} * i);
+    const std::vector<xe::ThreadStart> starts{{.payload = registers, .dispatch_mask = active}};
+    const xe::Group group{.control = 0x4c0, .threads = starts};
+    const auto fault = xe::run_group(**decoded, group, bus);
+    REQUIRE_MESSAGE(!fault, (fault ? fault->text : ""));
+    std::memcpy(registers.data() + kFirst * kGrf, bus.bytes(out).data(), kStored * kGrf);
+    std::uint32_t flag = 0;
+    std::memcpy(&flag, bus.bytes(out).data() + 768, sizeof flag);
+    return flag;
+  }
+};
+
+struct Integer {
+  const char* name;
+  std::uint32_t size;
+  bool is_signed;
+};
+constexpr std::array<Integer, 6> kIntegers{
+    {{"ub", 1, false}, {"b", 1, true}, {"uw", 2, false}, {"w", 2, true}, {"ud", 4, false}, {"d", 4, true}}};
+
+Wide cut(Wide value, const Integer& type) {
+  const Wide modulus = Wide{1} << 8 * type.size;
+  Wide low = ((value % modulus) + modulus) % modulus;
+  return type.is_signed && low >= modulus / 2 ? low - modulus : low;
+}
+Wide clamp(Wide value, const Integer& type) {
+  const Wide modulus = Wide{1} << 8 * type.size;
+  const Wide least = type.is_signed ? -modulus / 2 : 0, most = type.is_signed ? modulus / 2 - 1 : modulus - 1;
+  return std::min(std::max(value, least), most);
+}
+
+struct Region {
+  std::uint32_t v, w, h;
+};
+constexpr std::array<Region, 6> kRegions{{{1, 1, 0}, {0, 1, 0}, {2, 1, 0}, {4, 4, 1}, {8, 4, 2}, {4, 2, 1}}};
+
+/// A random source in registers `first` and behind, and its lanes.
+struct Source {
+  std::string text;
+  std::vector<Wide> lanes;
+};
+std::mt19937 random_number(7);
+
+Source source(const Machine& machine, std::uint32_t first, const Integer& type, std::uint32_t lanes) {
+  const Region region = kRegions[random_number() % kRegions.size()];
+  const std::uint32_t element = random_number() % 4;
+  Source made;
+  made.text = "r" + std::to_string(first) + "." + std::to_string(element) + "<" + std::to_string(region.v) +
+              ";" + std::to_string(region.w) + "," + std::to_string(region.h) + ">:" + type.name;
+  for (std::uint32_t i = 0; i < lanes; ++i) {
+    const std::uint32_t at =
+        first * kGrf + (element + i / region.w * region.v + i % region.w * region.h) * type.size;
+    Wide value = 0;
+    for (std::uint32_t byte = type.size; byte-- > 0;)
+      value = value * 256 + std::to_integer<int>(machine.registers[at + byte]);
+    made.lanes.push_back(cut(value, type));
+  }
+  return made;
+}
+
+Wide get(const Machine& machine, std::uint32_t at, const Integer& type) {
+  Wide value = 0;
+  for (std::uint32_t byte = type.size; byte-- > 0;)
+    value = value * 256 + std::to_integer<int>(machine.registers[at + byte]);
+  return cut(value, type);
+}
+
+void fill(Machine& machine) {
+  for (auto& each : machine.registers)
+    each = static_cast<std::byte>(random_number() % 3 ? random_number() : 0);
+}
+
+const Integer& any_integer() { return kIntegers[random_number() % kIntegers.size()]; }
+
+/// `count` sources of random integer types, one function a lane; results of random types and steps, masks,
+/// saturation.
+template <class F>
+void integers(const std::string& opcode, std::uint32_t count, F function, bool may_saturate = true,
+              bool words_only = false) {
+  for (int trial = 0; trial < 40; ++trial) {
+    Machine machine;
+    fill(machine);
+    machine.active = random_number() & 0xffff;
+    const std::uint32_t lanes = 1U << random_number() % 5, step = 1U << random_number() % 2;
+    const bool all = random_number() % 3 == 0, saturates = may_saturate && random_number() % 3 == 0;
+    const Integer& to = words_only ? kIntegers[4 + random_number() % 2] : any_integer();
+    std::string text = std::string(all ? "(W) " : "") + opcode + " (" + std::to_string(lanes) + "|M0) " +
+                       (saturates ? "(sat)" : "") + "r2.0<" + std::to_string(step) + ">:" + to.name;
+    std::vector<Source> sources;
+    std::vector<Integer> types;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      types.push_back(words_only ? kIntegers[4 + random_number() % 2] : any_integer());
+      sources.push_back(source(machine, 30 + 16 * i, types.back(), lanes));
+      text += " " + sources.back().text;
+    }
+    const Machine before = machine;
+    machine.run(text + "\n");
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+      const std::uint32_t at = 2 * kGrf + i * step * to.size;
+      std::vector<Wide> values;
+      for (const Source& each : sources) values.push_back(each.lanes[i]);
+      const Wide exact = function(values, types);
+      const Wide expected = !all && !(machine.active >> i & 1) ? get(before, at, to)
+                            : saturates                        ? clamp(exact, to)
+                                                               : cut(exact, to);
+      CHECK_MESSAGE(get(machine, at, to) == expected, (text + " in lane " + std::to_string(i)));
+    }
+  }
+}
+
+using Values = std::vector<Wide>;
+using Types = std::vector<Integer>;
+
+}  // namespace
+
+TEST_CASE("instructions: integer moves and sums") {
+  integers("mov", 1, [](const Values& v, const Types&) { return v[0]; });
+  integers("add", 2, [](const Values& v, const Types&) { return v[0] + v[1]; });
+  integers(
+      "mul", 2, [](const Values& v, const Types&) { return v[0] * v[1]; }, false);
+  integers(
+      "avg", 2, [](const Values& v, const Types&) { return (v[0] + v[1] + 1) >> 1; }, false);
+}
+
+TEST_CASE("instructions: logic, shifts, bits") {
+  integers(
+      "and", 2, [](const Values& v, const Types&) { return v[0] & v[1]; }, false);
+  integers(
+      "or", 2, [](const Values& v, const Types&) { return v[0] | v[1]; }, false);
+  integers(
+      "xor", 2, [](const Values& v, const Types&) { return v[0] ^ v[1]; }, false);
+  integers(
+      "not", 1, [](const Values& v, const Types&) { return ~v[0]; }, false);
+  integers(
+      "shl", 2, [](const Values& v, const Types&) { return v[0] << static_cast<int>(v[1] & 31); }, false,
+      true);
+  integers(
+      "asr", 2, [](const Values& v, const Types&) { return v[0] >> static_cast<int>(v[1] & 31); }, false,
+      true);
+  integers(
+      "shr", 2,
+      [](const Values& v, const Types&) {
+        return static_cast<Wide>(static_cast<std::uint32_t>(v[0]) >> static_cast<int>(v[1] & 31));
+      },
+      false, true);
+  const auto bits = [](Wide value) { return static_cast<std::uint32_t>(value); };
+  integers(
+      "cbit", 1,
+      [&](const Values& v, const Types&) {
+        Wide count = 0;
+        for (int i = 0; i < 32; ++i) count += bits(v[0]) >> i & 1;
+        return count;
+      },
+      false, true);
+  integers(
+      "bfrev", 1,
+      [&](const Values& v, const Types&) {
+        Wide turned = 0;
+        for (int i = 0; i < 32; ++i) turned |= Wide{bits(v[0]) >> i & 1} << (31 - i);
+        return turned;
+      },
+      false, true);
+  integers(
+      "lzd", 1,
+      [&](const Values& v, const Types&) {
+        Wide zeros = 0;
+        while (zeros < 32 && !(bits(v[0]) >> (31 - static_cast<int>(zeros)) & 1)) ++zeros;
+        return zeros;
+      },
+      false, true);
+  integers(
+      "fbl", 1,
+      [&](const Values& v, const Types&) {
+        for (int i = 0; i < 32; ++i)
+          if (bits(v[0]) >> i & 1) return Wide{i};
+        return Wide{-1};
+      },
+      false, true);
+}
+
+TEST_CASE("instructions: three sources") {
+  for (int trial = 0; trial < 60; ++trial) {
+    Machine machine;
+    fill(machine);
+    const std::uint32_t table = random_number() % 256;
+    char name[16];
+    std::snprintf(name, sizeof name, "0x%02X", table);
+    const Machine before = machine;
+    machine.run(
+        "add3 (8|M0) r2.0<1>:d r30.0<1;0>:d r40.0<1;0>:d -r50.0<1>:d\n"
+        "mad (8|M0) r4.0<1>:d r30.0<1;0>:d r40.0<1;0>:w r50.0<0>:w\n"
+        "bfn." +
+        std::string(name) +
+        " (8|M0) r6.0<1>:ud r30.0<1;0>:ud r40.0<1;0>:ud r50.0<1>:ud\n"
+        "dp4a (8|M0) r8.0<1>:d r30.0<1;0>:d r40.0<1;0>:d r50.0<1>:ud\n"
+        "bfe (8|M0) r10.0<1>:ud r30.0<1;0>:ud r40.0<1;0>:ud r50.0<1>:ud\n"
+        "bfi2 (8|M0) r12.0<1>:ud r30.0<1;0>:ud r40.0<1;0>:ud r50.0<1>:ud\n");
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const auto a = before.get<std::uint32_t>(30 * kGrf + 4 * i),
+                 b = before.get<std::uint32_t>(40 * kGrf + 4 * i),
+                 c = before.get<std::uint32_t>(50 * kGrf + 4 * i);
+      const auto got = [&](std::uint32_t r) { return machine.get<std::uint32_t>(r * kGrf + 4 * i); };
+      CHECK(got(2) == a + b - c);
+      CHECK(got(4) == a + static_cast<std::uint32_t>(int{before.get<std::int16_t>(40 * kGrf + 2 * i)} *
+                                                     int{before.get<std::int16_t>(50 * kGrf)}));
+      std::uint32_t logic = 0, dot = a;
+      for (std::uint32_t bit = 0; bit < 32; ++bit)
+        logic |= (table >> ((a >> bit & 1) + 2 * (b >> bit & 1) + 4 * (c >> bit & 1)) & 1) << bit;
+      for (std::uint32_t byte = 0; byte < 4; ++byte)
+        dot += static_cast<std::uint32_t>(int{static_cast<std::int8_t>(b >> 8 * byte)} *
+                                          static_cast<int>(c >> 8 * byte & 255));
+      CHECK(got(6) == logic);
+      CHECK(got(8) == dot);
+      std::uint32_t taken = 0;
+      for (std::uint32_t bit = 0; bit < (a & 31) && bit + (b & 31) < 32; ++bit)
+        taken |= (c >> (bit + (b & 31)) & 1) << bit;
+      CHECK(got(10) == taken);
+      CHECK(got(12) == ((a & b) | (~a & c)));
+    }
+  }
+}
+
+TEST_CASE("instructions: wide products and carries through the accumulator") {
+  for (int trial = 0; trial < 60; ++trial) {
+    Machine machine;
+    fill(machine);
+    const Machine before = machine;
+    machine.run(
+        "mul (8|M0) acc0.0<1>:ud r30.0<1;1,0>:ud r40.0<2;1,0>:uw\n"
+        "mach (8|M0) r2.0<1>:ud r30.0<1;1,0>:ud r40.0<1;1,0>:ud {AccWrEn}\n"
+        "mov (8|M0) r3.0<1>:ud acc0.0<1;1,0>:ud\n"
+        "mul (8|M0) acc0.0<1>:d r30.0<1;1,0>:d r40.0<2;1,0>:uw\n"
+        "mach (8|M0) r4.0<1>:d r30.0<1;1,0>:d r40.0<1;1,0>:d {AccWrEn}\n"
+        "mul (8|M0) acc0.0<1>:d r30.0<1;1,0>:d r40.0<2;1,0>:uw\n"
+        "mach (8|M0) r5.0<1>:d r30.0<1;1,0>:d r40.0<1;1,0>:d\n"
+        "addc (8|M0) r6.0<1>:ud r30.0<1;1,0>:ud r40.0<1;1,0>:ud {AccWrEn}\n"
+        "mov (8|M0) r7.0<1>:ud acc0.0<1;1,0>:ud\n"
+        "subb (8|M0) r8.0<1>:ud r30.0<1;1,0>:ud r40.0<1;1,0>:ud {AccWrEn}\n"
+        "mov (8|M0) r9.0<1>:ud acc0.0<1;1,0>:ud\n");
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const auto a = before.get<std::uint32_t>(30 * kGrf + 4 * i),
+                 b = before.get<std::uint32_t>(40 * kGrf + 4 * i);
+      const auto got = [&](std::uint32_t r) { return machine.get<std::uint32_t>(r * kGrf + 4 * i); };
+      const std::uint64_t product = std::uint64_t{a} * b;
+      CHECK(got(2) == product >> 32);
+      CHECK(got(3) == static_cast<std::uint32_t>(product));
+      CHECK(got(4) == static_cast<std::uint32_t>(
+                          (std::int64_t{static_cast<std::int32_t>(a)} * static_cast<std::int32_t>(b)) >> 32));
+      CHECK(got(5) == a * b);
+      CHECK(got(6) == a + b);
+      CHECK(got(7) == (a > UINT32_MAX - b));
+      CHECK(got(8) == a - b);
+      CHECK(got(9) == (a < b));
+    }
+  }
+}
+
+TEST_CASE("instructions: comparisons, selections, predicates") {
+  const std::vector<std::pair<std::string, bool (*)(double, double)>> conditions{
+      {"eq", [](double a, double b) { return a == b; }}, {"ne", [](double a, double b) { return a != b; }},
+      {"lt", [](double a, double b) { return a < b; }},  {"le", [](double a, double b) { return a <= b; }},
+      {"gt", [](double a, double b) { return a > b; }},  {"ge", [](double a, double b) { return a >= b; }}};
+  for (const auto& [name, holds] : conditions)
+    for (int trial = 0; trial < 20; ++trial) {
+      Machine machine;
+      machine.active = random_number() & 0xffff;
+      for (std::uint32_t i = 0; i < 16; ++i) {
+        const float a = random_number() % 5 ? static_cast<float>(random_number() % 5) - 2 : NAN;
+        machine.put(30 * kGrf + 4 * i, a);
+        machine.put(40 * kGrf + 4 * i, static_cast<float>(random_number() % 5) - 2);
+        machine.put(50 * kGrf + 4 * i, random_number() % 4 - 2);
+        machine.put(54 * kGrf + 4 * i, random_number() % 4 - 2);
+      }
+      const Machine before = machine;
+      const std::uint32_t flag = machine.run(
+          "(W) mov (1|M0) f0.0<1>:ud 0xFFFF0000:ud\n"
+          "cmp (16|M0) (" +
+          name +
+          ")f0.0 null<1>:f r30.0<1;1,0>:f r40.0<1;1,0>:f\n"
+          "(f0.0) sel (16|M0) r2.0<1>:d r50.0<1;1,0>:d r54.0<1;1,0>:d\n"
+          "(~f0.0) mov (16|M0) r4.0<1>:d 77:w\n"
+          "cmp (16|M0) (" +
+          name +
+          ")f1.0 r6.0<1>:ud r50.0<1;1,0>:ud r54.0<1;1,0>:ud\n"
+          "(W&f0.0.any16h) mov (1|M0) r8.0<1>:d 5:w\n"
+          "sel (16|M0) (" +
+          (name == "lt" || name == "ge" ? name : "lt") +
+          ")f0.0 r10.0<1>:f r30.0<1;1,0>:f r40.0<1;1,0>:f\n"
+          "csel (16|M0) (" +
+          name + ")f0.0 r12.0<1>:f r30.0<1;0>:f r40.0<1;0>:f r40.0<1>:f\n");
+      std::uint32_t expected = 0xffff0000;
+      for (std::uint32_t i = 0; i < 16; ++i) {
+        const float a = before.get<float>(30 * kGrf + 4 * i), b = before.get<float>(40 * kGrf + 4 * i);
+        const auto x = before.get<std::uint32_t>(50 * kGrf + 4 * i),
+                   y = before.get<std::uint32_t>(54 * kGrf + 4 * i);
+        const auto got = [&](std::uint32_t r) { return machine.get<std::uint32_t>(r * kGrf + 4 * i); };
+        if (!(machine.active >> i & 1)) {
+          CHECK(got(2) == 0);
+          CHECK(got(6) == 0);
+          continue;
+        }
+        const bool is = holds(a, b);
+        expected |= static_cast<std::uint32_t>(is) << i;
+        CHECK(got(2) == (is ? x : y));
+        CHECK(got(4) == (is ? 0U : 77U));
+        CHECK(got(6) == (holds(x, y) ? ~0U : 0U));
+        CHECK(machine.get<float>(10 * kGrf + 4 * i) == (name == "ge" ? std::fmax(a, b) : std::fmin(a, b)));
+        const float chosen = holds(b, 0) ? a : b, c = machine.get<float>(12 * kGrf + 4 * i);
+        CHECK((c == chosen || (std::isnan(c) && std::isnan(chosen))));
+      }
+      CHECK(flag == expected);
+      CHECK(machine.get<std::uint32_t>(8 * kGrf) == ((expected & 0xffff) ? 5 : 0));
+    }
+}
+
+TEST_CASE("instructions: floats, rounding, denormals, halves") {
+  for (int trial = 0; trial < 60; ++trial) {
+    Machine machine;
+    for (std::uint32_t i = 0; i < 8; ++i)
+      for (const std::uint32_t r : {30U, 40U, 50U})
+        machine.put(r * kGrf + 4 * i,
+                    std::ldexp(static_cast<float>(static_cast<int>(random_number() % 20001) - 10000),
+                               static_cast<int>(random_number() % 12) - 14));
+    machine.put(30 * kGrf, 1e-40F);  // a denormal
+    const Machine before = machine;
+    machine.run(
+        "add (8|M0) r2.0<1>:f r30.0<1;1,0>:f -r40.0<1;1,0>:f\n"
+        "mul (8|M0) (sat)r3.0<1>:f r30.0<1;1,0>:f (abs)r40.0<1;1,0>:f\n"
+        "mad (8|M0) r4.0<1>:f r30.0<1;0>:f r40.0<1;0>:f -r50.0<1>:f\n"
+        "rndd (8|M0) r5.0<1>:f r30.0<1;1,0>:f\n"
+        "rnde (8|M0) r6.0<1>:f r30.0<1;1,0>:f\n"
+        "mov (8|M0) r7.0<1>:d r30.0<1;1,0>:f\n"
+        "mov (8|M0) r8.0<2>:hf r30.0<1;1,0>:f\n"
+        "mov (8|M0) r9.0<1>:f r8.0<2;1,0>:hf\n"
+        "(W) xor (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x30:uw\n"
+        "add (8|M0) r10.0<1>:f r30.0<1;1,0>:f r40.0<1;1,0>:f\n"
+        "(W) xor (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0xB0:uw\n"
+        "add (8|M0) r11.0<1>:f r30.0<1;1,0>:f 0x0:f\n"
+        "mov (8|M0) r12.0<1>:w r30.0<1;1,0>:f\n");
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const float a = before.get<float>(30 * kGrf + 4 * i), b = before.get<float>(40 * kGrf + 4 * i),
+                  c = before.get<float>(50 * kGrf + 4 * i);
+      const auto got = [&](std::uint32_t r) { return machine.get<float>(r * kGrf + 4 * i); };
+      CHECK(got(2) == a - b);
+      CHECK(got(3) == std::min(1.0F, std::max(0.0F, a * std::fabs(b))));
+      CHECK(got(4) == std::fma(b, -c, a));
+      CHECK(got(5) == std::floor(a));
+      CHECK(got(6) == std::nearbyint(a));
+      CHECK(machine.get<std::int32_t>(7 * kGrf + 4 * i) == static_cast<std::int32_t>(a));
+      // A half has 11 bits: within half of its last place.
+      const float unit = std::max(0x1p-24F, std::ldexp(1.0F, std::ilogb(a == 0 ? 1 : a) - 10));
+      CHECK((std::fabs(a) > 65504 || std::fabs(got(9) - a) <= unit / 2));
+      const double exact = double{a} + double{b};
+      CHECK(std::fabs(double{got(10)}) <= std::fabs(exact));  // towards zero
+      CHECK(std::fabs(double{got(10)} - exact) <= std::fabs(exact) * 0x1p-23);
+      CHECK(got(11) == (i == 0 ? 0.0F : a));
+      CHECK(machine.get<std::int16_t>(12 * kGrf + 2 * i) ==
+            static_cast<std::int16_t>(std::max(-32768.0F, std::min(32767.0F, std::trunc(a)))));
+    }
+  }
+}
+
+TEST_CASE("instructions: what is not known ends the group with a text") {
+  const Target* target = find_target("dg2");
+  const auto code =
+      assemble("nop\nline (8|M0) r2.0<1>:f r30.0<0;1,0>:f r40.0<1;1,0>:f\n", xe::instruction_set(*target));
+  const auto refused = assemble("(W) mov (1|M0) r2.0<1>:ud sp.0<0;1,0>:uq\n", xe::instruction_set(*target));
+  FlatBus bus;
+  const std::vector<xe::ThreadStart> starts{{.payload = {}, .dispatch_mask = 0xff}};
+  xe::Group group{.threads = starts};
+  for (const auto& each : {code, refused}) {
+    if (each.empty()) continue;  // this assembler has it not
+    const auto decoded = xe::Code::decode(*target, each, 0);
+    REQUIRE(decoded);
+    const auto fault = xe::run_group(**decoded, group, bus);
+    REQUIRE(fault);
+    CHECK(fault->text.find("at offset 0x") != std::string::npos);
+    CHECK_FALSE(fault->disassembly.empty());
+  }
+  // A loop without end is told, by its bound.
+  const auto loop = assemble("L0:\n(W) jmpi L0\n", xe::instruction_set(*target));
+  REQUIRE(!loop.empty());
+  group.most_instructions = 1000;
+  const auto fault = xe::run_group(**xe::Code::decode(*target, loop, 0), group, bus);
+  REQUIRE(fault);
+  CHECK(fault->kind == xe::Fault::Kind::hang);
+}
