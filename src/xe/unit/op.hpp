@@ -41,7 +41,8 @@ struct Place {
   const std::uint16_t* table = nullptr;  ///< bytes from `at`, of each lane
 };
 
-enum class Condition : std::uint8_t { none, eq, ne, gt, ge, lt, le, un, overflow };
+/// `early`: of math macros, that the result is final.
+enum class Condition : std::uint8_t { none, eq, ne, gt, ge, lt, le, un, early };
 
 /// What a jump waits for.
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;

@@ -122,7 +122,9 @@ std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body
   }
   const std::uint32_t size = size_of(place.type);
   if (size == 0) return "a source without a type";
-  place.region = operand.region;
+  // Operands of math macros have no region: their lanes lie one behind another.
+  const Region region = operand.macro ? Region{1, 1, 0} : operand.region;
+  place.region = region;
   if (operand.indirect) {
     if (operand.file != File::general) return "an indirect operand of a special register";
     place.shape = Shape::indirect;
@@ -136,10 +138,10 @@ std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body
   place.accumulator = operand.file == File::accumulator;
   const std::uint32_t within = area->second + operand.element * size;
   std::uint32_t last = 0;
-  for (std::uint32_t i = 0; i < lanes; ++i) last = std::max(last, steps_of(operand.region, i));
+  for (std::uint32_t i = 0; i < lanes; ++i) last = std::max(last, steps_of(region, i));
   if (within + last * size + size > area->first.size) return "a source beyond the registers";
   place.at = area->first.start + within;
-  shape_of(operand.region, lanes, size, body, place);
+  shape_of(region, lanes, size, body, place);
   return {};
 }
 

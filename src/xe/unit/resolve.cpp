@@ -62,7 +62,9 @@ std::string read_guards(const Instruction& from, Op& op) {
     op.flag_shift = static_cast<std::uint8_t>(shift);
     if (auto why = read_rule(from.predicate->rule, op); !why.empty()) return why;
   }
-  const auto condition = condition_of(from.condition);
+  const bool is_macro = from.opcode == "math" && (from.control == "invm" || from.control == "rsqtm");
+  const auto condition =
+      is_macro && from.condition == "eo" ? std::optional(Condition::early) : condition_of(from.condition);
   if (!condition) return "the condition " + from.condition;
   op.condition = *condition;
   const std::uint32_t shift = from.condition_element * 16U + op.first;
@@ -201,7 +203,9 @@ std::string resolve_arithmetic(const Instruction& from, Code::Body& body, Op& op
       return why;
   for (std::uint32_t i = 0; i < sources; ++i)
     if (from.sources[i].file == File::immediate) op.is_immediate |= static_cast<std::uint8_t>(1U << i);
-  if (auto why = place_result(from.result, op.lanes, body, op.result); !why.empty()) return why;
+  Operand result = from.result;
+  if (op.condition == Condition::early) result.macro.reset();  // it is final: nobody reads more of it
+  if (auto why = place_result(result, op.lanes, body, op.result); !why.empty()) return why;
   op.writes_accumulator = from.has_option("AccWrEn");
   op.selects = opcode == "sel";
   // Up to Xe-HPG the upper half of a product is what is asked for with AccWrEn; from Xe-HPC on the lower one
@@ -233,7 +237,8 @@ std::string resolve_arithmetic(const Instruction& from, Code::Body& body, Op& op
         from.control == "fdiv" || from.control == "pow" || from.control == "iqot" || from.control == "irem"
             ? 2
             : 1;
-    if (from.sources[0].macro || from.result.macro) family = {};
+    if ((from.control == "invm" || from.control == "rsqtm") != (op.condition == Condition::early))
+      family = {};
     sources = std::min(sources, wanted);
   } else {
     const auto otherwise = [&](auto find) {

@@ -81,6 +81,24 @@ struct Rest {
   }
 };
 
+/// The first step of a macro for exactly rounded quotients and roots. Hardware says for some lanes that its
+/// result is final and the other steps are left out; here it is final for all of them.
+template <class E, bool Quotient>
+void finish_early(Thread& thread, const Op& op) {
+  const std::uint32_t mask = thread.mask(op), n = op.lanes;
+  if (mask == 0) return;
+  Lanes<E> a, b;
+  load(thread, op.sources[0], n, a);
+  if constexpr (Quotient) {
+    load(thread, op.sources[1], n, b);
+    for (std::uint32_t i = 0; i < n; ++i) a[i] = a[i] / b[i];
+  } else {
+    for (std::uint32_t i = 0; i < n; ++i) a[i] = std::sqrt(a[i]);
+  }
+  store(thread, op, op.result, a, mask);
+  thread.set_flags(op, ~0U, mask);
+}
+
 template <class F>
 constexpr Family one() {
   return {nullptr, nullptr, compute<float, F, 1>, compute<double, F, 1>};
@@ -103,6 +121,8 @@ Family math_family(std::string_view control) {
   if (control == "tanh") return one<HyperbolicTangent>();
   if (control == "fdiv") return two<Divide>();
   if (control == "pow") return two<Power>();
+  if (control == "invm") return {nullptr, nullptr, finish_early<float, true>, finish_early<double, true>};
+  if (control == "rsqtm") return {nullptr, nullptr, finish_early<float, false>, finish_early<double, false>};
   if (control == "iqot") return {nullptr, compute<std::int64_t, Quotient, 2>};
   if (control == "irem") return {nullptr, compute<std::int64_t, Rest, 2>};
   return {};
