@@ -4,6 +4,8 @@
 #define K __attribute__((intel_reqd_sub_group_size(S))) kernel
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #ifdef D
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -118,3 +120,27 @@ K void divide_double(global const double* a, global const double* b, global doub
   out[i] = a[i] / b[i] + sqrt(fabs(a[i]));
 }
 #endif
+K void halves(global const half* a, global const half* b, global half* out, uint n) {
+  size_t i = get_global_id(0); if (i >= n) return;
+  half x = a[i], y = b[i];
+  out[i] = fma(x, y, x) + x * y - floor(y) + (x < y ? x : y) + (half)(int)x;
+}
+K void long_atomics(global ulong* c, global const ulong* a, uint n) {
+  size_t i = get_global_id(0); if (i >= n) return;
+  atom_add(c, a[i]); atom_max(c + 1, a[i]); atom_xor(c + 2, a[i]);
+}
+// More values than there are registers, so that the compiler keeps some in scratch memory.
+K void spilled(global const uint* a, global uint* out, uint n) {
+  size_t i = get_global_id(0); if (i >= n) return;
+  uint v[180], s = 0;
+#pragma unroll
+  for (uint k = 0; k < 180; ++k) v[k] = a[(i * 7 + k * 13) % n] * (k + 1);
+#pragma unroll
+  for (uint k = 0; k < 180; ++k) s = s * 31 + (v[k] ^ v[(k * 7 + 5) % 180]);
+  out[i] = s;
+}
+K void vectors(global const uchar16* a, global uchar16* out, uint n) {
+  size_t i = get_global_id(0); if (i >= n) return;
+  uchar16 x = a[i] + (uchar16)3;
+  out[i] = x.s1032547698badcfe;
+}

@@ -249,6 +249,9 @@ TEST_CASE("native code: floats and conversions") {
       r += x < y ? x : y;
       return r + static_cast<double>(static_cast<int64_t>(x * 1000));
     });
+    arguments[2] = buffer(std::vector<double>(kN));
+    check<double>(each, "divide_double", arguments, 2, kN,
+                  [&](std::size_t i) { return da[i] / db[i] + std::sqrt(std::fabs(da[i])); });
   }
 }
 
@@ -329,3 +332,61 @@ TEST_CASE("native code: atomic operations") {
     });
   }
 }
+
+TEST_CASE("native code: vectors of bytes, scratch memory, atomic operations of 64 bits") {
+  const auto a = random_values<uint32_t>(kN, 17);
+  const auto bytes = random_values<uint8_t>(16 * kN, 18);
+  const auto wide = random_values<uint64_t>(kN, 19);
+  std::array<uint64_t, 3> expected{};
+  for (const uint64_t each : wide) {
+    expected[0] += each;
+    expected[1] = std::max(expected[1], each);
+    expected[2] ^= each;
+  }
+  for (const Variant& each : kVariants) {
+    std::vector<Argument> arguments{buffer(a), buffer(std::vector<uint32_t>(kN)), value(kN)};
+    check<uint32_t>(each, "spilled", arguments, 1, kN, [&](std::size_t i) {
+      std::array<uint32_t, 180> v{};
+      uint32_t s = 0;
+      for (uint32_t k = 0; k < 180; ++k) v[k] = a[(i * 7 + std::size_t{k} * 13) % kN] * (k + 1);
+      for (uint32_t k = 0; k < 180; ++k) s = s * 31 + (v[k] ^ v[(k * 7 + 5) % 180]);
+      return s;
+    });
+    arguments = {buffer(bytes), buffer(std::vector<uint8_t>(bytes.size())), value(kN)};
+    check<uint8_t>(each, "vectors", arguments, 1, kN,
+                   [&](std::size_t i) { return static_cast<uint8_t>(bytes[i ^ 1] + 3); });
+    arguments = {buffer(std::vector<uint64_t>(3)), buffer(wide), value(kN)};
+    check<uint64_t>(each, "long_atomics", arguments, 0, kN, [&](std::size_t i) { return expected[i]; });
+  }
+}
+
+#ifdef __FLT16_MAX__
+TEST_CASE("native code: halves") {
+  __extension__ typedef _Float16 Half;
+  const auto half = [](double each) { return static_cast<Half>(each); };
+  std::vector<uint16_t> a(kN), b(kN);
+  const auto f = random_values<float>(kN, 20), g = random_values<float>(kN, 21);
+  for (std::size_t i = 0; i < kN; ++i) {
+    const Half x = half(f[i] / 50), y = half(g[i] / 7);
+    std::memcpy(&a[i], &x, 2);
+    std::memcpy(&b[i], &y, 2);
+  }
+  for (const Variant& each : kVariants) {
+    std::vector<Argument> arguments{buffer(a), buffer(b), buffer(std::vector<uint16_t>(kN)), value(kN)};
+    check<uint16_t>(each, "halves", arguments, 2, kN, [&](std::size_t i) {
+      Half hx, hy;
+      std::memcpy(&hx, &a[i], 2);
+      std::memcpy(&hy, &b[i], 2);
+      const double x = static_cast<double>(hx), y = static_cast<double>(hy);
+      Half r = half(x * y + x);
+      r = half(static_cast<double>(r) + static_cast<double>(half(x * y)));
+      r = half(static_cast<double>(r) - std::floor(y));
+      r = half(static_cast<double>(r) + (x < y ? x : y));
+      r = half(static_cast<double>(r) + static_cast<int>(x));
+      uint16_t bits_of_r = 0;
+      std::memcpy(&bits_of_r, &r, 2);
+      return bits_of_r;
+    });
+  }
+}
+#endif
