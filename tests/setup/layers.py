@@ -29,10 +29,13 @@ LAYERS = {
     'store': '',
     'offline': 'bake cache_folder counters fit long_work offline',
     'xe': '',
+    'drivers/simulator': '',
     'tool': '',
 }
 # The driver is no user of the library: it reads files and products as the library does, and that is all.
-ONLY = {'drivers/cpu': {'values', 'support', 'product', 'binary', 'drivers/cpu'}}
+ONLY = {'drivers/cpu': {'values', 'support', 'product', 'binary', 'drivers/cpu'},
+        # Nor is the simulated GPU: whatever talks to it does so through the driver.
+        'drivers/simulator': {'values', 'support', 'product', 'xe', 'drivers/simulator'}}
 # The CPU driver's two halves: what is compiled and run, and the objects of Level Zero, which reach it through
 # program.hpp and ask what a build takes.
 COMPILED = {'compiler', 'runtime', 'counting'}

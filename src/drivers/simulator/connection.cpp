@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// The loop between socket and engine.
+#include "drivers/simulator/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace kiln::simulator {
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{256} << 10;
+
+/// Bytes of a socket. Bound to a thread.
+class Stream {
+ public:
+  explicit Stream(int socket) : socket_(socket), buffer_(kBuffer) {
+    const int on = 1;
+    setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+
+  /// At least one byte; empty: the end.
+  std::span<const std::byte> some(std::size_t most) {
+    if (begin_ == end_) {
+      // The driver sends a head and its data as two packets, the second only when the first is confirmed.
+      const int on = 1;
+      setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+      ssize_t got = 0;
+      do got = recv(socket_, buffer_.data(), buffer_.size(), 0);
+      while (got < 0 && errno == EINTR);
+      if (got <= 0) return {};
+      begin_ = 0;
+      end_ = static_cast<std::size_t>(got);
+    }
+    const std::size_t part = std::min(most, end_ - begin_);
+    return {buffer_.data() + std::exchange(begin_, begin_ + part), part};
+  }
+  bool fill(std::span<std::byte> to) {
+    while (!to.empty()) {
+      const auto part = some(to.size());
+      if (part.empty()) return false;
+      std::memcpy(to.data(), part.data(), part.size());
+      to = to.subspan(part.size());
+    }
+    return true;
+  }
+  bool send_all(std::span<const std::byte> from) {
+    while (!from.empty()) {
+      const ssize_t sent = send(socket_, from.data(), from.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return false;
+      from = from.subspan(static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+
+ private:
+  int socket_;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+};
+
+bool write_memory(Stream& stream, Engine& engine, const Message& message, std::string& wrong) {
+  std::uint64_t address = message.address;
+  std::array<std::byte, kPage> page;
+  for (std::uint64_t left = message.size; left != 0;) {
+    const std::size_t part = std::min<std::uint64_t>(left, kPage - address % kPage);
+    const std::span<std::byte> bytes(page.data(), part);
+    if (!stream.fill(bytes)) return false;
+    if (const auto written = engine.tables().write(address, bytes, part == message.size); !written) {
+      wrong = written.error();
+      return false;
+    }
+    address += part;
+    left -= part;
+  }
+  return true;
+}
+
+bool read_memory(Stream& stream, Engine& engine, const Message& message, std::vector<Page*>& given) {
+  engine.pause();
+  std::vector<std::byte> answer(24 + kPage);
+  const auto head = memory_answer(message);
+  std::memcpy(answer.data(), head.data(), head.size());
+  std::size_t before = head.size();
+  std::uint64_t address = message.address;
+  for (std::uint64_t left = message.size; left != 0 || before != 0;) {
+    const std::size_t part = std::min<std::uint64_t>(left, kPage - address % kPage);
+    const std::span<std::byte> bytes(answer.data() + before, part);
+    std::ranges::fill(bytes, std::byte{0});
+    if (part != 0)
+      if (Page* const page = engine.tables().read(address, bytes)) given.push_back(page);
+    if (!stream.send_all({answer.data(), before + part})) return false;
+    before = 0;
+    address += part;
+    left -= part;
+  }
+  return true;
+}
+
+}  // namespace
+
+tl::expected<void, std::string> serve(int socket, Engine& engine) {
+  Stream stream(socket);
+  std::array<std::byte, kHeaderBytes> head;
+  std::array<std::byte, kMostBodyBytes> body;
+  std::vector<Page*> given;  // with the last answer: the program has it when it sends the next message
+  const auto arrived = [&] {
+    for (Page* const page : given) page->arrived();
+    given.clear();
+  };
+  std::string wrong;
+  bool open = true;
+  while (open && stream.fill(head)) {
+    arrived();
+    const auto header = read_header(head);
+    if (!header) return tl::unexpected(header.error());
+    const std::span<std::byte> of_body(body.data(), header->body_bytes);
+    if (!stream.fill(of_body)) break;
+    const auto message = read_message(*header, of_body);
+    if (!message) return tl::unexpected(message.error());
+    switch (message->kind) {
+      case Message::Kind::control:
+        break;
+      case Message::Kind::write_register:
+        engine.write_register(static_cast<std::uint32_t>(message->address),
+                              static_cast<std::uint32_t>(message->value));
+        break;
+      case Message::Kind::read_register:
+        open = stream.send_all(register_answer(
+            message->transaction, engine.read_register(static_cast<std::uint32_t>(message->address))));
+        break;
+      case Message::Kind::write_gtt:
+        engine.tables().write_gtt(message->address, message->value);
+        break;
+      case Message::Kind::write_memory:
+        open = write_memory(stream, engine, *message, wrong);
+        break;
+      case Message::Kind::read_memory:
+        open = read_memory(stream, engine, *message, given);
+        break;
+    }
+  }
+  arrived();
+  if (!wrong.empty()) return tl::unexpected(wrong);
+  return {};
+}
+
+}  // namespace kiln::simulator

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Pages: what the program has, what the GPU wrote, and how the two come together.
+#include "drivers/simulator/memory.hpp"
+
+#include <cstring>
+
+#include "drivers/simulator/program.hpp"
+
+namespace kiln::simulator {
+namespace {
+constexpr std::size_t kMostPages = std::size_t{4} << 20;  // 16 GiB
+}
+
+void Page::merge(std::size_t offset, std::span<const std::byte> bytes) {
+  if (!seen_) {
+    if (std::memcmp(data_.data() + offset, bytes.data(), bytes.size()) == 0) return;
+    std::memcpy(data_.data() + offset, bytes.data(), bytes.size());
+    generation.fetch_add(1);
+    return;
+  }
+  if (std::memcmp(seen_->data() + offset, bytes.data(), bytes.size()) == 0) return;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != (*seen_)[offset + i]) data_[offset + i] = (*seen_)[offset + i] = bytes[i];
+  generation.fetch_add(1);
+}
+
+void Page::take(std::size_t offset, std::span<const std::byte> bytes) {
+  const std::scoped_lock lock(mutex_);
+  merge(offset, bytes);
+}
+
+void Page::take_from(pid_t process, std::uint64_t address) {
+  std::array<std::byte, kPage> bytes;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const std::uint32_t given = given_.load();
+    if (on_their_way_.load() != 0 || !read_program(process, address, bytes)) return;
+    const std::scoped_lock lock(mutex_);
+    if (given_.load() != given || on_their_way_.load() != 0) continue;
+    merge(0, bytes);
+    return;
+  }
+}
+
+void Page::begin_write() {
+  if (written()) return;
+  const std::scoped_lock lock(mutex_);
+  if (!seen_) seen_ = std::make_unique<std::array<std::byte, kPage>>(data_);
+  written_.store(true, std::memory_order_release);
+}
+
+void Page::give(std::size_t offset, std::span<std::byte> to) {
+  const std::scoped_lock lock(mutex_);
+  on_their_way_.fetch_add(1);
+  given_.fetch_add(1);
+  std::memcpy(to.data(), data_.data() + offset, to.size());
+  if (seen_) std::memcpy(seen_->data() + offset, to.data(), to.size());
+}
+
+Page* Memory::page(std::uint64_t address) {
+  const std::uint64_t number = address / kPage;
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = pages_.find(number); found != pages_.end()) return found->second.get();
+  }
+  const std::scoped_lock lock(mutex_);
+  auto& place = pages_[number];
+  if (!place && pages_.size() <= kMostPages) place = std::make_unique<Page>();
+  return place.get();
+}
+
+bool Memory::upload(std::uint64_t address, std::span<const std::byte> bytes) {
+  Page* const target = page(address);
+  if (!target) return false;
+  if (process_ && address < kProgramEnd) {
+    std::array<std::byte, kPage> now;
+    const std::span<std::byte> same(now.data(), bytes.size());
+    target->of_program.store(read_program(*process_, address, same) &&
+                             std::memcmp(same.data(), bytes.data(), bytes.size()) == 0);
+  }
+  target->take(address % kPage, bytes);
+  return true;
+}
+
+Page* Memory::download(std::uint64_t address, std::span<std::byte> to) {
+  Page* const source = page(address);
+  if (!source) return nullptr;
+  refresh_now(*source, address);
+  source->give(address % kPage, to);
+  return source;
+}
+
+void Memory::refresh(Page& page, std::uint64_t address) {
+  const std::uint32_t now = submission_.load();
+  if (page.refreshed_.load(std::memory_order_acquire) == now) return;
+  const std::scoped_lock lock(page.refreshing_);
+  if (page.refreshed_.load() == now) return;
+  refresh_now(page, address);
+  page.refreshed_.store(now, std::memory_order_release);
+}
+
+void Memory::refresh_now(Page& page, std::uint64_t address) {
+  if (process_ && page.of_program.load()) page.take_from(*process_, address & ~(kPage - 1));
+}
+
+}  // namespace kiln::simulator

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Listens, and gives each connection an engine of its program's machine.
+#include "drivers/simulator/server.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "drivers/simulator/connection.hpp"
+#include "drivers/simulator/program.hpp"
+
+namespace kiln::simulator {
+namespace {
+
+// Never destroyed: its threads work until the process is gone.
+class Server {
+ public:
+  Server(const Model& model, int listener, bool after_fault, kiln_simulator_fault fault, void* user)
+      : model_(model), listener_(listener), after_fault_(after_fault), fault_(fault), user_(user) {}
+
+  void listen_on() {
+    while (true) {
+      const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (socket >= 0)
+        std::thread([this, socket] { attend(socket); }).detach();
+      else if (errno != EINTR && errno != ECONNABORTED)
+        return;
+    }
+  }
+
+ private:
+  void attend(int socket) {
+    const auto process = peer_process(socket);
+    const int number = process.value_or(0);
+    const auto tell = [this, number](const std::string& text, bool stuck) {
+      fault_(user_, number, text.c_str(), stuck);
+    };
+    if (!process)
+      tell(
+          "the program behind a connection cannot be found in /proc, so that what it changes in memory stays "
+          "unseen",
+          true);
+    {
+      const auto machine = machine_of(process);
+      Engine engine(machine, after_fault_, tell);
+      const auto served = serve(socket, engine);
+      if (!served) tell("the driver's connection carried " + served.error(), true);
+      release(process);
+    }
+    close(socket);
+  }
+
+  std::shared_ptr<Machine> machine_of(std::optional<pid_t> process) {
+    const std::scoped_lock lock(mutex_);
+    auto& [machine, count] = machines_[process.value_or(0)];
+    if (!machine) machine = std::make_shared<Machine>(model_, process);
+    ++count;
+    return machine;
+  }
+  /// With its last connection a program is gone, or its driver.
+  void release(std::optional<pid_t> process) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = machines_.find(process.value_or(0));
+    if (--found->second.second != 0) return;
+    found->second.first->stop = true;
+    machines_.erase(found);
+  }
+
+  const Model& model_;
+  int listener_;
+  bool after_fault_;
+  kiln_simulator_fault fault_;
+  void* user_;
+  std::mutex mutex_;
+  std::map<pid_t, std::pair<std::shared_ptr<Machine>, int>> machines_;
+};
+
+std::string system_error(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
+
+}  // namespace
+}  // namespace kiln::simulator
+
+extern "C" const char* kiln_simulator_start(const char* product, bool after_fault, kiln_simulator_fault fault,
+                                            void* user, std::uint16_t* port) {
+  using namespace kiln::simulator;
+  thread_local std::string wrong;
+  const auto refuse = [&](std::string text) {
+    wrong = std::move(text);
+    return wrong.c_str();
+  };
+  const Model* const model = find_model(product);
+  if (!model) return refuse("`" + std::string(product) + "` is not simulated");
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0) return refuse(system_error("no socket"));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 || listen(listener, 64) != 0 ||
+      getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    const std::string text = system_error("no port of 127.0.0.1");
+    close(listener);
+    return refuse(text);
+  }
+  *port = ntohs(address.sin_port);
+  auto* const server = new Server(*model, listener, after_fault, fault, user);
+  std::thread([server] { server->listen_on(); }).detach();
+  return nullptr;
+}
