@@ -359,7 +359,13 @@ KILN_CHECKED kiln_result kiln_explain_log(const char* log, size_t size, kiln_fin
 
 // ---- Devices
 
-enum { KILN_DEVICE_GPU = 0, KILN_DEVICE_CPU = 1, KILN_DEVICE_CAPTURE = 2, KILN_DEVICE_DRIVER = 3 };
+enum {
+  KILN_DEVICE_GPU = 0,
+  KILN_DEVICE_CPU = 1,
+  KILN_DEVICE_CAPTURE = 2,
+  KILN_DEVICE_DRIVER = 3,
+  KILN_DEVICE_SIMULATED = 4
+};
 enum { KILN_MAX_SUB_GROUP_SIZES = 8 };
 typedef struct kiln_device_info {
   uint32_t struct_size, struct_version;
@@ -391,9 +397,9 @@ typedef struct kiln_native_device {
 } kiln_native_device;
 KILN_DETAIL_STRUCT(kiln_native_device)
 
-/// Opens a device: "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT" or "driver:LIBRARY"; null: what KILN_DEVICE
-/// says, or a GPU. Never falls back. One thread at a time, and before others read the environment, which
-/// "cpu" and "capture" change. Errors: K0301 to K0310.
+/// Opens a device: "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT", "sim:PRODUCT" or "driver:LIBRARY"; null:
+/// what KILN_DEVICE says, or a GPU. Never falls back. One thread at a time, and before others read the
+/// environment, which "cpu", "capture" and "sim" change. Errors: K0301 to K0311.
 KILN_CHECKED kiln_result kiln_device_open(const char* request, kiln_device* device, kiln_error* error);
 KILN_CHECKED kiln_result kiln_device_get_info(kiln_device device, kiln_device_info* info, kiln_error* error);
 KILN_CHECKED kiln_result kiln_device_get_native(kiln_device device, kiln_native_device* native,

@@ -15,15 +15,18 @@ enum class DeviceKind : std::uint8_t {
   cpu,      ///< Kiln's CPU driver, straight through its own table
   capture,  ///< Intel's driver without a GPU: facts and refusals, but kernels are not executed
   driver,   ///< a driver library of the caller's choice, straight through its own table
+  /// Intel's driver 22.43 with a simulated GPU behind it, which executes native code: docs/simulated-gpu.md
+  simulated,
 };
 
 struct DeviceRequest {
   DeviceKind kind = DeviceKind::gpu;
-  std::string product;  ///< cpu: limits of that product, empty for the default; capture: required; driver:
-                        ///< the library
+  std::string product;  ///< cpu: limits of that product, empty for the default; capture and simulated:
+                        ///< required; driver: the library
 };
 
-/// "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT" or "driver:LIBRARY". Error: INVALID_ARGUMENT (K0307). Pure.
+/// "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT", "sim:PRODUCT" or "driver:LIBRARY". Error: INVALID_ARGUMENT
+/// (K0307). Pure.
 [[nodiscard]] Result<DeviceRequest> parse_device_request(std::string_view text);
 
 /// What KILN_DEVICE asks for, or a GPU. Error: as parse_device_request.
@@ -41,10 +44,11 @@ struct OpenDevice {
 /// Loads the driver that the request needs and opens its first device. Never falls back. Devices of different
 /// kinds are open side by side.
 /// cpu: the driver is KILN_CPU_DRIVER, else the installed libze_kiln_cpu.so; the product goes to it in
-/// KILN_CPU_PROFILE, which is set back. capture: sets the driver's debug variables in this process. Both must
-/// therefore come before other threads read the environment. A driver reads them once, so that a process has
-/// one product of each kind, and no GPU of Intel's once it has a capture device: K0309. Thread-bound. Errors:
-/// K0301 to K0310, or the driver's.
+/// KILN_CPU_PROFILE, which is set back. capture and simulated: set the driver's debug variables in this
+/// process. All must therefore come before other threads read the environment. A driver reads them once, so
+/// that a process has one product of each kind, and no GPU of Intel's once it has a capture or simulated
+/// device: K0309. A simulated GPU is lost with the first fault of a kernel. Thread-bound. Errors: K0301 to
+/// K0311, or the driver's.
 [[nodiscard]] Result<OpenDevice> open_device(const DeviceRequest& request);
 
 /// The same for a device that is already known: one that an engine chose, or another than the first.

@@ -14,7 +14,7 @@ from ._library import Object, call, content_of, encoded, folders_of, handle_of, 
 if TYPE_CHECKING:
     from ._commands import List
 
-KINDS = ('gpu', 'cpu', 'capture', 'driver')
+KINDS = ('gpu', 'cpu', 'capture', 'driver', 'sim')
 MEMORY = {'device': 0, 'host': 1, 'shared': 2}
 EXTERNAL = ('opaque_fd', 'dma_buf')
 FEATURES = ('in_order_lists', 'copy_offload', 'list_synchronize', 'counter_based_events', 'append_lists', 'host_functions',
@@ -26,7 +26,7 @@ CACHE_MODES = {'': 0, 'off': 1, 'read': 2, 'on': 3}
 class DeviceInfo:
     """What a device says about itself. Sizes in bytes, groups in work-items."""
     name: str
-    kind: str  #: "gpu", "cpu", "capture" or "driver"
+    kind: str  #: "gpu", "cpu", "capture", "driver" or "sim"
     memory: int
     free_memory: int  #: at the time of the call; 0: not told
     largest_allocation: int
@@ -96,7 +96,7 @@ class Device(Object):
     _destroy = c.functions['device_destroy']
 
     def __init__(self, request: Optional[str] = None) -> None:
-        """ "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT" or "driver:LIBRARY"; None: what KILN_DEVICE says, or a GPU."""
+        """ "gpu", "cpu", "cpu:PRODUCT", "capture:PRODUCT", "sim:PRODUCT" or "driver:LIBRARY"; None: what KILN_DEVICE says, or a GPU."""
         self._handle = made('device_open', None if request is None else encoded(request))
         self._threads = threading.local()
 

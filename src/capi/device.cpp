@@ -10,7 +10,8 @@ namespace {
 Result<kiln_device_info> device_info(const DeviceObject& device) {
   static_assert(KILN_DEVICE_CPU == static_cast<int>(DeviceKind::cpu) &&
                 KILN_DEVICE_CAPTURE == static_cast<int>(DeviceKind::capture) &&
-                KILN_DEVICE_DRIVER == static_cast<int>(DeviceKind::driver));
+                KILN_DEVICE_DRIVER == static_cast<int>(DeviceKind::driver) &&
+                KILN_DEVICE_SIMULATED == static_cast<int>(DeviceKind::simulated));
   const OpenDevice& open = device.open;
   // Again, as the free memory changes.
   KILN_TRY(const DeviceProperties now, open.device.properties());

@@ -36,6 +36,9 @@ constexpr std::string_view kKnownKeys[] = {"AUBDumpCaptureFileName",   "Hardware
                                            "SetCommandStreamReceiver", "UseAubStream",
                                            "UseBindlessMode",          "UseExternalAllocatorForSshAndDsh"};
 
+// Where a simulated GPU listens, which is another port each time. They shape nothing.
+constexpr std::string_view kPlaces[] = {"TbxPort", "TbxServer"};
+
 bool is_off(std::string_view value) { return value.empty() || value == "0"; }
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view name) {
@@ -144,7 +147,7 @@ EnvironmentInputs environment_inputs(std::span<const std::string> environment) {
       inputs.cpu_bypass = std::string(name) + " changes what building does";
     } else if (is_one_of(kPlain, name) || is_one_of(kUngatedKeys, key)) {
       add(inputs.fields, name, value);
-    } else if (debug_keys && is_key(key) && key != kGate) {
+    } else if (debug_keys && is_key(key) && key != kGate && !is_one_of(kPlaces, key)) {
       add(inputs.keys, name, value);
       if (is_one_of(kOtherCode, key))
         inputs.unknown = std::string(name) + " names code that is not in the key";

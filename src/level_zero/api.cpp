@@ -267,6 +267,12 @@ const Api& detail::load_table(const Api& given, std::size_t size) {
   return table ? &table->source : nullptr;
 }
 
+const Api& detail::keep_beside(const Api& table, const Api& driver) {
+  const std::lock_guard lock(loading);
+  const Source* source = source_of(driver);
+  return keep(table, source ? source->library : "", source ? source->snapshot : EnvironmentSnapshot{});
+}
+
 bool detail::is_loaded_from(const std::string& library) { return find_library(library) != nullptr; }
 
 Result<const Api*> detail::load_source(const std::string& library) {

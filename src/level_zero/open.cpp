@@ -13,6 +13,7 @@
 
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
+#include "level_zero/simulated.hpp"
 #include "level_zero/source.hpp"
 #include "product/profile.hpp"
 #include "support/nearest.hpp"
@@ -61,9 +62,11 @@ Error bad_request(std::string_view text) {
   for (const char* kind : {"cpu:", "capture:"})
     for (const std::string_view product : product::kProfileNames)
       known.push_back(kind + std::string(product));
+  for (const std::string_view product : detail::kSimulated) known.push_back("sim:" + std::string(product));
   diagnostic.help = detail::did_you_mean(known_to_cpu(text) ? "cpu:" + std::string(text) : text, known);
   diagnostic.help.emplace_back(
       "use gpu, cpu, cpu:PRODUCT or capture:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc, bmg, lnl, ptl");
+  diagnostic.help.emplace_back("or sim:PRODUCT, where PRODUCT is one of tgllp, dg2, pvc");
   diagnostic.help.emplace_back("or driver:LIBRARY, where LIBRARY is a Level Zero driver");
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "open_device", std::move(diagnostic));
 }
@@ -96,7 +99,7 @@ using detail::kIntelDriver;
 /// What this process loaded its drivers for; both read that once. Bound to the thread that opens devices.
 struct Loaded {
   std::optional<std::string> profile;  ///< of the CPU driver
-  std::string capture;                 ///< the product of Intel's driver; empty: none
+  std::string capture;                 ///< "capture:dg2", what Intel's driver was told to be; empty: nothing
   bool changed_environment = false;    ///< for that
 };
 Loaded& loaded() {
@@ -108,7 +111,7 @@ Result<SelectedDevice> select_gpu() {
   // The loader would find the driver as it is, and that has no GPU.
   const bool is_intels = environment("ZE_ENABLE_ALT_DRIVERS").empty();
   if (loaded().changed_environment && is_intels && !detail::is_loaded_from(detail::kLoader))
-    return tl::unexpected(detail::explain_taken_driver("gpu", "capture:" + loaded().capture));
+    return tl::unexpected(detail::explain_taken_driver("gpu", loaded().capture));
   const auto api = load_loader();
   KILN_TRY(api);
   return first_device(ZE_DEVICE_TYPE_GPU, **api);
@@ -167,19 +170,51 @@ Result<SelectedDevice> select_capture(const std::string& name) {
   const bool set_already = std::ranges::all_of(
       variables, [](const auto& variable) { return environment(variable.first) == variable.second; });
   Loaded& state = loaded();
-  if (!state.capture.empty() && state.capture != name)
-    return tl::unexpected(detail::explain_taken_driver("capture:" + name, "capture:" + state.capture));
+  const std::string wanted = "capture:" + name;
+  if (!state.capture.empty() && state.capture != wanted)
+    return tl::unexpected(detail::explain_taken_driver(wanted, state.capture));
   if (state.capture.empty() && !set_already && dlopen(kIntelDriver, RTLD_LAZY | RTLD_NOLOAD))
-    return tl::unexpected(detail::explain_taken_driver("capture:" + name, "gpu"));
+    return tl::unexpected(detail::explain_taken_driver(wanted, "gpu"));
   for (const auto& [variable, value] : variables) setenv(variable, value.c_str(), 1);
   setenv("AUBDumpCaptureFileName", "/dev/null", 0);
   const auto api = load_driver(kIntelDriver);
   KILN_TRY(api);
   if (state.capture.empty()) state.changed_environment = !set_already;
-  state.capture = name;
+  state.capture = wanted;
   auto selected = first_device(ZE_DEVICE_TYPE_GPU, **api);
   KILN_TRY(selected);
   // A driver that does not know the product shows a shell of a device, without any queue.
+  if (!selected->device.compute_queue_group()) return tl::unexpected(detail::explain_unknown_product(name));
+  return selected;
+}
+
+Result<SelectedDevice> select_simulated(const std::string& name) {
+  const std::string wanted = "sim:" + name;
+  if (std::ranges::find(detail::kSimulated, name) == std::end(detail::kSimulated))
+    return tl::unexpected(bad_request(wanted));
+  Loaded& state = loaded();
+  if (!state.capture.empty() && state.capture != wanted)
+    return tl::unexpected(detail::explain_taken_driver(wanted, state.capture));
+  if (state.capture.empty()) {
+    if (dlopen(kIntelDriver, RTLD_LAZY | RTLD_NOLOAD))
+      return tl::unexpected(detail::explain_taken_driver(wanted, "gpu"));
+    KILN_TRY(const std::uint16_t port, detail::start_simulator(name, detail::simulator_fault, nullptr));
+    KILN_TRY(const auto topology, detail::capture_variables(name));
+    for (const auto& [variable, value] : topology)
+      if (std::string_view(variable) == "HardwareInfoOverride") setenv(variable, value.c_str(), 1);
+    for (const auto& [variable, value] : detail::simulated_variables(name, port))
+      setenv(variable, value.c_str(), 1);
+    state.changed_environment = true;
+    state.capture = wanted;
+  }
+  const auto driver = load_driver(kIntelDriver);
+  if (!driver)
+    return tl::unexpected(detail::explain_mute_driver(
+        kIntelDriver, driver.error().diagnostic() && !driver.error().diagnostic()->rows.empty()
+                          ? driver.error().diagnostic()->rows.front().text
+                          : "it does not start"));
+  auto selected = first_device(ZE_DEVICE_TYPE_GPU, detail::watched_table(**driver));
+  KILN_TRY(selected);
   if (!selected->device.compute_queue_group()) return tl::unexpected(detail::explain_unknown_product(name));
   return selected;
 }
@@ -200,6 +235,8 @@ Result<SelectedDevice> select(const DeviceRequest& request) {
       return select_capture(request.product);
     case DeviceKind::driver:
       return select_driver(request.product);
+    case DeviceKind::simulated:
+      return select_simulated(request.product);
   }
   return tl::unexpected(bad_request("?"));
 }
@@ -215,6 +252,8 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
   if (kind == "cpu" && named == !product.empty() && known_to_cpu(product))
     return DeviceRequest{DeviceKind::cpu, product};
   if (kind == "capture" && !product.empty()) return DeviceRequest{DeviceKind::capture, product};
+  if (kind == "sim" && std::ranges::find(detail::kSimulated, product) != std::end(detail::kSimulated))
+    return DeviceRequest{DeviceKind::simulated, product};
   if (kind == "driver" && !product.empty()) return DeviceRequest{DeviceKind::driver, product};
   return tl::unexpected(bad_request(text));
 }

@@ -26,4 +26,7 @@ struct Source {
 /// The table of a library that source_of() named elsewhere. Errors: as load_loader() and load_driver().
 [[nodiscard]] Result<const Api*> load_source(const std::string& library);
 
+/// A table made of a driver's own, with the same source. It lives until the process ends. Thread-safe.
+[[nodiscard]] const Api& keep_beside(const Api& table, const Api& driver);
+
 }  // namespace kiln::detail

@@ -11,7 +11,7 @@ namespace {
 constexpr double kMebibyte = 1 << 20;
 
 const char* kind_text(DeviceKind kind) {
-  constexpr const char* kNames[] = {"gpu", "cpu", "capture", "driver"};
+  constexpr const char* kNames[] = {"gpu", "cpu", "capture", "driver", "sim"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -80,6 +80,12 @@ Result<std::vector<std::string>> drivers_for(const std::string& device) {
     }
     case DeviceKind::driver:
       return std::vector{request.product};
+    case DeviceKind::simulated:
+      return tl::unexpected(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "exec",
+                                  {"K0400",
+                                   "`kiln exec` starts no simulated GPU",
+                                   {},
+                                   {"use `kiln simulate " + request.product + " -- kiln exec -- PROGRAM`"}}));
     case DeviceKind::gpu:
       break;
   }

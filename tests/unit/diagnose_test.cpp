@@ -13,6 +13,7 @@
 
 #include "kiln/bundle.hpp"
 #include "level_zero/discovery.hpp"
+#include "level_zero/simulated.hpp"
 #include "support/printable.hpp"
 #include "support/stub_driver.hpp"
 #include "unit/golden.hpp"
@@ -183,7 +184,7 @@ TEST_CASE("K0204 to K0207: memory") {
   check_diagnostic("K0207", ZE_RESULT_ERROR_UNSUPPORTED_SIZE, context.allocate_host(4096), "driver");
 }
 
-TEST_CASE("K0301 to K0310: devices") {
+TEST_CASE("K0301 to K0311: devices") {
   check_diagnostic(
       "K0301",
       *detail::explain_missing_loader("libze_loader.so.1: cannot open shared object file").diagnostic());
@@ -207,6 +208,9 @@ TEST_CASE("K0301 to K0310: devices") {
   check_diagnostic("K0308", *detail::explain_unknown_product("bmg").diagnostic());
   check_diagnostic("K0309", *detail::explain_taken_driver("gpu", "capture:dg2").diagnostic());
   check_diagnostic("K0310", *detail::explain_empty_driver("/opt/libze_other.so").diagnostic());
+  check_diagnostic("K0311", *detail::explain_mute_driver("libze_intel_gpu.so.1",
+                                                         "zeInit gave ZE_RESULT_ERROR_UNINITIALIZED")
+                                 .diagnostic());
 }
 
 #ifdef KILN_TEST_SAMPLES

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Opens the simulated GPU, and turns its faults into what a driver answers when a device is lost.
+#include "level_zero/simulated.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "kiln/log.hpp"
+#include "level_zero/source.hpp"
+#include "support/own_files.hpp"
+
+namespace kiln::detail {
+namespace {
+
+std::atomic<bool> lost{false};
+const Api* watched = nullptr;
+
+// Release 22.43 sends a message to the simulated GPU in two parts and takes the next answer for its own,
+// without a lock where it waits: two threads at once mix them up. So one at a time is inside the driver.
+std::mutex one_at_a_time;
+
+/// The driver's own function, alone, and DEVICE_LOST where it believes that all went well.
+template <auto member>
+struct Watched;
+template <class... Arguments, ze_result_t (ZE_APICALL* Api::*member)(Arguments...)>
+struct Watched<member> {
+  static ze_result_t ZE_APICALL call(Arguments... arguments) {
+    const std::scoped_lock lock(one_at_a_time);
+    const ze_result_t code = (watched->*member)(arguments...);
+    return code == ZE_RESULT_SUCCESS && lost.load() ? ZE_RESULT_ERROR_DEVICE_LOST : code;
+  }
+};
+
+/// Waits in steps, between which others get into the driver: one of them may signal the event.
+ze_result_t ZE_APICALL wait_for_event(ze_event_handle_t event, std::uint64_t timeout) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kStep{100};
+  const auto start = Clock::now();
+  while (true) {
+    const ze_result_t code = Watched<&Api::zeEventHostSynchronize>::call(event, 0);
+    if (code != ZE_RESULT_NOT_READY) return code;
+    const auto waited = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    if (static_cast<std::uint64_t>(waited) >= timeout) return code;
+    std::this_thread::sleep_for(kStep);
+  }
+}
+
+// KILN_SIMULATOR_… of drivers/simulator/server.hpp, which the library is not compiled with.
+using Start = const char* (*)(const char*, bool, SimulatorFault, void*, std::uint16_t*);
+
+}  // namespace
+
+std::string simulator_path() {
+  // Not for a process with more rights than its user: what is named here is loaded.
+  if (const char* chosen = secure_getenv("KILN_SIMULATOR"); chosen && *chosen) return chosen;
+  return own_file(kOwnSimulator).string();
+}
+
+Error explain_missing_simulator(const std::string& library, const std::string& reason) {
+  return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen",
+               {"K0311",
+                "the simulated GPU cannot be started",
+                {{"library", library}, {"reason", reason}},
+                {"install libkiln_simulator.so of this Kiln, or name it: KILN_SIMULATOR=libkiln_simulator.so",
+                 "instructions are decoded by Intel's libiga64: `apt install libigc1`"}});
+}
+
+Error explain_mute_driver(const std::string& driver, const std::string& reason) {
+  return Error(ZE_RESULT_ERROR_UNINITIALIZED, "zeInit",
+               {"K0311",
+                "this release of Intel's driver does not talk to a simulated GPU",
+                {{"driver", driver}, {"reason", reason}},
+                {"use release 22.43 of intel-opencl-icd, which Debian 12 has; newer ones have no such way in",
+                 "`cpu` runs kernels here, and `capture:PRODUCT` asks this driver without running them"}});
+}
+
+Result<std::uint16_t> start_simulator(const std::string& product, SimulatorFault fault, void* user) {
+  const std::string path = simulator_path();
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed: its threads stay
+  if (!library) return tl::unexpected(explain_missing_simulator(path, dlerror()));
+  const auto start = reinterpret_cast<Start>(dlsym(library, "kiln_simulator_start"));
+  if (!start) return tl::unexpected(explain_missing_simulator(path, "kiln_simulator_start is missing"));
+  std::uint16_t port = 0;
+  if (const char* wrong = start(product.c_str(), true, fault, user, &port))
+    return tl::unexpected(explain_missing_simulator(path, wrong));
+  return port;
+}
+
+std::vector<std::pair<const char*, std::string>> simulated_variables(const std::string& product,
+                                                                     std::uint16_t port) {
+  return {{"NEOReadDebugKeys", "1"},
+          {"SetCommandStreamReceiver", "2"},
+          {"TbxServer", "127.0.0.1"},
+          {"TbxPort", std::to_string(port)},
+          {"ProductFamilyOverride", product},
+          // With local memory the driver numbers the pages of both memories alike, and reads by number alone.
+          {"EnableLocalMemory", "0"}};
+}
+
+void simulator_fault(void*, int, const char* text, bool stuck) {
+  lost = true;
+  const std::string line = "the simulated GPU is lost: " + std::string(text);
+  log(LogLevel::error, line);
+  std::fprintf(stderr, "kiln: %s\n", line.c_str());
+  if (stuck) std::abort();
+}
+
+const Api& watched_table(const Api& driver) {
+  static const Api* const table = [&] {
+    watched = &driver;
+    static Api copy = driver;
+#define KILN_WATCH(name) \
+  if (copy.name) copy.name = Watched<&Api::name>::call;
+    KILN_WATCH(zeDeviceGetStatus)
+    KILN_WATCH(zeCommandQueueExecuteCommandLists)
+    KILN_WATCH(zeCommandQueueSynchronize)
+    KILN_WATCH(zeFenceHostSynchronize)
+    KILN_WATCH(zeFenceQueryStatus)
+    copy.zeEventHostSynchronize = wait_for_event;
+    KILN_WATCH(zeEventQueryStatus)
+    KILN_WATCH(zeEventPoolCreate)
+    KILN_WATCH(zeEventPoolDestroy)
+    KILN_WATCH(zeContextMakeMemoryResident)
+    KILN_WATCH(zeContextEvictMemory)
+    KILN_WATCH(zeMemAllocDevice)
+    KILN_WATCH(zeMemAllocHost)
+    KILN_WATCH(zeMemAllocShared)
+    KILN_WATCH(zeMemFree)
+    KILN_WATCH(zeModuleCreate)
+    KILN_WATCH(zeModuleDestroy)
+    KILN_WATCH(zeCommandQueueCreate)
+    KILN_WATCH(zeCommandQueueDestroy)
+    KILN_WATCH(zeCommandListCreateImmediate)
+    KILN_WATCH(zeCommandListDestroy)
+    KILN_WATCH(zeCommandListReset)
+    KILN_WATCH(zeEventQueryKernelTimestamp)
+    KILN_WATCH(zeCommandListHostSynchronize)
+    KILN_WATCH(zeCommandListAppendBarrier)
+    KILN_WATCH(zeCommandListAppendMemoryCopy)
+    KILN_WATCH(zeCommandListAppendMemoryFill)
+    KILN_WATCH(zeCommandListAppendMemoryCopyRegion)
+    KILN_WATCH(zeCommandListAppendLaunchKernel)
+    KILN_WATCH(zeCommandListAppendLaunchCooperativeKernel)
+    KILN_WATCH(zeCommandListAppendSignalEvent)
+    KILN_WATCH(zeCommandListAppendEventReset)
+    KILN_WATCH(zeCommandListAppendMemoryPrefetch)
+    KILN_WATCH(zeCommandListAppendMemAdvise)
+    KILN_WATCH(zeCommandListAppendWriteGlobalTimestamp)
+    KILN_WATCH(zeCommandListAppendWaitOnEvents)
+#undef KILN_WATCH
+    return &keep_beside(copy, driver);
+  }();
+  return *table;
+}
+
+}  // namespace kiln::detail
