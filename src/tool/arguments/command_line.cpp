@@ -103,11 +103,13 @@ void define_itself(CLI::App& app, Action& action) {
   child->callback([&action, question] { action = [question] { return answer_question(*question); }; });
 }
 
-/// Cuts off the program of `kiln exec -- PROGRAM …`, whose words are nobody's but the program's.
+/// Cuts off the program of `kiln exec -- PROGRAM …` and of `kiln simulate`, whose words are nobody's but the
+/// program's.
 std::vector<std::string> take_program(int& argc, char** argv) {
   int at = 1;
   while (at < argc && argv[at][0] == '-') at += std::string_view(argv[at]) == "--color" ? 2 : 1;
-  if (at >= argc || std::string_view(argv[at]) != "exec") return {};
+  if (at >= argc || (std::string_view(argv[at]) != "exec" && std::string_view(argv[at]) != "simulate"))
+    return {};
   while (at < argc && std::string_view(argv[at]) != "--") ++at;
   if (at == argc) return {};
   std::vector<std::string> program(argv + at + 1, argv + argc);
@@ -149,6 +151,7 @@ int command(int argc, char** argv) {
   define_bake(app, action);
   define_explain(app, action);
   define_exec(app, action, program);
+  define_simulate(app, action, program);
   define_replay(app, action);
   define_cache(app, action);
   define_itself(app, action);

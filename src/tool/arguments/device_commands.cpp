@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "level_zero/simulated.hpp"
 #include "support/nearest.hpp"
 #include "tool/arguments/options.hpp"
 #include "tool/common/session.hpp"
@@ -42,6 +43,18 @@ docs/exec.md says more.
 
 Exit status: that of the program, 128 and the signal where one ends it; 127 there is no such program, 126 it cannot be
 started, 125 `kiln exec` itself fails, 2 usage.)";
+
+constexpr const char* kSimulateFooter = R"(
+The program's own Level Zero or OpenCL driver, Intel's release 22.43, is told to talk to a GPU that Kiln simulates: it runs the
+native code that the driver's compiler makes, and the program gets results. Times mean nothing.
+  kiln simulate dg2 -- ./program                  any program on Level Zero or OpenCL
+  kiln simulate pvc -- kiln exec -- ./program     the same, and why the driver refuses a call
+PRODUCT is tgllp, dg2 or pvc. What a kernel does that the GPU cannot, such as an access to memory that is not mapped, is told on
+stderr with its instruction, and ends the program by SIGKILL: the driver has no way to tell it.
+docs/simulated-gpu.md says more.
+
+Exit status: that of the program, 128 and the signal where one ends it; 127 there is no such program, 126 it cannot be
+started, 125 there is no simulated GPU here, 2 usage.)";
 
 constexpr const char* kReplayFooter = R"(
 Each launch gets the code, the build options, the arguments and the memory that it had in the program; what is in memory
@@ -253,6 +266,26 @@ void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& 
                       {"for example: kiln exec -- " + (surplus->empty() ? "./program" : surplus->front())}));
     options->program = program;
     action = [options] { return exec(*options); };
+  });
+}
+
+void define_simulate(CLI::App& app, Action& action, const std::vector<std::string>& program) {
+  CLI::App* command =
+      app.add_subcommand("simulate", "Run any program on a simulated GPU behind Intel's driver");
+  const auto options = std::make_shared<SimulateOptions>();
+  command->footer(kSimulateFooter);
+  add_text(*command, "product", options->product, kSimulatedProduct, "tgllp, dg2 or pvc")->required();
+  const auto surplus = std::make_shared<std::vector<std::string>>();
+  add_texts(*command, "program", *surplus, "-- PROGRAM", "The program and its arguments");
+  command->callback([&action, options, surplus, &program] {
+    if (std::ranges::find(detail::kSimulated, options->product) == std::end(detail::kSimulated))
+      throw Misuse(usage_error("`" + options->product + "` is not simulated", {"use tgllp, dg2 or pvc"}));
+    if (program.empty() || !surplus->empty())
+      throw Misuse(usage_error("`kiln simulate` needs a program behind --",
+                               {"for example: kiln simulate " + options->product + " -- " +
+                                (surplus->empty() ? "./program" : surplus->front())}));
+    options->program = program;
+    action = [options] { return simulate(*options); };
   });
 }
 

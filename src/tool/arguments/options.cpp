@@ -3,6 +3,7 @@
 #include "tool/arguments/options.hpp"
 
 #include "kiln/target.hpp"
+#include "level_zero/simulated.hpp"
 #include "product/profile.hpp"
 #include "tool/samples/samples.hpp"
 
@@ -26,14 +27,18 @@ std::vector<ValueWords> value_words() {
   ValueWords devices{kDevice, {"auto", "gpu", "cpu"}}, products{kTargets, {}}, samples{kSample, {}};
   for (const std::string_view name : product::kProfileNames)
     for (const char* kind : {"cpu:", "capture:"}) devices.words.push_back(kind + std::string(name));
+  for (const char* name : detail::kSimulated) devices.words.push_back("sim:" + std::string(name));
   devices.words.emplace_back("driver:");
   for (const Target& target : targets()) products.words.emplace_back(target.name);
   products.comma_list = true;
   for (const samples::Sample& sample : samples::all()) samples.words.emplace_back(sample.name);
   ValueWords files{kFile, {}}, folders{kFolder, {}}, when{"WHEN", {"auto", "always", "never"}},
-      kinds{"KIND", {"device", "host", "shared"}};
+      kinds{"KIND", {"device", "host", "shared"}},
+      simulated{kSimulatedProduct, {std::begin(detail::kSimulated), std::end(detail::kSimulated)}};
   files.files = folders.folders = true;
-  return {devices, products, samples, files, folders, when, kinds, {kShell, {"man", "bash", "zsh", "fish"}}};
+  return {devices, products,  samples,
+          files,   folders,   when,
+          kinds,   simulated, {kShell, {"man", "bash", "zsh", "fish"}}};
 }
 
 CLI::Option* add_text(CLI::App& command, const std::string& names, std::string& to, const char* kind,

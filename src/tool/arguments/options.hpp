@@ -39,12 +39,15 @@ inline constexpr const char* kSeconds = "SECONDS";
 inline constexpr const char* kBuildOptions = "OPTIONS";
 inline constexpr const char* kCommand = "COMMAND";
 inline constexpr const char* kShell = "SHELL";
+inline constexpr const char* kSimulatedProduct = "PRODUCT";
 
 /// The words of each kind, for the shells and for suggestions.
 [[nodiscard]] std::vector<ValueWords> value_words();
 
 inline constexpr const char* kDeviceHelp =
-    "auto, gpu, cpu, cpu:PRODUCT, capture:PRODUCT (Intel's driver without a GPU) or driver:LIBRARY";
+    "auto, gpu, cpu, cpu:PRODUCT, capture:PRODUCT (Intel's driver without a GPU), sim:PRODUCT (a simulated "
+    "GPU) "
+    "or driver:LIBRARY";
 
 CLI::Option* add_text(CLI::App& command, const std::string& names, std::string& to, const char* kind,
                       const std::string& help);
@@ -105,6 +108,7 @@ void define_bake(CLI::App& app, Action& action);
 void define_explain(CLI::App& app, Action& action);
 /// `program` are the words behind `--`, which are not parsed.
 void define_exec(CLI::App& app, Action& action, const std::vector<std::string>& program);
+void define_simulate(CLI::App& app, Action& action, const std::vector<std::string>& program);
 void define_replay(CLI::App& app, Action& action);
 void define_run(CLI::App& app, Action& action);
 void define_test(CLI::App& app, Action& action);

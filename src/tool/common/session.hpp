@@ -110,6 +110,13 @@ struct ExecOptions {
 /// Becomes that program. Returns where it cannot: 125 to 127, as env(1) does.
 int exec(const ExecOptions& options);
 
+struct SimulateOptions {
+  std::string product;
+  std::vector<std::string> program;  ///< and its arguments
+};
+/// The program's exit status, 128 and its signal, or 125 to 127 as env(1) has them.
+int simulate(const SimulateOptions& options);
+
 struct ReplayOptions {
   std::string file;  ///< of `kiln exec --capture`
   std::string device;

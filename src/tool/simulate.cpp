@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// `kiln simulate`: any program, with a simulated GPU behind Intel's driver.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "level_zero/discovery.hpp"
+#include "level_zero/simulated.hpp"
+#include "tool/common/output.hpp"
+#include "tool/common/session.hpp"
+
+namespace kiln::tool {
+namespace {
+
+// As env(1), nohup(1) and shells have them.
+constexpr int kFailed = 125, kNotStarted = 126, kNotFound = 127, kSignalled = 128;
+
+std::atomic<pid_t> program{0};
+
+void pass_on(int signal) {
+  if (const pid_t process = program.load(); process > 0) kill(process, signal);
+}
+
+/// A program whose kernel failed must not go on with what is in memory: no driver tells it.
+void end_program(void*, int process, const char* text, bool) {
+  complain("the simulated GPU is lost: %s\n", text);
+  const pid_t whose = process > 0 ? process : program.load();
+  if (whose > 0 && whose != getpid()) kill(whose, SIGKILL);
+}
+
+int fail(const Error& error, int status) {
+  complain("%s", error.text().c_str());
+  return status;
+}
+
+Error not_started(const std::string& name, int number) {
+  return Error(
+      ZE_RESULT_ERROR_INVALID_ARGUMENT, "execvp",
+      {"K0450",
+       "`" + name + "` cannot be started",
+       {{"reason", std::strerror(number)}},
+       {number == ENOENT ? "look for it: command -v PROGRAM" : "see whether it may be executed here"}});
+}
+
+}  // namespace
+
+int simulate(const SimulateOptions& options) {
+  const auto port = detail::start_simulator(options.product, end_program, nullptr);
+  if (!port) return fail(port.error(), kFailed);
+  const auto capture = detail::capture_variables(options.product);
+  if (!capture) return fail(capture.error(), kFailed);
+  for (const auto& [name, value] : *capture)
+    if (std::string_view(name) == "HardwareInfoOverride") setenv(name, value.c_str(), 1);
+  for (const auto& [name, value] : detail::simulated_variables(options.product, *port))
+    setenv(name, value.c_str(), 1);
+  // A Kiln inside takes the driver that is configured here.
+  setenv("KILN_DEVICE", "gpu", 1);
+
+  std::vector<char*> words;
+  for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::fflush(nullptr);
+  // The keyboard's signals are the program's; those to this process alone are passed on.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int each : {SIGINT, SIGQUIT}) {
+    std::signal(each, SIG_IGN);
+    sigaddset(&defaults, each);
+  }
+  for (const int each : {SIGTERM, SIGHUP}) {
+    std::signal(each, pass_on);
+    sigaddset(&defaults, each);
+  }
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t process = 0;
+  const int number = posix_spawnp(&process, words[0], nullptr, &attributes, words.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (number != 0)
+    return fail(not_started(options.program[0], number), number == ENOENT ? kNotFound : kNotStarted);
+  program = process;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) return kFailed;
+  program = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+}
+
+}  // namespace kiln::tool
