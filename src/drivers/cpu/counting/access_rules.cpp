@@ -9,16 +9,18 @@
 namespace kiln::cpu {
 namespace {
 
-/// The units of `unit` bytes that the accesses lie in: each access's own, or all of them once.
-std::vector<std::uint64_t> units_of(std::span<const Touch> touches, std::uint64_t unit, bool once) {
-  std::vector<std::uint64_t> units;
+/// The units of `unit` bytes that the accesses lie in: each access's own, or all of them once. Until the next
+/// call.
+std::span<const std::uint64_t> units_of(std::span<const Touch> touches, std::uint64_t unit, bool once) {
+  thread_local std::vector<std::uint64_t> units;  // asked for so often that its memory is kept
+  units.clear();
   for (const Touch& touch : touches) {
     if (touch.bytes == 0) continue;
     const std::uint64_t last = (touch.address + touch.bytes - 1) / unit;
     for (std::uint64_t at = touch.address / unit; at <= last; ++at) units.push_back(at);
   }
   if (!once) return units;
-  std::ranges::sort(units);
+  if (!std::ranges::is_sorted(units)) std::ranges::sort(units);
   const auto repeated = std::ranges::unique(units);
   units.erase(repeated.begin(), repeated.end());
   return units;
@@ -34,7 +36,7 @@ Turns slm_turns(std::span<const Touch> touches, bool atomic) {
   Turns turns;
   for (std::size_t at = 0; at < touches.size(); at += kServedTogether) {
     const auto together = touches.subspan(at, std::min(kServedTogether, touches.size() - at));
-    const std::vector<std::uint64_t> words = units_of(together, kBankBytes, !atomic);
+    const std::span<const std::uint64_t> words = units_of(together, kBankBytes, !atomic);
     std::array<std::uint64_t, kBanks> in_bank{};
     for (const std::uint64_t word : words) ++in_bank[word % kBanks];
     turns.taken += std::ranges::max(in_bank);

@@ -4,8 +4,10 @@
 #include "drivers/cpu/counting/recorder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "drivers/cpu/runtime/loaded_kernel.hpp"
 
@@ -33,7 +35,7 @@ Recorder* Recorder::current() { return recorder; }
 Recorder::Recorder(KernelCounters& counters, const Execution& execution, std::uint64_t slm_bytes)
     : counters_(counters),
       places_(counters.places()),
-      sub_group_size_(counted_sub_group(execution.kernel->facts)),
+      sub_group_bits_(static_cast<unsigned>(std::countr_zero(counted_sub_group(execution.kernel->facts)))),
       find_memory_(execution.find_memory),
       indirect_access_(execution.indirect_access),
       slm_bytes_(slm_bytes),
@@ -187,8 +189,8 @@ void Recorder::check_race(const Access& access, PlaceKind kind, std::uint64_t of
   now.place = access.place;
   now.phase = phases_[access.item];
   now.sub_phase = sub_phases_[access.item];
-  now.sub_group = static_cast<std::uint32_t>(access.item / sub_group_size_);
-  std::array<bool, 128> same{};
+  now.sub_group = static_cast<std::uint32_t>(access.item >> sub_group_bits_);
+  std::array<bool, 128> same;  // as many as are known
   const std::size_t known = access.stored == nullptr ? 0 : std::min<std::size_t>(access.bytes, same.size());
   for (std::size_t i = 0; i < known; ++i) same[i] = access.stored[i] == pointer(access.address)[i];
   const SlmUse use = kind == PlaceKind::atomic  ? SlmUse::atomic
@@ -207,7 +209,7 @@ void Recorder::check_race(const Access& access, PlaceKind kind, std::uint64_t of
 }
 
 void Recorder::log(const Access& access, std::uint64_t address) {
-  const std::uint64_t sub_group = access.item / sub_group_size_;
+  const std::uint64_t sub_group = access.item >> sub_group_bits_;
   const std::uint32_t phase = phases_[access.item];
   if (sub_group != sub_group_ || (phase != log_phase_ && logged_ > kComfortable)) flush();
   sub_group_ = sub_group;
@@ -217,7 +219,7 @@ void Recorder::log(const Access& access, std::uint64_t address) {
     flush();
   }
   ++logged_;
-  lanes_[access.item % sub_group_size_].push_back(
+  lanes_[access.item - (sub_group << sub_group_bits_)].push_back(
       {access.key, address, access.place, static_cast<std::uint32_t>(access.bytes)});
 }
 
@@ -279,9 +281,12 @@ void Recorder::join(std::span<const std::pair<std::uint32_t, Logged>> lanes) {
     example.lines = lines_of(touches);
     ++tally.lines[example.lines];
   }
-  if (tally.example.lanes.size() > count) return;
+  const AccessExample& known = tally.example;  // most often the better one, found without memory for another
+  if (known.lanes.size() > count ||
+      (known.lanes.size() == count &&
+       std::tuple(known.group, known.sub_group) <= std::tuple(group_, sub_group_)))
+    return;
   example.lanes.resize(count);
-  if (!tally.example.lanes.empty() && !example.better_than(tally.example)) return;
   const std::uint64_t begin =
       slm ? 0 : range_of({number, 0, 0, touches[0].address, 1, 0, nullptr}, PlaceMemory::global).begin;
   for (std::size_t i = 0; i < count; ++i) example.lanes[i] = {lanes[i].first, touches[i].address - begin};

@@ -75,7 +75,7 @@ class Recorder {
 
   KernelCounters& counters_;
   const KernelPlaces& places_;
-  const std::uint32_t sub_group_size_;
+  const unsigned sub_group_bits_;  ///< items of a sub-group, a power of two
   FindMemory find_memory_;
   const std::uint32_t indirect_access_;
   std::uint64_t code_begin_ = 0, code_bytes_ = 0;

@@ -2,6 +2,8 @@
 // The rules of data races on SLM, and of what was written there, byte by byte.
 #include "drivers/cpu/counting/slm_shadow.hpp"
 
+#include <algorithm>
+
 namespace kiln::cpu {
 namespace {
 
@@ -26,14 +28,47 @@ void SlmShadow::remember(Two& two, const SlmAccess& access) {
   }
 }
 
+const SlmAccess* SlmShadow::conflict(const Cell& cell, SlmUse use, const SlmAccess& now, bool unchanged) {
+  if (!is_before(cell.write, now) && !unchanged) return &cell.write;
+  const SlmAccess* before = nullptr;
+  if (use != SlmUse::read && !unchanged) before = conflict(cell.reads, now);
+  if (before == nullptr && use != SlmUse::atomic) before = conflict(cell.atomics, now);
+  return before;
+}
+
+void SlmShadow::remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged) {
+  switch (use) {
+    case SlmUse::read:
+      return remember(cell.reads, access);
+    case SlmUse::atomic:
+      return remember(cell.atomics, access);
+    case SlmUse::write:
+      // The item that changed the byte stays the one to race with.
+      if (!unchanged || is_before(cell.write, access)) cell.write = access;
+  }
+}
+
+SlmShadow::Cell* SlmShadow::parts_of(Word& word) {
+  if (word.parts == 0) {
+    word.parts = static_cast<std::uint32_t>(parts_.size() + 1);
+    parts_.insert(parts_.end(), kWord, word.whole);
+  }
+  return parts_.data() + (word.parts - 1);
+}
+
 SlmShadow::Unwritten SlmShadow::unwritten(std::uint64_t offset, std::uint64_t bytes,
                                           std::uint32_t since) const {
   Unwritten found;
-  for (std::uint64_t at = offset; at < offset + bytes && at < cells_.size(); ++at) {
-    const Cell& cell = cells_[at];
-    if (cell.write.phase >= since || cell.atomics[0].phase >= since || cell.atomics[1].phase >= since)
-      continue;
-    if (found.bytes++ == 0) found.offset = at;
+  const std::uint64_t end = offset < bytes_ ? offset + std::min(bytes, bytes_ - offset) : offset;
+  for (std::uint64_t at = offset; at < end;) {
+    const Word& word = words_[at / kWord];
+    const Cell& cell = word.parts == 0 ? word.whole : parts_[word.parts - 1 + at % kWord];
+    const std::uint64_t count = word.parts == 0 ? std::min(kWord - at % kWord, end - at) : 1;
+    if (cell.write.phase < since && cell.atomics[0].phase < since && cell.atomics[1].phase < since) {
+      if (found.bytes == 0) found.offset = at;
+      found.bytes += count;
+    }
+    at += count;
   }
   return found;
 }
@@ -41,25 +76,24 @@ SlmShadow::Unwritten SlmShadow::unwritten(std::uint64_t offset, std::uint64_t by
 std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64_t bytes, SlmUse use,
                                                const SlmAccess& access, std::span<const bool> same) {
   std::optional<Race> race;
-  for (std::uint64_t i = 0; i < bytes && offset + i < cells_.size(); ++i) {
-    Cell& cell = cells_[offset + i];
-    const bool unchanged = i < same.size() && same[i];
-    const SlmAccess* before = nullptr;
-    if (!is_before(cell.write, access) && !unchanged) before = &cell.write;
-    if (before == nullptr && use != SlmUse::read && !unchanged) before = conflict(cell.reads, access);
-    if (before == nullptr && use != SlmUse::atomic) before = conflict(cell.atomics, access);
-    if (before != nullptr && !race) race = Race{offset + i, *before};
-    switch (use) {
-      case SlmUse::read:
-        remember(cell.reads, access);
-        break;
-      case SlmUse::atomic:
-        remember(cell.atomics, access);
-        break;
-      case SlmUse::write:
-        // The item that changed the byte stays the one to race with.
-        if (!unchanged || is_before(cell.write, access)) cell.write = access;
-        break;
+  const auto unchanged = [&](std::uint64_t at) { return at - offset < same.size() && same[at - offset]; };
+  const std::uint64_t end = offset < bytes_ ? offset + std::min(bytes, bytes_ - offset) : offset;
+  for (std::uint64_t at = offset; at < end;) {
+    Word& word = words_[at / kWord];
+    // Whether a byte changes counts only where it is raced for, and all four may be told alike then.
+    if (word.parts == 0 && at % kWord == 0 && end - at >= kWord) {
+      if (conflict(word.whole, use, access, false) == nullptr) {
+        remember(word.whole, use, access, false);
+        at += kWord;
+        continue;
+      }
+    }
+    Cell* parts = parts_of(word);
+    for (const std::uint64_t next = std::min(end, (at / kWord + 1) * kWord); at < next; ++at) {
+      Cell& cell = parts[at % kWord];
+      const SlmAccess* before = conflict(cell, use, access, unchanged(at));
+      if (before != nullptr && !race) race = Race{at, *before};
+      remember(cell, use, access, unchanged(at));
     }
   }
   return race;

@@ -25,7 +25,7 @@ enum class SlmUse : std::uint8_t { read, write, atomic };
 /// are atomic. Writing what another item has just written there is no race. Phases begin at 1.
 class SlmShadow {
  public:
-  explicit SlmShadow(std::uint64_t bytes) : cells_(bytes) {}
+  explicit SlmShadow(std::uint64_t bytes) : bytes_(bytes), words_((bytes + kWord - 1) / kWord) {}
 
   struct Race {
     std::uint64_t offset;  ///< the first byte that both touch
@@ -49,10 +49,21 @@ class SlmShadow {
     SlmAccess write;
     Two reads, atomics;
   };
+  static constexpr std::uint64_t kWord = 4;  // bytes
+  /// Its bytes are remembered as one until something tells them apart.
+  struct Word {
+    Cell whole;
+    std::uint32_t parts = 0;  ///< where its bytes' cells begin in parts_, plus one; 0: in none
+  };
   static const SlmAccess* conflict(const Two& before, const SlmAccess& now);
+  static const SlmAccess* conflict(const Cell& cell, SlmUse use, const SlmAccess& now, bool unchanged);
   static void remember(Two& two, const SlmAccess& access);
+  static void remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged);
+  Cell* parts_of(Word& word);
 
-  std::vector<Cell> cells_;
+  std::uint64_t bytes_;
+  std::vector<Word> words_;
+  std::vector<Cell> parts_;
 };
 
 }  // namespace kiln::cpu
