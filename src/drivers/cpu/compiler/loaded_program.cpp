@@ -23,6 +23,8 @@ namespace {
 
 // Spilled registers, saved registers and the host's functions (printf with doubles is the deepest).
 constexpr std::size_t kStackReserve = 64 << 10;
+// For the vectors of lanes, of which each spilled one takes 128 bytes, and what lanes do alone.
+constexpr std::size_t kLaneStack = 192 << 10;
 // For functions that are called through pointers, which may be another module's.
 constexpr std::size_t kCalledStack = 1 << 20;
 
@@ -154,8 +156,9 @@ bool find_kernel(const LoadedObject& object, const DescribedKernel& described, s
   loaded.run_item = reinterpret_cast<ItemEntry>(item.address);
   loaded.sub_group_size = facts.simd_size;
   loaded.argument_offsets = argument_offsets(facts);
-  loaded.stack_bytes =
-      kStackReserve + 2 * std::size_t{facts.private_size} + (described.calls_pointers ? kCalledStack : 0);
+  loaded.stack_bytes = kStackReserve + 2 * std::size_t{facts.private_size} +
+                       (described.calls_pointers ? kCalledStack : 0) +
+                       (loaded.run_group != nullptr ? kLaneStack : 0);
   loaded.calls_pointers = described.calls_pointers;
   return true;
 }

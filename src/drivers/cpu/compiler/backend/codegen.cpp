@@ -19,7 +19,9 @@
 #include <algorithm>
 #include <map>
 
+#include "drivers/cpu/compiler/lanes/lane_loops.hpp"
 #include "drivers/cpu/compiler/llvm_version.hpp"
+#include "drivers/cpu/compiler/lowering/item_loop.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -146,6 +148,10 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOp
   Pipelines pipelines(machine);
   llvm::ModulePassManager passes;
   if (options.optimize) {
+    pipelines.builder.registerVectorizerStartEPCallback(
+        [](llvm::FunctionPassManager& functions, llvm::OptimizationLevel) {
+          functions.addPass(LaneLoops());
+        });
     passes = pipelines.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
   } else {
     passes = pipelines.builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
@@ -167,6 +173,7 @@ std::uint64_t private_bytes(const llvm::Function& function, Calls calls,
   std::uint64_t own = 0, called = 0;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
+      if (variable->hasMetadata(kOfLanes)) continue;
       const auto size = variable->getAllocationSizeInBits(layout);
       own += size ? size->getKnownMinValue() / 8 + variable->getAlign().value() : 0;
     } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {

@@ -11,13 +11,13 @@
 
 namespace kiln::cpu {
 
-/// Says of the loop that ends with `latch` what `fact` says, if not null, and that it is not to be unrolled:
-/// with a number of turns that nobody knows that made five times the code, and took most of a compilation.
-inline void describe_loop(llvm::BranchInst& latch, llvm::Metadata* fact) {
+/// Says of the loop that ends with `latch` what `facts` say, and that it is not to be unrolled: with a number
+/// of turns that nobody knows that made five times the code, and took most of a compilation.
+inline void describe_loop(llvm::BranchInst& latch, llvm::ArrayRef<llvm::Metadata*> facts = {}) {
   llvm::LLVMContext& context = latch.getContext();
-  llvm::SmallVector<llvm::Metadata*, 3> parts = {
+  llvm::SmallVector<llvm::Metadata*, 4> parts = {
       nullptr, llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"))};
-  if (fact != nullptr) parts.push_back(fact);
+  parts.append(facts.begin(), facts.end());
   llvm::MDNode* loop = llvm::MDNode::getDistinct(context, parts);
   loop->replaceOperandWith(0, loop);
   latch.setMetadata(llvm::LLVMContext::MD_loop, loop);
@@ -53,7 +53,7 @@ struct Loop {
     index->addIncoming(next, b.GetInsertBlock());
     auto* after = llvm::BasicBlock::Create(b.getContext(), "after", b.GetInsertBlock()->getParent());
     llvm::BranchInst* branch = b.CreateCondBr(b.CreateICmpULT(next, count), index->getParent(), after);
-    describe_loop(*branch, nullptr);
+    describe_loop(*branch);
     b.SetInsertPoint(after);
     return branch;
   }
@@ -68,11 +68,18 @@ inline const llvm::Value* simple_access(const llvm::Instruction& instruction) {
   return store != nullptr && store->isSimple() ? store->getPointerOperand() : nullptr;
 }
 
-/// Promises that the accesses in `group` do not meet from one turn of the loop to another.
+inline constexpr const char* kParallelAccesses = "llvm.loop.parallel_accesses";
+inline constexpr const char* kItemLoop = "kiln.items";
+/// Of variables that are no private memory of the kernel.
+inline constexpr const char* kOfLanes = "kiln.lanes";
+
+/// Promises that the accesses in `group` do not meet from one turn of the loop, which is of neighbouring
+/// work-items, to another.
 inline void promise_independence(llvm::BranchInst& latch, llvm::MDNode* group) {
   llvm::LLVMContext& context = latch.getContext();
-  llvm::Metadata* accesses[] = {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), group};
-  describe_loop(latch, llvm::MDNode::get(context, accesses));
+  llvm::Metadata* accesses[] = {llvm::MDString::get(context, kParallelAccesses), group};
+  describe_loop(latch, {llvm::MDNode::get(context, accesses),
+                        llvm::MDNode::get(context, llvm::MDString::get(context, kItemLoop))});
 }
 
 }  // namespace kiln::cpu

@@ -344,7 +344,7 @@ class Writer {
   void keep_rolled(Block cut, llvm::BranchInst* branch) {
     llvm::MDNode*& told = rolled_[cut];
     if (told == nullptr) {
-      describe_loop(*branch, nullptr);
+      describe_loop(*branch);
       told = branch->getMetadata(llvm::LLVMContext::MD_loop);
     }
     branch->setMetadata(llvm::LLVMContext::MD_loop, told);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Chooses the loops over work-items that go round by lanes, and puts the new loop before the old.
+#include "drivers/cpu/compiler/lanes/lane_loops.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/LoopIterator.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "drivers/cpu/compiler/lanes/lane_writer.hpp"
+#include "drivers/cpu/compiler/lowering/item_loop.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+constexpr unsigned kLanes = 16;  // two registers of AVX2 for 32 bits, whose sums wait for each other less
+constexpr std::size_t kLargestBody = 600;  // instructions
+
+bool is_item_loop(llvm::MDNode* id) {
+  return id != nullptr && llvm::findOptionMDForLoopID(id, kItemLoop) != nullptr;
+}
+
+/// Whether items may make this access in any order, by what the loop promises.
+bool promises(llvm::MDNode* id, const llvm::Instruction& instruction) {
+  const llvm::MDNode* groups = llvm::findOptionMDForLoopID(id, kParallelAccesses);
+  const llvm::MDNode* own = instruction.getMetadata(llvm::LLVMContext::MD_access_group);
+  if (groups == nullptr || own == nullptr) return false;
+  const auto promised = [&](const llvm::Metadata* group) {
+    return llvm::is_contained(groups->operands(), group);
+  };
+  if (own->getNumOperands() == 0) return promised(own);
+  return llvm::any_of(own->operands(), promised);
+}
+
+/// What each item keeps for itself, see region_values.hpp.
+bool is_of_item(const llvm::Instruction& instruction) {
+  const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
+  if (address == nullptr) return false;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(llvm::getUnderlyingObject(address, 0));
+  const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+  return callee != nullptr && callee->getName() == "kiln_item_memory";
+}
+
+/// What is left of the loop after its vectors is like any other.
+void forget_items(llvm::Instruction& latch, llvm::MDNode* id) {
+  llvm::SmallVector<llvm::Metadata*, 4> parts = {nullptr};
+  for (const llvm::MDOperand& part : llvm::drop_begin(id->operands()))
+    if (part.get() != llvm::findOptionMDForLoopID(id, kItemLoop)) parts.push_back(part.get());
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(latch.getContext(), parts);
+  loop->replaceOperandWith(0, loop);
+  latch.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+struct ItemLoop {
+  llvm::Loop* loop = nullptr;
+  llvm::PHINode* item = nullptr;
+  llvm::Value* count = nullptr;  // of items, at least 1
+};
+
+/// Nothing when it no longer looks as it was made.
+std::optional<ItemLoop> item_loop_of(llvm::Loop& loop) {
+  if (!is_item_loop(loop.getLoopID()) || loop.isInnermost()) return std::nullopt;
+  llvm::BasicBlock *latch = loop.getLoopLatch(), *header = loop.getHeader();
+  if (latch == nullptr || loop.getExitingBlock() != latch || loop.getLoopPreheader() == nullptr ||
+      loop.getExitBlock() == nullptr)
+    return std::nullopt;
+  auto phis = header->phis();
+  if (phis.begin() == phis.end() || std::next(phis.begin()) != phis.end()) return std::nullopt;
+  llvm::PHINode& item = *phis.begin();
+  const auto* next = llvm::dyn_cast<llvm::BinaryOperator>(item.getIncomingValueForBlock(latch));
+  const auto* start =
+      llvm::dyn_cast<llvm::ConstantInt>(item.getIncomingValueForBlock(loop.getLoopPreheader()));
+  if (next == nullptr || next->getOpcode() != llvm::Instruction::Add || next->getOperand(0) != &item ||
+      start == nullptr || !start->isZero() || !item.getType()->isIntegerTy(64))
+    return std::nullopt;
+  const auto* one = llvm::dyn_cast<llvm::ConstantInt>(next->getOperand(1));
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator());
+  const auto* compare = branch != nullptr && branch->isConditional()
+                            ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
+                            : nullptr;
+  if (one == nullptr || !one->isOne() || compare == nullptr || compare->getOperand(0) != next ||
+      !loop.isLoopInvariant(compare->getOperand(1)))
+    return std::nullopt;
+  const auto predicate =
+      branch->getSuccessor(0) == header ? compare->getPredicate() : compare->getInversePredicate();
+  if (predicate != llvm::ICmpInst::ICMP_ULT && predicate != llvm::ICmpInst::ICMP_NE) return std::nullopt;
+  return ItemLoop{&loop, &item, compare->getOperand(1)};
+}
+
+// All items go round together, or nearly: as often as a number says that all have, or that rises from one to
+// the next.
+bool goes_round_together(const llvm::Loop& loop, const LaneShapes& shapes) {
+  llvm::SmallVector<llvm::BasicBlock*, 4> ends;
+  loop.getExitingBlocks(ends);
+  return llvm::all_of(ends, [&](const llvm::BasicBlock* block) {
+    if (shapes.parting(block) == nullptr) return true;
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    const auto* compare =
+        branch != nullptr ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+    return compare != nullptr && shapes.of(compare->getOperand(0)).has_first() &&
+           shapes.of(compare->getOperand(1)).has_first();
+  });
+}
+
+/// Whether vectors have something to gain: an access within an inner loop that neighbours may make as one.
+bool pays(const llvm::Loop& items, const LaneShapes& shapes, const llvm::DataLayout& layout) {
+  bool any = false, dense = false;
+  for (const llvm::Loop* loop : items.getSubLoops())
+    for (const llvm::BasicBlock* block : loop->blocks())
+      for (const llvm::Instruction& instruction : *block)
+        if (const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction)) {
+          const LaneShape shape = shapes.of(address);
+          any = true;
+          dense = dense || shape.is_uniform() || shape.kind == LaneShape::Kind::varying ||
+                  shape.stride == layout.getTypeStoreSize(
+                                      llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&instruction)));
+        }
+  return !any || dense;
+}
+
+bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo& loops,
+                 llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
+                 llvm::ScalarEvolution& numbers) {
+  llvm::Loop& loop = *items.loop;
+  llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch(), *exit = loop.getExitBlock(),
+                   *before = loop.getLoopPreheader();
+  llvm::LoopBlocksRPO order(&loop);
+  order.perform(&loops);
+  LaneShapes::Blocks blocks;
+  std::size_t size = 0;
+  for (llvm::BasicBlock* block : order) {
+    blocks.insert(block);
+    size += block->size();
+  }
+  if (size > kLargestBody) return false;
+  llvm::DenseMap<const llvm::Value*, LaneShape> seeds;
+  seeds[items.item] = {LaneShape::Kind::linear, 1};
+  const LaneShapes shapes(blocks, seeds, after, latch, &numbers, &loop);
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  const auto independent = [&](const llvm::Instruction& instruction) {
+    return instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load) || is_of_item(instruction) ||
+           llvm::isa<llvm::AtomicRMWInst>(instruction) || promises(loop.getLoopID(), instruction);
+  };
+  if (!LaneWriter::can_write(shapes, independent) || !pays(loop, shapes, layout)) return false;
+  for (const llvm::Loop* inner : loop.getLoopsInPreorder())
+    if (inner != &loop && !goes_round_together(*inner, shapes)) return false;
+
+  llvm::IRBuilder<> b(before->getTerminator());
+  const auto block = [&] {
+    return llvm::BasicBlock::Create(function.getContext(), "lanes", &function, header);
+  };
+  llvm::BasicBlock *start = block(), *head = block(), *done = block();
+  llvm::Value* whole = b.CreateAnd(items.count, b.getInt64(~std::uint64_t{kLanes - 1}));
+  b.CreateCondBr(b.CreateICmpEQ(whole, b.getInt64(0)), header, start);
+  before->getTerminator()->eraseFromParent();
+  b.SetInsertPoint(start);
+  b.CreateBr(head);
+  b.SetInsertPoint(head);
+  llvm::PHINode* first = b.CreatePHI(b.getInt64Ty(), 2);
+  first->addIncoming(b.getInt64(0), start);
+  LaneWriter writer(function, shapes, tree, kLanes, *start);
+  writer.seed(*items.item, first);
+  writer.write();
+  b.SetInsertPoint(head);
+  b.CreateBr(writer.begin_of(*header));
+  b.SetInsertPoint(writer.end_of(*latch));
+  llvm::Value* next = b.CreateAdd(first, b.getInt64(kLanes), "", true, true);
+  first->addIncoming(next, b.GetInsertBlock());
+  describe_loop(*b.CreateCondBr(b.CreateICmpULT(next, whole), head, done));
+  b.SetInsertPoint(done);
+  for (llvm::PHINode& phi : exit->phis())
+    if (const int from = phi.getBasicBlockIndex(latch); from >= 0)
+      phi.addIncoming(writer.in_lane(b, *phi.getIncomingValue(static_cast<unsigned>(from)), kLanes - 1),
+                      done);
+  b.CreateCondBr(b.CreateICmpEQ(whole, items.count), exit, header);
+  items.item->addIncoming(whole, done);
+  writer.end();
+  return true;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  // Private variables in memory are one for all items of such a loop.
+  for (const llvm::Instruction& instruction : llvm::instructions(function))
+    if (llvm::isa<llvm::AllocaInst>(instruction)) return llvm::PreservedAnalyses::all();
+  bool any = false;
+  for (bool again = true; again;) {
+    again = false;
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+    for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+      if (!is_item_loop(loop->getLoopID()) || loop->isInnermost()) continue;
+      auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+      llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
+      const auto items = item_loop_of(*loop);
+      if (!items) continue;
+      const auto& after = analyses.getResult<llvm::PostDominatorTreeAnalysis>(function);
+      llvm::Instruction& latch = *loop->getLoopLatch()->getTerminator();
+      llvm::MDNode* id = loop->getLoopID();
+      if (!write_lanes(*items, function, loops, tree, after, numbers)) continue;
+      forget_items(latch, id);
+      any = again = true;
+      analyses.invalidate(function, llvm::PreservedAnalyses::none());
+      break;
+    }
+  }
+  return any ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Writes the accesses of lanes: as one of a vector, as one for all, or one by one.
+#include <llvm/IR/Module.h>
+
+#include "drivers/cpu/compiler/lanes/lane_writer.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+using Kind = LaneShape::Kind;
+
+}  // namespace
+
+// An address that one access in the same block uses, and what it is made of.
+bool LaneWriter::may_be_lazy(const llvm::Instruction& value) const {
+  switch (value.getOpcode()) {
+    case llvm::Instruction::GetElementPtr:
+    case llvm::Instruction::Add:
+    case llvm::Instruction::Sub:
+    case llvm::Instruction::ZExt:
+    case llvm::Instruction::SExt:
+      break;
+    default:
+      return false;
+  }
+  if (shapes_.of(&value).has_first()) return false;
+  return llvm::all_of(value.users(), [&](const llvm::User* user) {
+    const auto* instruction = llvm::cast<llvm::Instruction>(user);
+    return instruction->getParent() == value.getParent() &&
+           (lazy_.contains(user) || llvm::getLoadStorePointerOperand(user) == &value) &&
+           !(llvm::isa<llvm::StoreInst>(user) && user->getOperand(0) == &value);
+  });
+}
+
+void LaneWriter::find_lazy() {
+  for (const llvm::BasicBlock* block : shapes_.blocks())
+    for (auto value = block->rbegin(); value != block->rend(); ++value)
+      if (may_be_lazy(*value)) lazy_.insert(&*value);
+  for (const llvm::BasicBlock* block : shapes_.blocks())
+    for (const llvm::Instruction& value : *block)
+      if (const Value* address = llvm::getLoadStorePointerOperand(&value);
+          address != nullptr && !shapes_.of(address).has_first())
+        no_longer_lazy(root_of(*address).value);
+}
+
+// And so what it is made of.
+void LaneWriter::no_longer_lazy(const Value* value) {
+  if (!lazy_.erase(value)) return;
+  for (const Value* operand : llvm::cast<llvm::Instruction>(value)->operands()) no_longer_lazy(operand);
+}
+
+LaneWriter::Root LaneWriter::root_of(const Value& address) const {
+  const Value* at = &address;
+  const auto varies = [&](const Value* value) { return !shapes_.of(value).is_uniform(); };
+  for (;;) {
+    const auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(at);
+    if (element == nullptr) return {at, 1};
+    if (varies(element->getPointerOperand())) {
+      if (llvm::any_of(element->indices(), varies)) return {at, 1};
+      at = element->getPointerOperand();
+      continue;
+    }
+    // One index alone, of the last array.
+    const auto last = element->getNumOperands() - 1;
+    for (unsigned i = 1; i < last; ++i)
+      if (varies(element->getOperand(i))) return {at, 1};
+    const Value* index = element->getOperand(last);
+    if (!index->getType()->isIntegerTy(64) || element->getResultElementType()->isVectorTy()) return {at, 1};
+    const std::uint64_t scale = layout_.getTypeAllocSize(element->getResultElementType()).getFixedValue();
+    for (;;) {
+      const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(index);
+      if (sum == nullptr || !shapes_.contains(sum->getParent())) break;
+      const bool adds = sum->getOpcode() == llvm::Instruction::Add;
+      if (!adds && sum->getOpcode() != llvm::Instruction::Sub) break;
+      if (!varies(sum->getOperand(1)))
+        index = sum->getOperand(0);
+      else if (adds && !varies(sum->getOperand(0)))
+        index = sum->getOperand(1);
+      else
+        break;
+    }
+    return {index, scale};
+  }
+}
+
+LaneWriter::Value* LaneWriter::steps_by(const Value& root, std::uint64_t step) {
+  Value*& known = steps_[{&root, step}];
+  if (known != nullptr) return known;
+  Value* vector = wide(root);
+  llvm::IRBuilder<> b(before_.getTerminator());
+  if (auto* made = llvm::dyn_cast<llvm::Instruction>(vector)) {
+    if (llvm::isa<llvm::PHINode>(made))
+      b.SetInsertPoint(made->getParent(), made->getParent()->getFirstInsertionPt());
+    else if (llvm::Instruction* next = made->getNextNode())
+      b.SetInsertPoint(next);
+    else
+      b.SetInsertPoint(made->getParent());
+  }
+  if (root.getType()->isPointerTy()) vector = b.CreatePtrToInt(vector, wide_type(b.getInt64Ty()));
+  llvm::Type* number = vector->getType()->getScalarType();
+  llvm::SmallVector<llvm::Constant*, 32> steps;
+  for (unsigned lane = 0; lane < lanes_; ++lane) steps.push_back(llvm::ConstantInt::get(number, step * lane));
+  Value* first = b.CreateVectorSplat(lanes_, b.CreateExtractElement(vector, std::uint64_t{0}));
+  Value* differs = b.CreateICmpNE(vector, b.CreateAdd(first, llvm::ConstantVector::get(steps)));
+  llvm::Type* bits = b.getIntNTy(lanes_);
+  return known = b.CreateICmpEQ(b.CreateBitCast(differs, bits), llvm::ConstantInt::get(bits, 0));
+}
+
+void LaneWriter::write_load(const llvm::LoadInst& load) {
+  const Value& address = *load.getPointerOperand();
+  const LaneShape shape = shapes_.of(&address);
+  const std::uint64_t size = layout_.getTypeStoreSize(load.getType()).getFixedValue();
+  llvm::Type* type = wide_type(load.getType());
+  const auto together = [&](Value* first) {
+    llvm::LoadInst* all = b_.CreateAlignedLoad(type, first, load.getAlign());
+    all->copyMetadata(load, {llvm::LLVMContext::MD_access_group});
+    return all;
+  };
+  const auto one_by_one = [&] {
+    Value* out = llvm::PoisonValue::get(type);
+    for (unsigned lane = 0; lane < lanes_; ++lane) {
+      llvm::Instruction* copy = load.clone();
+      copy->setOperand(0, in_lane(b_, address, lane));
+      out = b_.CreateInsertElement(out, b_.Insert(copy), std::uint64_t{lane});
+    }
+    return out;
+  };
+  if (shape.kind == Kind::linear && shape.stride == size) return set_wide(load, together(scalar(address)));
+  if (shape.has_first()) return set_wide(load, one_by_one());
+  const Root root = root_of(address);
+  if (size % root.scale != 0) return set_wide(load, one_by_one());
+  Value *neighbours = steps_by(*root.value, size / root.scale), *same = steps_by(*root.value, 0);
+  Block dense = new_block(), else_same = new_block(), once = new_block(), each = new_block(),
+        after = new_block();
+  b_.CreateCondBr(neighbours, dense, else_same);
+  b_.SetInsertPoint(dense);
+  Value* from_dense = together(in_lane(b_, address, 0));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(else_same);
+  b_.CreateCondBr(same, once, each);
+  b_.SetInsertPoint(once);
+  llvm::Instruction* copy = load.clone();
+  copy->setOperand(0, in_lane(b_, address, 0));
+  Value* from_once = b_.CreateVectorSplat(lanes_, b_.Insert(copy));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(each);
+  Value* from_each = one_by_one();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* out = b_.CreatePHI(type, 3);
+  out->addIncoming(from_dense, dense);
+  out->addIncoming(from_once, once);
+  out->addIncoming(from_each, each);
+  set_wide(load, out);
+}
+
+void LaneWriter::write_store(const llvm::StoreInst& store) {
+  const Value &address = *store.getPointerOperand(), &value = *store.getValueOperand();
+  const LaneShape shape = shapes_.of(&address);
+  const std::uint64_t size = layout_.getTypeStoreSize(value.getType()).getFixedValue();
+  const auto together = [&](Value* first) {
+    b_.CreateAlignedStore(wide(value), first, store.getAlign())
+        ->copyMetadata(store, {llvm::LLVMContext::MD_access_group});
+  };
+  const auto in = [&](unsigned lane) {
+    llvm::Instruction* copy = store.clone();
+    copy->setOperand(0, in_lane(b_, value, lane));
+    copy->setOperand(1, in_lane(b_, address, lane));
+    b_.Insert(copy);
+  };
+  const auto one_by_one = [&] {
+    for (unsigned lane = 0; lane < lanes_; ++lane) in(lane);
+  };
+  if (shape.is_uniform()) return in(lanes_ - 1);
+  if (!is_plain(value.getType())) return one_by_one();
+  if (shape.kind == Kind::linear && shape.stride == size) return together(scalar(address));
+  if (shape.has_first()) return one_by_one();
+  const Root root = root_of(address);
+  if (size % root.scale != 0) return one_by_one();
+  Block dense = new_block(), each = new_block(), after = new_block();
+  b_.CreateCondBr(steps_by(*root.value, size / root.scale), dense, each);
+  b_.SetInsertPoint(dense);
+  together(in_lane(b_, address, 0));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(each);
+  one_by_one();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+}  // namespace kiln::cpu

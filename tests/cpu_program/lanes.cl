@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Kernels with loops inside, which a vector of work-items goes through together until they part. Each work-item writes
+// out[i], and reads in[0..63] and its group's tile, of 8 ints a work-item. lanes.ocloc.spv comes from ocloc 22.43
+// (-device pvc -spv_only -options -cl-std=CL1.2).
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+#define MEET barrier(CLK_LOCAL_MEM_FENCE)
+#define HEAD                                                                                     \
+  const uint items = get_local_size(0) * get_local_size(1) * get_local_size(2);                  \
+  const uint item = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)); \
+  const uint group = get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * get_group_id(2)); \
+  const uint i = group * items + item
+#define KERNEL(name) kernel void name(global const int* in, global int* out, int n, local int* tile)
+
+// As often for all, places next to each other, the same for all, and apart.
+KERNEL(same_turns) {
+  HEAD;
+  int sum = 0;
+  for (int k = 0; k < n; ++k) sum += in[(i + k) % 64] * in[k] - in[(i * 5 + k) % 64];
+  out[i] = sum;
+}
+
+// As often for all, behind a branch that is not for all, and with its end found in memory.
+KERNEL(behind_branch) {
+  HEAD;
+  int sum = i;
+  if (i % 5 != 2 && i < 90)
+    for (int k = 0; k < (in[1] & 7) + 1; ++k) sum = sum * 3 + in[(item + k) & 63];
+  else if (i & 1)
+    for (int k = 0; k < n; ++k) sum ^= in[k] << (item % 7);
+  out[i] = sum;
+}
+
+// More often for some, within what is as often for all.
+KERNEL(other_turns) {
+  HEAD;
+  int sum = 0, last = -1;
+  for (int k = 0; k < n; ++k) {
+    for (int l = k; l < (int)item - 3; ++l) {
+      sum += in[(k * 4 + l) & 63];
+      last = sum & 15;
+    }
+    sum += last;
+  }
+  out[i] = sum * 16 + last;
+}
+
+// Some return before, and some within.
+KERNEL(returns) {
+  HEAD;
+  out[i] = -5;
+  if (item % 7 == 3) return;
+  int x = in[item & 63];
+  for (int k = 0; k < n; ++k) {
+    x = x * 5 + k;
+    if ((int)item < k * 3) {
+      out[i] = x;
+      return;
+    }
+    if (x & 4) continue;
+    x ^= in[k + 2];
+  }
+  out[i] = x + 1;
+}
+
+// Out of two loops at once.
+KERNEL(leaves_both) {
+  HEAD;
+  int found = -1, steps = 0;
+  for (int k = 0; k < n && found < 0; ++k)
+    for (int l = 0; l < n; ++l) {
+      ++steps;
+      if (k * 3 + l * 2 > (int)item - 2) {
+        found = k * 100 + l;
+        break;
+      }
+    }
+  out[i] = found * 1000 + steps;
+}
+
+// A tile in rounds, as samples fill it; sizes that no vector divides.
+KERNEL(fills_tile) {
+  HEAD;
+  const uint area = items * 2 + 3;
+  for (uint element = item; element < area; element += items) tile[element] = in[element & 63] + n;
+  MEET;
+  int sum = 0;
+  for (uint k = 0; k < area; ++k) sum = sum * 7 + tile[k];
+  for (int k = 0; k < n; ++k) sum += tile[(item + k) % items];
+  out[i] = sum;
+}
+
+// Rows and columns of what only running tells, as in products of matrices.
+KERNEL(rows_and_columns) {
+  HEAD;
+  const uint edge = n;
+  tile[item] = in[item & 63];
+  MEET;
+  float sum = 0;
+  const uint element = item % (edge * edge);
+  if (items >= edge * edge && element + 2 < edge * edge) {
+    local const int* row = tile + element / edge * edge;
+    local const int* column = tile + element % edge;
+    for (uint t = 0; t < edge; ++t) sum += row[t] * 0.3f * column[t * edge];
+  }
+  out[i] = as_int(sum);
+}
+
+// Quotients of large numbers, by what is the same for all.
+KERNEL(quotients) {
+  HEAD;
+  uint x = i * 0x9e3779b9u, y = (uint)in[n] * (uint)n * 77u + 1u, sum = 0;
+  for (int k = 0; k < 9; ++k) {
+    sum = sum * 31 + x / y + x % y * 3;
+    sum += 0xffffffffu / y + (x | 0xfffffff0u) / (uint)n + (uint)(i * y) / y + (i * y - 1) / y;
+    x = x * 1664525u + 1013904223u;
+    y = y * 3 + (y >> 7) + 1;
+  }
+  out[i] = sum;
+}
+
+// Elements of all sizes, backwards and every other one.
+KERNEL(sizes) {
+  HEAD;
+  local char* chars = (local char*)tile;
+  local short* shorts = (local short*)(tile + items);
+  local long* longs = (local long*)(tile + 2 * items);
+  local double* doubles = (local double*)(tile + 4 * items);
+  for (int k = 0; k < 2; ++k) {
+    chars[item * 2 + k] = in[item & 63] + k;
+    shorts[(items - 1 - item) * 2 + k] = in[(item + k) & 63] * 3;
+  }
+  longs[item] = (long)in[item & 63] << 30;
+  doubles[item] = in[item & 63] * 0.125;
+  MEET;
+  long sum = 0;
+  double real = 0;
+  bool odd = false;
+  for (int k = 0; k < n && item != 2; ++k) {
+    sum += chars[(item + k) % (2 * items)] + shorts[(items - 1 - item + k) % (2 * items)];
+    sum ^= longs[(item + k) % items];
+    real = real * 0.5 + doubles[items - 1 - (item + k) % items] * (odd ? 3 : 1);
+    odd = odd != (sum & 1);
+  }
+  out[i] = (int)(sum ^ (sum >> 32)) + as_int((float)real) + odd;
+}
+
+// Atomics of SLM, some on one place.
+KERNEL(counts) {
+  HEAD;
+  if (item < 3) tile[item] = 0;
+  MEET;
+  if (items >= 3 && item != 1)
+    for (int k = 0; k < n; ++k) atomic_add(tile + (item * 5 + k) % 3, k + 1);
+  MEET;
+  out[i] = items >= 3 ? tile[item % 3] : 0;
+}
+
+// Functions of mathematics.
+KERNEL(functions) {
+  HEAD;
+  float x = item * 0.25f + 1;
+  for (int k = 0; k < n; ++k)
+    x = sqrt(x * x + fabs(sin(x))) - fmin(x, 3.0f) + (float)popcount(k + item) + min((int)item, k) + rotate(item, 3u) % 8;
+  out[i] = as_int(x);
+}
+
+// Private memory.
+KERNEL(private_memory) {
+  HEAD;
+  int own[4];
+  for (int k = 0; k < 4; ++k) own[k] = in[(item + k) & 63];
+  for (int k = 0; k < n; ++k) own[(k + item) & 3] += k;
+  out[i] = own[0] * 3 + own[1] * 5 + own[2] * 7 + own[3];
+}
+
+// Ids of 32 bits that wrap round within a vector.
+KERNEL(wraps) {
+  HEAD;
+  const uint at = item + 0xfffffff8u;
+  int sum = 0;
+  for (int k = 0; k < n; ++k) sum += (at + k > 100 ? in[(at + k) & 31] : in[((at + k) & 31) + 32]) * (k + 1);
+  out[i] = sum;
+}
+
+// In which order work-items come: out[0] counts.
+kernel void tickets(global int* out, int n) {
+  int sum = 0;
+  for (int k = 0; k < n; ++k) sum = sum * 1000 + atomic_inc(out);
+  out[1 + get_local_id(0)] = sum;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Kernels whose work-items go through loops as lanes of vectors give what they give one by one.
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+namespace kiln::cpu::test {
+namespace {
+
+BuildResult build_lanes(const char* flags) {
+  BuildOptions options;
+  options.flags = flags;
+  return build_from_spirv(read_file("lanes.ocloc.spv"), options);
+}
+
+std::vector<std::int32_t> run_lanes(const Program& program, std::string_view name, Three size,
+                                    std::int32_t n) {
+  constexpr Three kGroups = {2, 2, 1};
+  const std::uint32_t items = size[0] * size[1] * size[2];
+  std::vector<std::int32_t> in(64), out(std::size_t{items} * 4, -7);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::int32_t>(i * 37 % 101);
+  CHECK(launch(program, name, kGroups, size, in, out, n, local(items * 32 + 64)));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("lanes give what work-items give one by one") {
+  const BuildResult lanes = build_lanes(""), items = build_lanes("-cl-opt-disable");
+  REQUIRE_MESSAGE(lanes.status == BuildStatus::ok, lanes.log);
+  REQUIRE_MESSAGE(items.status == BuildStatus::ok, items.log);
+  for (const CompiledKernel& kernel : lanes.program->kernels()) {
+    const std::string& name = kernel.facts.name;
+    if (name == "tickets") continue;
+    CAPTURE(name);
+    for (const Three size :
+         {Three{1, 1, 1}, Three{16, 1, 1}, Three{64, 1, 1}, Three{37, 1, 1}, Three{5, 3, 2}, Three{16, 16, 1},
+          Three{33, 1, 4}, Three{18, 3, 2}, Three{8, 8, 1}})
+      for (const std::int32_t n : {1, 2, 4, 5, 16}) {
+        CAPTURE(size[0]);
+        CAPTURE(size[1]);
+        CAPTURE(n);
+        CHECK(run_lanes(*lanes.program, name, size, n) == run_lanes(*items.program, name, size, n));
+      }
+  }
+}
+
+// Else the test above would compare loops with loops.
+TEST_CASE("work-items go through loops as lanes") {
+  constexpr std::int32_t kTurns = 2;
+  const BuildResult lanes = build_lanes("");
+  REQUIRE_MESSAGE(lanes.status == BuildStatus::ok, lanes.log);
+  std::vector<std::int32_t> out(1 + 40);
+  REQUIRE(launch(*lanes.program, "tickets", {1, 1, 1}, {40, 1, 1}, out, kTurns));
+  CHECK(out[0] == 40 * kTurns);
+  for (std::int32_t item = 0; item < 32; ++item) {
+    const std::int32_t first = item / 16 * 32 + item % 16;
+    CHECK(out[static_cast<std::size_t>(item) + 1] == first * 1000 + first + 16);
+  }
+  for (std::int32_t item = 32; item < 40; ++item)  // fewer than a vector
+    CHECK(out[static_cast<std::size_t>(item) + 1] == 2 * item * 1000 + 2 * item + 1);
+}
+
+}  // namespace kiln::cpu::test
