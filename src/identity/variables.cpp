@@ -31,10 +31,10 @@ constexpr std::string_view kUngatedKeys[] = {"EnableLEO", "OverrideDefaultFP64Se
 constexpr std::string_view kOtherCode[] = {"IgcLibraryName", "FinalizerLibraryName", "LoadBinarySipFromFile"};
 
 // In drivers 22.43 and 26.27: they need not be looked for.
-constexpr std::string_view kKnownKeys[] = {"AUBDumpCaptureFileName",   "HardwareInfoOverride",
-                                           "PrintDebugMessages",       "ProductFamilyOverride",
-                                           "SetCommandStreamReceiver", "UseAubStream",
-                                           "UseBindlessMode",          "UseExternalAllocatorForSshAndDsh"};
+constexpr std::string_view kKnownKeys[] = {
+    "AUBDumpCaptureFileName", "EnableLocalMemory",     "HardwareInfoOverride",
+    "PrintDebugMessages",     "ProductFamilyOverride", "SetCommandStreamReceiver",
+    "UseAubStream",           "UseBindlessMode",       "UseExternalAllocatorForSshAndDsh"};
 
 // Where a simulated GPU listens, which is another port each time. They shape nothing.
 constexpr std::string_view kPlaces[] = {"TbxPort", "TbxServer"};

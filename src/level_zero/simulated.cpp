@@ -34,7 +34,8 @@ struct Watched<member> {
   static ze_result_t ZE_APICALL call(Arguments... arguments) {
     const std::scoped_lock lock(one_at_a_time);
     const ze_result_t code = (watched->*member)(arguments...);
-    return code == ZE_RESULT_SUCCESS && lost.load() ? ZE_RESULT_ERROR_DEVICE_LOST : code;
+    const bool waits_or_done = code == ZE_RESULT_SUCCESS || code == ZE_RESULT_NOT_READY;
+    return waits_or_done && lost.load() ? ZE_RESULT_ERROR_DEVICE_LOST : code;
   }
 };
 
