@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "level_zero/discovery.hpp"
-#include "level_zero/simulated.hpp"
+#include "level_zero/open/simulated.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 

@@ -2,8 +2,8 @@
 // Batch buffers of a simulated GPU: any words end, by themselves or with a text, and never elsewhere.
 #include <algorithm>
 
+#include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
-#include "drivers/simulator/streamer.hpp"
 #include "drivers/simulator/wire.hpp"
 #include "fuzz/input.hpp"
 

@@ -7,8 +7,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
-#include "drivers/simulator/streamer.hpp"
 
 namespace kiln::simulator {
 

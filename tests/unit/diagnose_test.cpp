@@ -13,7 +13,7 @@
 
 #include "kiln/bundle.hpp"
 #include "level_zero/discovery.hpp"
-#include "level_zero/simulated.hpp"
+#include "level_zero/open/simulated.hpp"
 #include "support/printable.hpp"
 #include "support/stub_driver.hpp"
 #include "unit/golden.hpp"

@@ -11,9 +11,9 @@
 #include <thread>
 #include <unordered_map>
 
+#include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/machine.hpp"
-#include "drivers/simulator/streamer.hpp"
-#include "drivers/simulator/tables.hpp"
+#include "drivers/simulator/memory/tables.hpp"
 #include "drivers/simulator/wire.hpp"
 
 namespace kiln::simulator {

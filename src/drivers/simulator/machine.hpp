@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "drivers/simulator/memory.hpp"
+#include "drivers/simulator/groups/pool.hpp"
+#include "drivers/simulator/memory/memory.hpp"
 #include "drivers/simulator/model.hpp"
-#include "drivers/simulator/pool.hpp"
 #include "xe/unit/machine.hpp"
 
 namespace kiln::simulator {

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "drivers/simulator/connection.hpp"
-#include "drivers/simulator/program.hpp"
+#include "drivers/simulator/memory/program.hpp"
 
 namespace kiln::simulator {
 namespace {

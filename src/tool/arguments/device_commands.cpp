@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "level_zero/simulated.hpp"
+#include "level_zero/open/simulated.hpp"
 #include "support/nearest.hpp"
 #include "tool/arguments/options.hpp"
 #include "tool/common/session.hpp"

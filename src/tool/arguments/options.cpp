@@ -3,7 +3,7 @@
 #include "tool/arguments/options.hpp"
 
 #include "kiln/target.hpp"
-#include "level_zero/simulated.hpp"
+#include "level_zero/open/simulated.hpp"
 #include "product/profile.hpp"
 #include "tool/samples/samples.hpp"
 

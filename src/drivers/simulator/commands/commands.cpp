@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of commands.
-#include "drivers/simulator/commands.hpp"
+#include "drivers/simulator/commands/commands.hpp"
 
 #include <array>
 #include <cstdio>

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "drivers/simulator/dispatch.hpp"
+#include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
-#include "drivers/simulator/streamer.hpp"
+#include "drivers/simulator/groups/dispatch.hpp"
 
 // Fields by word and bits: hw_cmds_generated_*.inl of driver 22.43.
 namespace kiln::simulator {

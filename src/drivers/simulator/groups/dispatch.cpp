@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Work-groups on threads of the pool, and what their messages reach.
-#include "drivers/simulator/dispatch.hpp"
+#include "drivers/simulator/groups/dispatch.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,9 @@
 #include <memory>
 #include <mutex>
 
+#include "drivers/simulator/commands/registers.hpp"
 #include "drivers/simulator/ended.hpp"
-#include "drivers/simulator/registers.hpp"
-#include "drivers/simulator/space.hpp"
+#include "drivers/simulator/memory/space.hpp"
 
 namespace kiln::simulator {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One job at a time, in the caller's thread and as many others as it wants.
-#include "drivers/simulator/pool.hpp"
+#include "drivers/simulator/groups/pool.hpp"
 
 #include <sched.h>
 

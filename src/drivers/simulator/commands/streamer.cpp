@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ring, batches, and which command goes where.
-#include "drivers/simulator/streamer.hpp"
+#include "drivers/simulator/commands/streamer.hpp"
 
 #include <cstring>
 

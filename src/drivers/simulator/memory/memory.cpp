@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Pages: what the program has, what the GPU wrote, and how the two come together.
-#include "drivers/simulator/memory.hpp"
+#include "drivers/simulator/memory/memory.hpp"
 
 #include <cstring>
 
-#include "drivers/simulator/program.hpp"
+#include "drivers/simulator/memory/program.hpp"
 
 namespace kiln::simulator {
 namespace {

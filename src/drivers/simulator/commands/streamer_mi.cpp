@@ -4,8 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
-#include "drivers/simulator/streamer.hpp"
 
 namespace kiln::simulator {
 namespace {

@@ -2,9 +2,9 @@
 // Runs the groups of a walker on all cores.
 #pragma once
 
+#include "drivers/simulator/groups/walker.hpp"
 #include "drivers/simulator/machine.hpp"
-#include "drivers/simulator/tables.hpp"
-#include "drivers/simulator/walker.hpp"
+#include "drivers/simulator/memory/tables.hpp"
 
 namespace kiln::simulator {
 

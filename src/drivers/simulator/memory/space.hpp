@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "drivers/simulator/tables.hpp"
+#include "drivers/simulator/memory/tables.hpp"
 
 namespace kiln::simulator {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds the program behind a connection, and reads its memory through the kernel, which checks each address.
-#include "drivers/simulator/program.hpp"
+#include "drivers/simulator/memory/program.hpp"
 
 #include <arpa/inet.h>
 #include <dirent.h>

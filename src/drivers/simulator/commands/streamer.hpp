@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "drivers/simulator/commands.hpp"
+#include "drivers/simulator/commands/commands.hpp"
+#include "drivers/simulator/commands/registers.hpp"
+#include "drivers/simulator/groups/walker.hpp"
 #include "drivers/simulator/machine.hpp"
-#include "drivers/simulator/registers.hpp"
-#include "drivers/simulator/space.hpp"
-#include "drivers/simulator/walker.hpp"
+#include "drivers/simulator/memory/space.hpp"
 
 namespace kiln::simulator {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens the simulated GPU, and turns its faults into what a driver answers when a device is lost.
-#include "level_zero/simulated.hpp"
+#include "level_zero/open/simulated.hpp"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Registers by offset; values that nobody reads are kept all the same.
-#include "drivers/simulator/registers.hpp"
+#include "drivers/simulator/commands/registers.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
-#include "drivers/simulator/streamer.hpp"
 
 namespace kiln::simulator {
 namespace {

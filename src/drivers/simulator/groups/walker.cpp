@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Payloads of threads.
-#include "drivers/simulator/walker.hpp"
+#include "drivers/simulator/groups/walker.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Walks the page tables.
-#include "drivers/simulator/tables.hpp"
+#include "drivers/simulator/memory/tables.hpp"
 
 #include <cstring>
 #include <mutex>

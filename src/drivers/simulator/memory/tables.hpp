@@ -13,7 +13,7 @@
 #include <tl/expected.hpp>
 #include <unordered_map>
 
-#include "drivers/simulator/memory.hpp"
+#include "drivers/simulator/memory/memory.hpp"
 
 namespace kiln::simulator {
 

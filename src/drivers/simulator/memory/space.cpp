@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads and writes across pages.
-#include "drivers/simulator/space.hpp"
+#include "drivers/simulator/memory/space.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -13,7 +13,7 @@
 
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
-#include "level_zero/simulated.hpp"
+#include "level_zero/open/simulated.hpp"
 #include "level_zero/source.hpp"
 #include "product/profile.hpp"
 #include "support/nearest.hpp"
