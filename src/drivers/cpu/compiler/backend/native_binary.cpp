@@ -37,7 +37,7 @@ std::array<unsigned char, 16> checksum_of(std::span<const std::byte> bytes) {
 std::uint64_t hash(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 // A YAML string in double quotes.
-std::string quoted(std::string_view text) {
+std::string yaml_text(std::string_view text) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
@@ -70,13 +70,13 @@ void write_argument(std::string& out, const ArgumentFacts& argument, std::size_t
 // Intel's compiler lists the source arguments of each kernel here, used or not; readers take it for the whole
 // list.
 void write_source_arguments(std::string& out, const KernelFacts& kernel) {
-  out += "  - name:            " + quoted(kernel.name) + "\n    args_info:\n";
+  out += "  - name:            " + yaml_text(kernel.name) + "\n    args_info:\n";
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const ArgumentFacts& argument = kernel.arguments[i];
     const bool is_value = argument.kind == ArgumentKind::value,
                is_local = argument.kind == ArgumentKind::local_pointer;
     out += "      - index:           " + std::to_string(i) + "\n";
-    out += "        name:            " + quoted(argument.name) + "\n";
+    out += "        name:            " + yaml_text(argument.name) + "\n";
     out += "        address_qualifier: " +
            std::string(is_value   ? "__private"
                        : is_local ? "__local"
@@ -84,7 +84,7 @@ void write_source_arguments(std::string& out, const KernelFacts& kernel) {
            "\n";
     out += "        access_qualifier: NONE\n";
     out += "        type_name:       " +
-           quoted((is_value ? "value;" : "pointer;") + std::to_string(argument.size)) + "\n";
+           yaml_text((is_value ? "value;" : "pointer;") + std::to_string(argument.size)) + "\n";
     out += "        type_qualifiers: NONE\n";
   }
 }
@@ -94,7 +94,7 @@ void write_source_arguments(std::string& out, const KernelFacts& kernel) {
 std::string write_ze_info(std::span<const KernelFacts> kernels) {
   std::string out = "---\nversion:         '1.20'\nkernels:\n";
   for (const KernelFacts& kernel : kernels) {
-    out += "  - name:            " + quoted(kernel.name) + "\n    execution_env:\n";
+    out += "  - name:            " + yaml_text(kernel.name) + "\n    execution_env:\n";
     out += "      barrier_count:   " + std::to_string(kernel.barrier_count) + "\n";
     out += "      grf_count:       128\n";
     const auto& size = kernel.required_group_size;
