@@ -84,7 +84,7 @@ bool write_memory(Stream& stream, Engine& engine, const Message& message, std::s
 }
 
 bool read_memory(Stream& stream, Engine& engine, const Message& message, std::vector<Page*>& given) {
-  engine.pause();
+  engine.settle();
   std::vector<std::byte> answer(24 + kPage);
   const auto head = memory_answer(message);
   std::memcpy(answer.data(), head.data(), head.size());

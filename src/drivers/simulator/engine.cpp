@@ -2,7 +2,6 @@
 // Registers, context images, and the queue of submissions.
 #include "drivers/simulator/engine.hpp"
 
-#include <chrono>
 #include <cstring>
 
 #include "drivers/simulator/ended.hpp"
@@ -17,7 +16,6 @@ constexpr std::uint32_t kTail = 0x101c, kStart = 0x1024, kControl = 0x102c, kRoo
                         kRootLow = 0x10cc;
 constexpr std::uint32_t kIdle = 0x100;
 constexpr std::size_t kMostRegisters = 1 << 16;
-constexpr std::chrono::milliseconds kPause{20};
 
 /// Where engines have their registers: render, compute, copy.
 bool is_engine(std::uint32_t base) { return base == 0x2000 || base >= 0x1a000; }
@@ -31,6 +29,7 @@ Engine::~Engine() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  machine_->activity.end(waiting_.size());
 }
 
 void Engine::write_register(std::uint32_t offset, std::uint32_t value) {
@@ -44,11 +43,6 @@ std::uint32_t Engine::read_register(std::uint32_t offset) {
   if ((offset & 0xfff) == kStatus) return kIdle;
   const auto found = registers_.find(offset);
   return found == registers_.end() ? 0 : found->second;
-}
-
-void Engine::pause() {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, kPause, [this] { return waiting_.empty() && !working_; });
 }
 
 void Engine::submit(std::uint32_t base) {
@@ -79,6 +73,7 @@ void Engine::submit(std::uint32_t base) {
           if (!machine_->stop) on_fault_(text, false);
         };
     }
+    machine_->activity.begin();
     waiting_.push_back(submission);
     if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
   }
@@ -92,7 +87,6 @@ void Engine::serve() {
     if (stop_) return;
     const Submission submission = waiting_.front();
     waiting_.pop_front();
-    working_ = true;
     lock.unlock();
     machine_->memory.begin_submission();
     try {
@@ -100,9 +94,8 @@ void Engine::serve() {
     } catch (const Ended& ended) {
       if (!machine_->stop) on_fault_(ended.text, true);
     }
+    machine_->activity.end();
     lock.lock();
-    working_ = false;
-    changed_.notify_all();
   }
 }
 

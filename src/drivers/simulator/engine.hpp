@@ -37,9 +37,8 @@ class Engine {
   void write_register(std::uint32_t offset, std::uint32_t value);
   [[nodiscard]] std::uint32_t read_register(std::uint32_t offset);
   [[nodiscard]] Tables& tables() { return tables_; }
-  /// Returns when nothing is executed, or soon: the driver reads the same word over and over until it has the
-  /// value that it waits for.
-  void pause();
+  /// Returns when what was submitted to any engine of the program is done, as far as it can be.
+  void settle() { machine_->activity.settle(machine_->stop); }
 
  private:
   void submit(std::uint32_t base);
@@ -56,7 +55,7 @@ class Engine {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Submission> waiting_;
-  bool working_ = false, stop_ = false;
+  bool stop_ = false;
   std::thread thread_;
 };
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "drivers/simulator/activity.hpp"
 #include "drivers/simulator/groups/pool.hpp"
 #include "drivers/simulator/memory/memory.hpp"
 #include "drivers/simulator/model.hpp"
@@ -33,6 +34,7 @@ struct Machine {
   Limits limits;
   Memory memory;
   Pool pool;
+  Activity activity;
   xe::CodeCache codes;
   std::atomic<bool> stop{false};  ///< the program is gone: nobody waits any more
 };

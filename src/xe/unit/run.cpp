@@ -23,7 +23,7 @@ class KeptRounding {
   std::fenv_t kept_{};
 };
 
-void start(Thread& thread, const Group& group, std::uint32_t index) {
+void start(Thread& thread, const Group& group, std::uint32_t index, bool older) {
   const ThreadStart& from = group.threads[index];
   std::memset(static_cast<void*>(&thread.registers), 0, sizeof thread.registers);
   std::memcpy(thread.registers.general, from.payload.data(),
@@ -33,7 +33,11 @@ void start(Thread& thread, const Group& group, std::uint32_t index) {
   thread.number = from.number;
   thread.index = index;
   thread.registers.control[0] = group.control;
-  thread.registers.state[0] = from.number;
+  // Xe-HPG has the number in pieces, in bits 0 to 2, 4 to 5 and from 7 on, which compilers put together
+  // again.
+  const bool in_pieces = group.register_bytes == 32 && !older;
+  thread.registers.state[0] =
+      in_pieces ? (from.number & 7) | (from.number >> 3 & 3) << 4 | from.number >> 5 << 7 : from.number;
   thread.registers.state[2] = thread.registers.state[3] = from.dispatch_mask;
   thread.left = group.most_instructions ? group.most_instructions : kMostInstructions;
 }
@@ -162,7 +166,7 @@ std::optional<Fault> run_group(const Code& code, const Group& group, Bus& bus, C
     thread.group = &state;
     thread.fault = &fault;
     thread.pc = body.entry;
-    start(thread, group, i);
+    start(thread, group, i, body.older);
   }
   std::uint32_t ended = 0;
   while (ended < state.threads) {

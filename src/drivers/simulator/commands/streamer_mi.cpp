@@ -2,7 +2,6 @@
 // Commands of the streamer itself: memory, registers, waits.
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
@@ -48,6 +47,7 @@ void Streamer::semaphore_wait(Words words) {
   const std::uint64_t address = address_of(words[2], words[3]);
   const std::uint32_t wanted = words[1];
   const auto start = std::chrono::steady_clock::now();
+  Activity::Wait waiting(machine_.activity);
   for (std::uint64_t round = 0;; ++round) {
     const std::uint32_t now = of_register ? registers_.read(static_cast<std::uint32_t>(address) & 0x7ffffc)
                                           : space_.watch(address, kName);
@@ -56,7 +56,7 @@ void Streamer::semaphore_wait(Words words) {
     if (std::chrono::steady_clock::now() - start > machine_.limits.wait)
       end(std::string(kName) + " waits for the word at " + hex(address) + ", which is " + hex(now) +
           ", not " + hex(wanted) + ", for " + std::to_string(machine_.limits.wait.count()) + " milliseconds");
-    std::this_thread::sleep_for(std::chrono::microseconds(round < 100 ? 20 : 1000));
+    waiting.pause(std::chrono::microseconds(round < 100 ? 20 : 1000));
   }
 }
 
