@@ -26,8 +26,9 @@ class KeptRounding {
 void start(Thread& thread, const Group& group, std::uint32_t index, bool older) {
   const ThreadStart& from = group.threads[index];
   std::memset(static_cast<void*>(&thread.registers), 0, sizeof thread.registers);
-  std::memcpy(thread.registers.general, from.payload.data(),
-              std::min<std::size_t>(from.payload.size(), thread.general_bytes));
+  if (!from.payload.empty())
+    std::memcpy(thread.registers.general, from.payload.data(),
+                std::min<std::size_t>(from.payload.size(), thread.general_bytes));
   thread.active = from.dispatch_mask;
   thread.dispatch_mask = from.dispatch_mask;
   thread.number = from.number;
