@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <random>
 
 #include "xe/disassembler.hpp"
@@ -468,4 +469,12 @@ TEST_CASE("instructions: what is not known ends the group with a text") {
   const auto fault = xe::run_group(**xe::Code::decode(*target, loop, 0), group, bus);
   REQUIRE(fault);
   CHECK(fault->kind == xe::Fault::Kind::hang);
+}
+
+int main(int count, char** words) {
+  if (!kiln::xe::Disassembler::open()) {
+    std::printf("skipped: libiga64 is not installed\n");
+    return 77;
+  }
+  return doctest::Context(count, words).run();
 }
