@@ -409,7 +409,7 @@ TEST_CASE("variables and functions of a module, registers, and what would fit") 
     bundle.reset();
     return kiln_bundle_load(engine.device, path, &options, nullptr, bundle.out(), caught.out());
   };
-  good(load(KILN_TEST_SPIRV "/../tests/device/global.spv"), caught);
+  good(load(KILN_TEST_SPIRV "/../tests/device/spirv/global.spv"), caught);
   void* address = nullptr;
   size_t size = 0;
   good(kiln_bundle_global(bundle, "counter", &address, &size, caught.out()), caught);

@@ -221,7 +221,7 @@ class RealDriver(unittest.TestCase):
                 ('tiled', target): 'ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY' for target in ('tgllp', 'dg2-g10')})
 
     def test_the_drivers_own_reason_comes_along(self):
-        file = DATA.parent.parent / 'device' / 'over_static.spv'
+        file = DATA.parent.parent / 'device' / 'spirv' / 'over_static.spv'
         _, cells = checked(self, str(file), '--target', 'dg2', '--driver', status=3)
         for cell in cells.values():
             self.assertEqual([reason['code'] for reason in cell['reasons']], ['K0109'])

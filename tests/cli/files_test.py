@@ -242,7 +242,7 @@ class Check(unittest.TestCase):
         self.assertEqual(done.stdout.splitlines()[0].split(), ['FILES', 'KERNEL', 'pvc', 'bmg-g21'])
 
     def test_one_kernel_over_the_limit_rules_out_its_whole_module(self):
-        done = kiln('check', str(DATA.parent.parent / 'device' / 'over_static.spv'), '--target', 'pvc', '--json')
+        done = kiln('check', str(DATA.parent.parent / 'device' / 'spirv' / 'over_static.spv'), '--target', 'pvc', '--json')
         self.assertEqual(done.returncode, 3)
         codes = [[reason['code'] for reason in kernel['results'][0]['reasons']]
                  for kernel in json.loads(done.stdout)['kernels']]

@@ -149,7 +149,7 @@ TEST_CASE("the constant of a module is known until the last module that gave its
   REQUIRE(api.DeviceGetModuleProperties(f.device, &can) == ZE_RESULT_SUCCESS);
   if (!(can.flags & ZE_DEVICE_MODULE_FLAG_FP64)) return;  // the module has a kernel of doubles
   const auto build_it = [&] {
-    Build built = build(f, read_file("../cpu_program/regions.ocloc.spv"), ZE_MODULE_FORMAT_IL_SPIRV);
+    Build built = build(f, read_file("../cpu_program/spirv/regions.ocloc.spv"), ZE_MODULE_FORMAT_IL_SPIRV);
     REQUIRE(built.result == ZE_RESULT_SUCCESS);
     return built.module;
   };
@@ -528,7 +528,7 @@ TEST_CASE("cooperative launches fit or are refused") {
 
 TEST_CASE("kernels whose work-groups wait for each other are launched cooperatively alone") {
   Fixture f;
-  const auto module = f.module("../cpu_program/grid.spv");
+  const auto module = f.module("../cpu_program/spirv/grid.spv");
   const auto kernel = f.kernel(module, "by_scope");
   std::uint32_t most = 0;
   REQUIRE(api.KernelSuggestMaxCooperativeGroupCount(kernel, &most) == ZE_RESULT_SUCCESS);

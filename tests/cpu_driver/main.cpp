@@ -188,7 +188,7 @@ int refuse_deep_native(const char* driver) {
 // A native binary with sub-groups of 8 on a device that has 16 and 32.
 int refuse_narrow_native(const char* driver) {
   if (const std::string missing = load_straight(driver); !missing.empty()) return 1;
-  const std::vector<std::uint8_t> native = native_of("dg2", "../cpu_program/sub_group.spv");
+  const std::vector<std::uint8_t> native = native_of("dg2", "../cpu_program/spirv/sub_group.spv");
   if (native.empty()) return 1;
   setenv("KILN_CPU_PROFILE", "bmg", 1);
   return build(native, ZE_MODULE_FORMAT_NATIVE).result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY ? 0 : 1;

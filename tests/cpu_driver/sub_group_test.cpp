@@ -31,7 +31,7 @@ ze_kernel_properties_t properties_of(ze_kernel_handle_t kernel) {
 
 /// A kernel that hangs, ready to be launched.
 ze_kernel_handle_t hanging(Fixture& f) {
-  const auto kernel = f.kernel(f.module("../cpu_program/execute.ocloc.spv"), "uneven");
+  const auto kernel = f.kernel(f.module("../cpu_program/spirv/execute.ocloc.spv"), "uneven");
   const void* data = f.memory(64);
   REQUIRE(api.KernelSetArgumentValue(kernel, 0, sizeof data, &data) == ZE_RESULT_SUCCESS);
   REQUIRE(api.KernelSetGroupSize(kernel, 64, 1, 1) == ZE_RESULT_SUCCESS);
@@ -56,7 +56,7 @@ TEST_CASE("sub-group sizes of kernels are sizes of the device") {
   CHECK(free.maxSubgroupSize == widest(f));
   CHECK(free.maxNumSubgroups == most / widest(f));
 
-  const auto bytes = read_file("../cpu_program/sub_group.spv");
+  const auto bytes = read_file("../cpu_program/spirv/sub_group.spv");
   auto desc = make<ze_module_desc_t>(ZE_STRUCTURE_TYPE_MODULE_DESC);
   desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
   desc.inputSize = bytes.size();

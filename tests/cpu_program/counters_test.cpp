@@ -188,7 +188,8 @@ TEST_CASE("out of bounds: buffers, also into the next one") {
 }
 
 TEST_CASE("memory that is no argument is told unless the kernel may reach its kind") {
-  const std::shared_ptr<const Program> program = build_counted("../unit/data/pointers.spv", "-kiln-counters");
+  const std::shared_ptr<const Program> program =
+      build_counted("../../unit/data/pointers.spv", "-kiln-counters");
   const CompiledKernel* kernel = find(*program, "list");
   REQUIRE(kernel != nullptr);
   struct Node {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Sub-group and work-group functions against references on the host, for sub-groups of 8, 16 and 32.
+#include "reference/group.hpp"
+
 #include <doctest/doctest.h>
 
 #include <map>
-
-#include "group_reference.hpp"
 
 namespace kiln::cpu::test {
 namespace {

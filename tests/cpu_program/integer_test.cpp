@@ -10,7 +10,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-#include "integer_numbers.inc"
+#include "kernels/integer_numbers.inc"
 
 __extension__ using Wide = __int128;
 constexpr std::size_t kIntegers = 64;

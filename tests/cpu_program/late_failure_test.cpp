@@ -32,7 +32,7 @@ struct Watched {
   explicit Watched(Instead instead) {
     BuildOptions options;
     options.late = true;
-    const std::vector<std::byte> spirv = read_file("../../bench/cache/fifty.spv");
+    const std::vector<std::byte> spirv = read_file("../../../bench/cache/fifty.spv");
     const SpirvModule module{spirv, {}};
     const Compilation whole = compile_module(std::span(&module, 1), options);
     REQUIRE_MESSAGE(whole.well, whole.log);
@@ -183,7 +183,7 @@ TEST_CASE("a kernel is left as it is where no process can be started for it") {
   const ChildOutcome outcome = run_in_child([]() -> std::string {
     BuildOptions options;
     options.late = true;
-    const std::vector<std::byte> spirv = read_file("../../bench/cache/fifty.spv");
+    const std::vector<std::byte> spirv = read_file("../../../bench/cache/fifty.spv");
     const SpirvModule module{spirv, {}};
     const Compilation whole = compile_module(std::span(&module, 1), options);
     if (!whole.well || whole.facts.empty()) return "not built: " + whole.log;
@@ -203,7 +203,7 @@ TEST_CASE("a kernel is left as it is where no process can be started for it") {
 }
 
 TEST_CASE("modules of the same source share a program whose kernels come late") {
-  const std::vector<std::byte> spirv = read_file("../../bench/cache/fifty.spv");
+  const std::vector<std::byte> spirv = read_file("../../../bench/cache/fifty.spv");
   const SpirvModule module{spirv, {}};
   BuildOptions options;
   options.late = true;

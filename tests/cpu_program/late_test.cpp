@@ -13,7 +13,7 @@
 namespace kiln::cpu::test {
 namespace {
 
-constexpr const char* kFifty = "../../bench/cache/fifty.spv";
+constexpr const char* kFifty = "../../../bench/cache/fifty.spv";
 const std::vector<std::uint32_t> kRounds = {4, 1, 3};  // of regions.cl
 
 BuildResult build_late(const char* file, const char* flags = "") {
@@ -92,7 +92,7 @@ TEST_CASE("a native binary has all kernels, whatever was asked for before") {
 
 TEST_CASE("objects in a native binary stand where they can be read, whatever is before them") {
   for (const char* file :
-       {"execute.clang.spv", "regions.ocloc.spv", "memory.ocloc.spv", "../device/limits.spv"}) {
+       {"execute.clang.spv", "regions.ocloc.spv", "memory.ocloc.spv", "../../device/spirv/limits.spv"}) {
     // Flags stand in the binary as they are.
     for (const char* flags : {"", "-w", "-g ", "-cl-mad-enable"}) {
       const BuildResult late = build_late(file, flags);
@@ -103,7 +103,7 @@ TEST_CASE("objects in a native binary stand where they can be read, whatever is 
       const BuildResult again = build_from_native(late.program->native_binary());
       REQUIRE_MESSAGE(again.status == BuildStatus::ok, again.log);
       CHECK(ready(*again.program) == late.program->kernels().size());
-      if (file != std::string("../device/limits.spv")) break;
+      if (file != std::string("../../device/spirv/limits.spv")) break;
     }
   }
 }

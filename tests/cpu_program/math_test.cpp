@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Every math function of OpenCL C 1.2, in all vector widths, against long double on the host.
+#include "reference/math.hpp"
+
 #include <doctest/doctest.h>
 
-#include "reference.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {
 namespace {
 
-#include "math_numbers.inc"
+#include "kernels/math_numbers.inc"
 
 constexpr std::size_t kItems = 48;
 
@@ -27,17 +28,17 @@ struct Row2 {
 
 constexpr Row1 kUnary[] = {
 #define F(name, ulp, low, high) {#name, ulp, low, high, reference::name},
-#include "math_unary.inc"
+#include "kernels/math_unary.inc"
 #undef F
 };
 constexpr Row2 kBinary[] = {
 #define F(name, ulp, low, high) {#name, ulp, low, high, reference::name},
-#include "math_binary.inc"
+#include "kernels/math_binary.inc"
 #undef F
 };
 constexpr Row1 kQuick[] = {
 #define Q(name, exact, low, high) {#name, 8192, low, high, reference::exact},
-#include "math_quick.inc"
+#include "kernels/math_quick.inc"
 #undef Q
 };
 

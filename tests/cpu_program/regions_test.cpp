@@ -53,7 +53,7 @@ TEST_CASE("regions give what fibers give") {
 // Unrolled, they were four times the module, which took most of the time to compile it: those over
 // work-items, and those of the kernel that go round them, of which each of the fifty kernels has one.
 TEST_CASE("loops over work-items stay short") {
-  for (const char* file : {"regions.ocloc.spv", "../../bench/cache/fifty.spv"}) {
+  for (const char* file : {"regions.ocloc.spv", "../../../bench/cache/fifty.spv"}) {
     const BuildResult result = build_regions(file, "");
     REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
     CHECK(result.program->native_binary().size() < 3 * read_file(file).size());

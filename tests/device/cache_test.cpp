@@ -71,7 +71,7 @@ TEST_CASE("a hit is the binary that was compiled, byte for byte, with the same f
   std::vector<KernelFile> files{sample_kernel("saxpy.spv"), sample_kernel("matmul.spv"),
                                 sample_kernel("slm_table.spv")};
   // 50 kernels, for which the CPU device takes seconds.
-  if (!is_kilns_own()) files.push_back(test_kernel("../../bench/cache/fifty.spv"));
+  if (!is_kilns_own()) files.push_back(test_kernel("../../../bench/cache/fifty.spv"));
   for (const KernelFile& file : files) {
     CAPTURE(file.name);
     const Loaded compiled = load(scratch, file), cached = load(scratch, file);

@@ -15,8 +15,8 @@ from layer_case import CPU, INTEL, KERNELS, KILN, RAW, capture, codes, exec_, ru
 MODULES, COUNTING, TESTS = os.environ['KILN_MODULES'], os.environ['KILN_COUNTING_DRIVER'], os.environ['KILN_TESTS']
 SAXPY, MATMUL = KERNELS + '/saxpy.spv', KERNELS + '/matmul.spv'
 GLOBAL, SPECIAL, EXTERNAL = (os.path.join(TESTS, *each) for each in (
-    ('device', 'global.spv'), ('cpu_driver', 'spec.spv'), ('cpu_program', 'external.spv')))
-LINKED = [os.path.join(TESTS, 'device', name) for name in ('link_main.spv', 'link_part.spv')]
+    ('device/spirv', 'global.spv'), ('cpu_driver', 'spec.spv'), ('cpu_program/spirv', 'external.spv')))
+LINKED = [os.path.join(TESTS, 'device', 'spirv', name) for name in ('link_main.spv', 'link_part.spv')]
 # What is not the same in two processes without a cache either: addresses; what driver 22.43 never set.
 VARYING = re.compile(r'Module <0x[0-9a-f]+>|(?<=bytes, )[0-9a-f]{16}(?=\n)'
                      # A variable or function that is not given out: driver 26.27 says UNSUPPORTED_FEATURE of a module of
@@ -111,7 +111,7 @@ class Cached(Case):
         self.assertEqual(self.entries(), [])
 
     def test_a_refused_build_keeps_its_code_and_log(self):
-        refused = EXTERNAL if self.behind == CPU else os.path.join(TESTS, 'device', 'over_static.spv')
+        refused = EXTERNAL if self.behind == CPU else os.path.join(TESTS, 'device', 'spirv', 'over_static.spv')
         plain = self.plain('facts', refused)
         self.assertRegex(plain.stdout, 'zeModuleCreate: 0x7')
         for _ in range(2):

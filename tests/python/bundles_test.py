@@ -10,7 +10,7 @@ from package import COUNT, kiln, OnTheDevice, run_tests, source, SPIRV
 
 class Bundles(OnTheDevice):
     def test_module_variables_registers_and_what_fits(self):
-        bundle = kiln.Bundle(self.device, source / 'tests' / 'device' / 'global.spv', flags='-ze-take-global-address',
+        bundle = kiln.Bundle(self.device, source / 'tests' / 'device' / 'spirv' / 'global.spv', flags='-ze-take-global-address',
                              registers='automatic')
         self.assertEqual(bundle.register_choice, '')  # nothing spills
         counter = bundle.global_variable('counter')
@@ -73,7 +73,7 @@ class Bundles(OnTheDevice):
             self.assertEqual(kiln.Bundle.compile(self.device, text, folders=[folder], macros=given['macros']).kernel_names, ('twice',))
 
     def test_modules_are_linked_after_their_build(self):
-        folder = source / 'tests' / 'device'
+        folder = source / 'tests' / 'device' / 'spirv'
         main, part = (kiln.Bundle(self.device, folder / name, flags='-library-compilation')
                       for name in ('link_main.spv', 'link_part.spv'))
         with self.assertRaises(kiln.Error) as caught:

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "support.hpp"
+#include "../support.hpp"
 
 namespace kiln::cpu::test {
 
