@@ -19,7 +19,8 @@ class Words(unittest.TestCase):
                                          (('run', '--size=4', '--sede=4', 'saxpy'), '--sede', '--seed'),
                                          (('cache', 'warm', '--devise', 'cpu', 'x'), '--devise', '--device'),
                                          (('--verison',), '--verison', '--version'),
-                                         (('run', 'saxpy', 'json'), 'json', '--json')):
+                                         (('run', 'saxpy', 'json'), 'json', '--json'),
+                                         (('rnu', 'saxpy', '--size', '4'), 'rnu', 'run')):
             said = self.refused(*arguments)
             self.assertTrue(said.startswith('error[K0400]: '), said)
             self.assertIn(f'`{unknown}`', said)

@@ -19,10 +19,14 @@ std::optional<Surplus> surplus_of(const CLI::App& app) {
     std::vector<std::string> words = at.command->remaining(false);
     std::erase(words, "--");
     if (!words.empty()) {
-      // A value of an unknown option is left over too, and is not the mistake.
-      const auto option =
-          std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
-      return Surplus{at, option == words.end() ? words.front() : *option};
+      // A value of an unknown option is left over too, and is not the mistake; nor are options of a command
+      // that is not known.
+      const auto is_option = [](const std::string& word) { return word.starts_with('-'); };
+      const auto option = std::ranges::find_if(words, is_option);
+      const bool takes_command =
+          !at.command->get_subcommands({}).empty() && at.command->get_subcommands().empty();
+      const bool command = takes_command && !is_option(words.front());
+      return Surplus{at, command || option == words.end() ? words.front() : *option};
     }
     const auto below = at.command->get_subcommands();
     if (below.empty()) return std::nullopt;
