@@ -79,7 +79,7 @@ class CommandListRef : public Ref<ze_command_list_handle_t> {
   [[nodiscard]] Result<void> prefetch(const void* data, std::size_t bytes) const;
   [[nodiscard]] Result<void> advise(DeviceRef, const void* data, std::size_t bytes, ze_memory_advice_t) const;
   /// The device writes its clock there: ticks, of which DeviceProperties has the number a second and the
-  /// bits.
+  /// bits. Error: UNSUPPORTED_ALIGNMENT (K0239) for an address that is no multiple of 8.
   [[nodiscard]] Result<void> write_timestamp(std::uint64_t* to, const Sync& = {}) const;
   /// The lists, which are closed, run as one command of this immediate list. Error: K0230 without
   /// Feature::append_lists.

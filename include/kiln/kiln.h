@@ -1003,6 +1003,7 @@ enum {
 KILN_CHECKED kiln_result kiln_list_advise(kiln_list list, const void* data, size_t bytes, uint32_t advice,
                                           kiln_error* error);
 /// The device writes its clock there: ticks, of which kiln_device_info has the number a second and the bits.
+/// Error: K0239 for an address that is no multiple of 8.
 KILN_CHECKED kiln_result kiln_list_write_timestamp(kiln_list list, uint64_t* to, const kiln_sync* sync,
                                                    kiln_error* error);
 /// Closed lists run as one command of this immediate list. Error: K0230 without KILN_FEATURE_APPEND_LISTS.

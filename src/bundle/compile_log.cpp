@@ -10,7 +10,8 @@ namespace kiln::detail {
 namespace {
 
 constexpr std::size_t kShownErrors = 5;
-constexpr std::size_t kShownLog = 4096;    // bytes
+constexpr std::string_view kNoEntryPoint = "module has no kernel entry point";  // read_spirv()'s words
+constexpr std::size_t kShownLog = 4096;                                         // bytes
 constexpr std::size_t kLongestLine = 240;  // bytes, of a source's line that is shown
 
 /// The number behind the last colon, which is taken away with it.
@@ -82,6 +83,12 @@ std::vector<CompileMessage> read_compile_log(std::string_view log) {
 
 Diagnostic explain_source_failure(const std::string& name, const SourceText& source, const std::string& log) {
   Diagnostic diagnostic{"K0251", "OpenCL C in `" + name + "` does not compile", {}, {}};
+  if (log.find(kNoEntryPoint) != log.npos) {
+    diagnostic.message = "OpenCL C in `" + name + "` compiles, and has no kernel";
+    diagnostic.help = {"declare a function as `kernel void NAME(...)`",
+                       "functions alone are a part that is linked: build it with `-library-compilation`"};
+    return diagnostic;
+  }
   diagnostic.help = {"correct the source, or the options and macros that it is given"};
   std::size_t errors = 0;
   for (const CompileMessage& message : read_compile_log(log)) {

@@ -164,6 +164,14 @@ Error detail::bad_fill(std::size_t pattern, std::size_t bytes) {
                 {"take a pattern of 1, 2, 4, 8 bytes and so on"}});
 }
 
+Error detail::bad_timestamp(std::uintptr_t address) {
+  return Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "zeCommandListAppendWriteGlobalTimestamp",
+               {"K0239",
+                "a timestamp is to be written to an address that is no multiple of 8",
+                {{"above a multiple of 8", {}, address % alignof(std::uint64_t), "B"}},
+                {"give it a place of its own in an array of `uint64_t`"}});
+}
+
 Result<CommandList> CommandListRef::create(ContextRef context, DeviceRef device, std::uint32_t queue_group,
                                            ListOptions options) {
   KILN_TRY(detail::check_queue_group(device, queue_group, "zeCommandListCreate"));
@@ -257,6 +265,8 @@ Result<void> CommandListRef::advise(DeviceRef device, const void* data, std::siz
 Result<void> CommandListRef::write_timestamp(std::uint64_t* to, const Sync& sync) const {
   if (!to)
     return tl::unexpected(detail::null_pointer("zeCommandListAppendWriteGlobalTimestamp", "destination"));
+  if (const auto address = reinterpret_cast<std::uintptr_t>(to); address % alignof(std::uint64_t) != 0)
+    return tl::unexpected(detail::bad_timestamp(address));
   return submitted(KILN_CALL(zeCommandListAppendWriteGlobalTimestamp, *this, to, Optional{sync.signal},
                              count(sync.wait), handles(sync.wait)),
                    *this);

@@ -39,6 +39,9 @@ namespace kiln::detail {
 /// K0226, for a pattern whose bytes are no power of two. Pure.
 [[nodiscard]] Error bad_fill(std::size_t pattern, std::size_t bytes);
 
+/// K0239, for an address that is no multiple of 8. Pure.
+[[nodiscard]] Error bad_timestamp(std::uintptr_t address);
+
 /// The error with that diagnostic, or as it is when there is none.
 [[nodiscard]] Error explained(Error error, std::optional<Diagnostic> diagnostic);
 

@@ -99,6 +99,12 @@ TEST_CASE("source: options of Level Zero are for what compiles behind the front 
   const auto unknown = Bundle::compile(device(), global, {"-no-such-option"});
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().diagnostic()->code == "K0251");
+  for (const char* text : {"", "// nothing yet\n", "int twice(int v) { return 2 * v; }\n"}) {
+    const auto none = Bundle::compile(device(), {"none.cl", text});
+    REQUIRE_FALSE(none);
+    REQUIRE(none.error().diagnostic());
+    CHECK(none.error().diagnostic()->message == "OpenCL C in `none.cl` compiles, and has no kernel");
+  }
 }
 
 TEST_CASE("source: the cache knows it by all that it is made of") {

@@ -424,7 +424,7 @@ TEST_CASE("K0230: an engine's own table without what is newer") {
     CHECK_FALSE(driver.has(feature));
 }
 
-TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228: what never reaches the driver") {
+TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228, K0239: what never reaches the driver") {
   const std::byte bytes[64]{};
   void* to = const_cast<std::byte*>(bytes);
   check_diagnostic("K0222", ZE_RESULT_ERROR_INVALID_NULL_HANDLE, CommandListRef().close());
@@ -432,6 +432,8 @@ TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228: what never reaches the driver")
   check_diagnostic("K0226", ZE_RESULT_ERROR_INVALID_SIZE, list.fill(to, std::span(bytes, 3), 63));
   const EventRef foreign(stub.new_handle<ze_event_handle_t>(), load_table({}));
   check_diagnostic("K0228", ZE_RESULT_ERROR_INVALID_ARGUMENT, list.signal(foreign));
+  auto* const odd = reinterpret_cast<std::uint64_t*>(std::uintptr_t{0x1003});
+  check_diagnostic("K0239", ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, list.write_timestamp(odd));
   CHECK_FALSE(list.fill(to, {}, 64));
   CHECK(stub.all_calls() == 0);
   CHECK(list.fill(to, std::span(bytes, 4), 63));
