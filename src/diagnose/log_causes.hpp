@@ -48,19 +48,22 @@ struct CauseText {
 };
 [[nodiscard]] const CauseText& text_of(Cause cause);
 
-/// A sentence that tells of a cause. All in small letters.
+/// A sentence that tells of a cause. All in small letters; `a|b` is either; a line has a space before it and
+/// behind.
 struct Rule {
   std::string_view word;     ///< in the line,
-  std::string_view also;     ///< and this (or kGpuLibrary),
+  std::string_view also;     ///< and this (or kGpuLibrary); `a|b&c` is c and one of both,
   std::string_view without;  ///< and not this; empty: nothing
   Cause cause;
   std::uint8_t rank;            ///< of several sentences the highest counts, of equal ones the first
   Cause or_else = Cause::none;  ///< the sentence leaves this one open too
   std::string_view message{};   ///< instead of the cause's own
 };
-/// All of them; those of kernels, drivers and compilers first, then those of programs.
+/// All of them; those of kernels, drivers and compilers first, then those of programs, then families.
 [[nodiscard]] std::span<const Rule> log_rules();
 [[nodiscard]] std::span<const Rule> program_rules();
+/// Not a sentence that somebody has met, but what sentences of one kind have in common, whoever prints them.
+[[nodiscard]] std::span<const Rule> rule_families();
 
 /// As Rule::also: the line names a library of the driver, its compiler, or the runtimes above them.
 constexpr std::string_view kGpuLibrary = "(a library)";
@@ -70,10 +73,12 @@ constexpr std::string_view kGpuLibrary = "(a library)";
 
 /// Words of programs that use an Intel GPU. Sentences of kFallbackRank and less count in their logs alone.
 [[nodiscard]] std::span<const std::string_view> gpu_words();
+/// Words of programs that use a GPU: where no other vendor's is named, it may be Intel's.
+[[nodiscard]] std::span<const std::string_view> any_gpu_words();
 
-constexpr std::uint8_t kFallbackRank =
-    5;                                  ///< of sentences that say that a program failed, where none says more
-constexpr std::uint8_t kCodeRank = 55;  ///< of a result code; what ranks higher says more
+constexpr std::uint8_t kFallbackRank = 30;  ///< of families, and of sentences that say that a program failed
+constexpr std::uint8_t kFamilyRank = 10;    ///< of families, which say more than a code that blames nothing
+constexpr std::uint8_t kCodeRank = 55;      ///< of a result code; what ranks higher says more
 constexpr std::uint8_t kNoDeviceRank = 40;  ///< of one that says only that there is no device
 constexpr std::uint8_t kSentenceRank = 90;  ///< of one that names the cause itself
 

@@ -20,8 +20,10 @@ constexpr const char* kTrace = "trace the program for more: onetrace -c PROGRAM 
 constexpr const char* kDebugKeys =
     "NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons";
 constexpr std::uint8_t kOnlyBuildRank = 58;  // of sentences that say no more than that a build failed
-constexpr std::uint8_t kOnlyWarnsRank = 10;  // of sentences that tell of no failure
-constexpr std::uint64_t kGranule = 1024;     // bytes, to which the driver rounds the `__local` arguments
+constexpr std::uint8_t kOnlyWarnsRank = 31;  // of sentences that tell of no failure
+constexpr std::uint8_t kBesideRank = 35;     // of sentences that may stand beside any failure
+constexpr std::uint8_t kSureFamilyRank = 20;
+constexpr std::uint64_t kGranule = 1024;  // bytes, to which the driver rounds the `__local` arguments
 constexpr std::uint64_t kLocalAlignment = 16;
 constexpr std::uint64_t kLeastSlm = 64 << 10;  // bytes that each of Intel's GPUs has for a work-group
 
@@ -187,6 +189,17 @@ Diagnostic by_code(const std::string& name, detail::CallKind kind) {
   return diagnostic;
 }
 
+/// A family goes before a code that blames nothing, and if it is sure enough before one that says no more
+/// than that a call was wrong, a build failed or no device is there.
+bool says_more(const detail::Rule& family, const std::optional<detail::LoggedCode>& code) {
+  if (family.rank < detail::kFamilyRank) return false;
+  if (!code) return true;
+  const auto causes = detail::causes_of(detail::level_zero_code(code->name).value_or(0), code->kind);
+  if (causes.empty()) return true;
+  const std::array vague{Cause::misuse, Cause::build, Cause::no_device};
+  return family.rank >= kSureFamilyRank && std::ranges::find(vague, causes[0]) != vague.end();
+}
+
 /// Does the thread that is in it do nothing there?
 bool is_wait(const detail::OpenCall& call) { return call.call.find("Synchronize") != call.call.npos; }
 
@@ -244,10 +257,11 @@ bool is_memory_refusal(std::string_view code) {
   return (code >= "K0214" && code <= "K0219" && code != "K0216") || code == "K0221";
 }
 
-/// That a program failed is all that the log has.
+/// That a program failed, or what sort of sentence says so, is all that the log has.
 Diagnostic fallback_finding(const detail::LoggedSentence& sentence) {
   const detail::Rule& rule = *sentence.rule;
   Diagnostic diagnostic = of(rule.cause, rule.message);
+  if (rule.cause != Cause::none && rule.message.empty()) not_sure(diagnostic, rule.cause);
   add_line(diagnostic, sentence.text, sentence.line);
   const std::array others{rule.or_else};
   if (rule.or_else != Cause::none) leave_open(diagnostic, rule.cause, others);
@@ -351,6 +365,11 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
                            !names_symbol && !unlinked;
   const detail::MemoryVerdict amounts =
       rank < 83 ? detail::verdict(memory) : detail::MemoryVerdict{};  // the kernel's log says more
+  // A family says more than nothing, and than a code that says no more than that a call failed.
+  const bool said = fallback.rule && (names_gpu || (may_name_gpu && !names_other));
+  const bool by_family =
+      said && !has_failure && (!by_sentence || rank <= kBesideRank) && says_more(*fallback.rule, code);
+  const bool out_of_memory = by_family && detail::is_about_memory(of(fallback.rule->cause));
 
   Diagnostic diagnostic;
   if (names_symbol || unlinked) {
@@ -358,9 +377,13 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     if (unlinked) add_failure(diagnostic, *failure);
   } else if (abort_line && rank < 83) {
     return abort_finding(abort_text, abort_file, open.empty() ? "" : open.back().call);
-  } else if (amounts.cause != Cause::none && (by_sentence || has_code)) {
+  } else if (amounts.cause != Cause::none && (by_sentence || has_code || out_of_memory)) {
     diagnostic = of(amounts.cause, amounts.message);
     if (amounts.or_else != Cause::none) leave_open(diagnostic, amounts.cause, {&amounts.or_else, 1});
+  } else if (by_family) {
+    diagnostic = fallback_finding(fallback);
+    if (code) diagnostic.rows.push_back(words("code", code->name + ", line " + std::to_string(code->line)));
+    return diagnostic;
   } else if (by_sentence) {
     diagnostic = of(sentence.rule->cause, sentence.rule->message);
     if (rank <= kOnlyWarnsRank) diagnostic.severity = Severity::warning;
@@ -381,7 +404,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic.rows.push_back(
         words("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
     return diagnostic;
-  } else if (fallback.rule && names_gpu) {
+  } else if (said) {
     return fallback_finding(fallback);
   } else {
     return std::nullopt;
@@ -394,10 +417,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   const auto amount = [&](const char* label, const std::optional<std::uint64_t>& value) {
     if (value) diagnostic.rows.push_back(bytes(label, *value));
   };
-  const bool about_memory =
-      std::ranges::any_of(std::array{Cause::memory_full, Cause::too_large, Cause::host_memory},
-                          [&](Cause cause) { return diagnostic.code == text_of(cause).code; });
-  if (about_memory && memory.asked) {
+  if (detail::is_about_memory(diagnostic) && memory.asked) {
     amount("asked for", memory.asked);
     amount("largest allocation", memory.largest);
     amount("memory of the device", memory.total);
@@ -406,6 +426,8 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   }
   if (sentence.rule && (by_sentence || amounts.cause != Cause::none))
     add_line(diagnostic, sentence.text, sentence.line);
+  else if (out_of_memory)
+    add_line(diagnostic, fallback.text, fallback.line);
   if (has_failure && !unlinked) {
     add_failure(diagnostic, *failure);
   } else if (code) {

@@ -9,9 +9,14 @@ namespace kiln::detail {
 namespace {
 
 constexpr std::string_view kGpuWords[] = {
-    "xpu",    "sycl",   "level_zero", "level zero", "libze", "ze_result", "oneapi",
-    "ocloc",  "intel",  "openvino",   "libigc",     "i915",  "oneccl",    "dnnl",
-    "onednn", "triton", "ipex",       "opencl",     "cl_",   "xe2",       "xe3"};
+    "xpu",       "ur error",   "sycl",      "level_zero", "level zero", "level-zero",   "levelzero",
+    "libze",     "ze_result",  "oneapi",    "ocloc",      "intel",      "openvino",     "libigc",
+    "i915",      "oneccl",     "dnnl",      "onednn",     "triton",     "ipex",         "opencl",
+    "cl_",       "xe2",        "xe3",       "xe 0000",    "[drm",       "arc(tm)",      "battlemage",
+    "alchemist", "lunar lake", "dpcpp",     "dpc++",      "icpx",       "uhd graphics", "iris",
+    "chip info", "chip error", "chip warn", "chip_be",    "chip debug"};
+constexpr std::string_view kAnyGpuWords[] = {"gpu",     "llama",    "ggml", "vulkan",
+                                             "renderd", "/dev/dri", "vaapi"};
 
 constexpr std::string_view kProgramDied = "the process died, and this log does not say in which call";
 constexpr std::string_view kProgramFailed =
@@ -67,11 +72,11 @@ constexpr Rule kProgramRules[] = {
     {"hiperroroutofmemory", "", "", Cause::memory_full, 50, Cause::too_large},
     {"dnnl_out_of_memory", "", "", Cause::memory_full, 56, Cause::hang},
     {"reduce memory consumption", "gpu", "", Cause::memory_full, 55, Cause::page_fault},
-    {"sycl error:", "", "", Cause::memory_full, 20, Cause::hang,
+    {"sycl error:", "", "", Cause::memory_full, 8, Cause::hang,
      "a call of SYCL failed, and this log does not say why; most often memory is short"},
-    {"llama runner process has terminated", "", "", Cause::memory_full, 12, Cause::hang,
+    {"llama runner process has terminated", "", "", Cause::memory_full, 7, Cause::hang,
      "Ollama's runner ended, and this log does not say why; most often memory is short"},
-    {"ur error", "runtimeerror", "", Cause::memory_full, 30, Cause::hang},
+    {"ur error", "runtimeerror", "", Cause::memory_full, 9, Cause::hang},
 
     // A warning of chipStar, and the reason where the module then does not build.
     {"missing definition for '", "", "", Cause::unresolved, 59},
@@ -152,11 +157,15 @@ constexpr Rule kProgramRules[] = {
     {"glibcxx_", "not found", "", Cause::library, 58, Cause::none,
      "an older libstdc++ (often conda's) is found before the one that the driver needs"},
     {"level zero loader", "could not be opened", "", Cause::library, 74},
+    {"level zero loader or headers", "not found", "", Cause::library, 74, Cause::none,
+     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-dev)"},
+    {"opencl device not found", "onednn_verbose", "", Cause::library, 74, Cause::none,
+     "oneDNN needs OpenCL's driver for the GPU (intel-opencl-icd) also under SYCL, and does not find it"},
     {"drivers discovered", "0 drivers", "", Cause::no_device, 45, Cause::library,
      "the loader of Level Zero found no driver"},
     {"support querying the available free memory", "", "", Cause::library, 56, Cause::none,
      "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
-    {"zesinit failed", "", "", Cause::library, 10, Cause::none,
+    {"zesinit failed", "", "", Cause::library, 31, Cause::none,
      "sysman did not start, which tells how much memory is free: programs go on without it"},
     {"failed to initialize level zero runtime", "", "", Cause::library, 45, Cause::no_device,
      "unitrace cannot start Level Zero with its metrics: their libraries (libigdmd, libmd) are missing, or "
@@ -244,8 +253,11 @@ constexpr Rule kProgramRules[] = {
     {"panicked at", "", "", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal error", "", ": fatal error:", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
-    {"level=error", "", "", Cause::none, 1, Cause::none, kProgramFailed},
-    {"[ error ]", "", "", Cause::none, 1, Cause::none, kProgramFailed},
+    {"level=error|[ error ]|*error*|[error]| error -|aborted|uncaught|unhandled|exception|crash|failed "
+     "to|failure|"
+     "exit status|exit code",
+     "", ": error:|: fatal error:|0 fail|status 0|code 0|no failure", Cause::none, 1, Cause::none,
+     kProgramFailed},
 };
 
 }  // namespace
@@ -253,6 +265,7 @@ constexpr Rule kProgramRules[] = {
 std::span<const Rule> program_rules() { return kProgramRules; }
 
 std::span<const std::string_view> gpu_words() { return kGpuWords; }
+std::span<const std::string_view> any_gpu_words() { return kAnyGpuWords; }
 
 bool names_optional_library(std::string_view small) {
   return std::ranges::any_of(

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diagnose/log_state.hpp"
+#include "diagnose/rule_matcher.hpp"
 #include "support/digits.hpp"
 
 namespace kiln {
@@ -136,55 +137,6 @@ void LogReader::State::left(const TraceLine& line) {
 
 namespace {
 
-/// All words that make a line worth a second look.
-class Words {
- public:
-  static const Words& get() {
-    static const Words words;
-    return words;
-  }
-  [[nodiscard]] detail::WordFinder::Found find(std::string_view line) const { return finder_.find(line); }
-  [[nodiscard]] static std::size_t kinds_at() { return detail::log_rules().size(); }
-  [[nodiscard]] static std::size_t codes_at() { return kinds_at() + detail::kind_words().size(); }
-  [[nodiscard]] static std::size_t others_at() { return codes_at() + detail::code_words().size(); }
-  [[nodiscard]] static std::size_t own_words_at() { return others_at() + detail::gpu_words().size(); }
-
- private:
-  Words() : finder_(all()) {}
-  static std::vector<std::string_view> all() {
-    std::vector<std::string_view> words;
-    for (const detail::Rule& rule : detail::log_rules()) words.push_back(rule.word);
-    for (const detail::KindWord& kind : detail::kind_words()) words.push_back(kind.word);
-    for (const std::string_view word : detail::code_words()) words.push_back(word);
-    for (const std::string_view word : detail::gpu_words()) words.push_back(word);
-    // What State::text() reads by itself.
-    for (const std::string_view word : {"size of slm (",
-                                        "unresolved external symbol ",
-                                        "unresolved imported symbol <",
-                                        "undefined reference to `",
-                                        "abort was called at ",
-                                        "[opencl:",
-                                        "[level_zero:",
-                                        "[ext_oneapi_level_zero",
-                                        "allocat",
-                                        "malloc",
-                                        "free device memory",
-                                        "relaxed_allocation",
-                                        "i915",
-                                        "xe ",
-                                        "[drm]",
-                                        "process:",
-                                        "slm per work group",
-                                        "segmentation fault",
-                                        "sigsegv",
-                                        "caught signal 11"})
-      words.push_back(word);
-    return words;
-  }
-
-  detail::WordFinder finder_;
-};
-
 std::string in_small_letters(std::string_view line) {
   std::string small(line);
   std::ranges::transform(small, small.begin(),
@@ -204,10 +156,14 @@ bool is_another_vendors(std::string_view small) {
 void LogReader::State::text(std::string_view line) {
   if (abort_file.empty() && abort_line != 0 && lines == abort_line + 1) abort_file = kept(line);
   if (table_columns != 0) kernel_table(line);
-  const auto found = Words::get().find(line);
+  const auto& rules = detail::RuleMatcher::get();
+  const auto found = rules.find(line);
   if (found.none()) return;
   const std::string small = in_small_letters(line);
-  if (is_another_vendors(small)) return;
+  if (is_another_vendors(small)) {
+    names_other = true;
+    return;
+  }
   const auto has = [&](std::string_view words) { return small.find(words) != small.npos; };
   if (has("size of slm (") && !slm) {
     const auto asked = parse_number(between(line, "Size of SLM (", ")"));
@@ -243,14 +199,11 @@ void LogReader::State::text(std::string_view line) {
   sentences(small, found);
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
-  for (std::size_t i = Words::others_at(); i < Words::own_words_at() && !names_gpu; ++i) names_gpu = found[i];
+  names_gpu |= rules.names_gpu(found);
+  may_name_gpu |= rules.may_name_gpu(found);
 
-  CallKind here = CallKind::unknown;
-  for (std::size_t i = 0; i < detail::kind_words().size() && here == CallKind::unknown; ++i)
-    if (found[Words::kinds_at() + i]) here = detail::kind_words()[i].kind;
-  bool may_have_code = false;
-  for (std::size_t i = Words::codes_at(); i < Words::others_at(); ++i) may_have_code |= found[i];
-  if (may_have_code) code_in(line, here);
+  const CallKind here = rules.kind(found);
+  if (rules.may_have_code(found)) code_in(line, here);
   // The line that names the call may come behind.
   if (code && code->kind == CallKind::unknown && lines <= code->line + kNearBehind) code->kind = here;
   if (here != CallKind::unknown) last_kind = here, last_kind_line = lines;
@@ -299,13 +252,8 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const detail::Rule& rule = rules[i];
     detail::LoggedSentence& kept = rule.rank <= detail::kFallbackRank ? fallback : sentence;
-    if (!found[i] || (kept.rule && kept.rule->rank >= rule.rank)) continue;
-    if (rule.also == detail::kGpuLibrary ? !detail::names_gpu_library(small)
-                                         : !rule.also.empty() && small.find(rule.also) == small.npos)
-      continue;
-    if (rule.cause == detail::Cause::library && detail::names_optional_library(small)) continue;
-    if (!rule.without.empty() && small.find(rule.without) != small.npos) continue;
-    kept = {&rule, lines, {}};
+    if (kept.rule && kept.rule->rank >= rule.rank) continue;
+    if (detail::RuleMatcher::get().holds(i, found, small)) kept = {&rule, lines, {}};
   }
 }
 

@@ -126,7 +126,7 @@ constexpr Rule kSystemRules[] = {
     // Intel's compiler and ocloc.
     {"max permitted ptss", "", "", Cause::scratch, 94},
     {"scratch space exceeds hw", "", "", Cause::scratch, 94},
-    {"and spilled around", "", "", Cause::scratch, 10, Cause::none,
+    {"and spilled around", "", "", Cause::scratch, 31, Cause::none,
      "a kernel has more values than registers, and spills them to memory: it is slow, and no failure"},
     {"double type is not supported", "", "", Cause::fp64, 94},
     {"requires cl_khr_fp64", "", "", Cause::fp64, 94},
@@ -205,8 +205,8 @@ constexpr Rule kSystemRules[] = {
 std::span<const Rule> log_rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rules(std::begin(kSystemRules), std::end(kSystemRules));
-    const auto more = program_rules();
-    rules.insert(rules.end(), more.begin(), more.end());
+    for (const auto more : {program_rules(), rule_families()})
+      rules.insert(rules.end(), more.begin(), more.end());
     return rules;
   }();
   return all;

@@ -96,8 +96,10 @@ struct LogReader::State {
   std::string abort_text, abort_file;
   std::string unresolved, unresolved_kernel;  // the first symbol, and who uses it
   detail::LoggedSentence sentence;
-  detail::LoggedSentence fallback;  // that a program failed, where no other sentence, code or call says so
-  bool names_gpu = false;           // the log is of a program that uses an Intel GPU
+  detail::LoggedSentence fallback;  // of a family, or that a program failed: where nothing else says more
+  bool names_gpu = false;           // the log is of a program that uses an Intel GPU,
+  bool may_name_gpu = false;        // or of one that may be,
+  bool names_other = false;         // or uses that of another vendor
   std::optional<detail::LoggedCode> code;
   detail::LoggedMemory memory;
   detail::LoggedProcess process;

@@ -61,12 +61,15 @@ WordFinder::WordFinder(std::span<const std::string_view> words) : states_(1), sa
 WordFinder::Found WordFinder::find(std::string_view text) const {
   Found found;
   std::uint32_t state = 0;
-  for (const char c : text) {
+  const auto read = [&](char c) {
     state = next_[state * letters_ + class_[static_cast<unsigned char>(c)]];
     for (std::uint32_t ends = state; ends != 0; ends = states_[ends].shorter)
       for (std::uint32_t word = states_[ends].first_word; word != 0; word = same_[word - 1])
         found.set(word - 1);
-  }
+  };
+  read(' ');
+  for (const char c : text) read(c);
+  read(' ');
   return found;
 }
 

@@ -14,11 +14,12 @@ namespace kiln::detail {
 /// One pass over the text, however many words there are (Aho and Corasick). Made once; then thread-safe.
 class WordFinder {
  public:
-  static constexpr std::size_t kMostWords = 512;
+  static constexpr std::size_t kMostWords = 1536;
   using Found = std::bitset<kMostWords>;  ///< by the place of the word in the list
 
   /// Words are in small letters, not empty, and at most kMostWords.
   explicit WordFinder(std::span<const std::string_view> words);
+  /// As if there were a space before the text and behind it.
   [[nodiscard]] Found find(std::string_view text) const;
 
  private:

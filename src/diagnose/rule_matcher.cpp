@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Rules as places of words, so that a line is read once for all of them.
+#include "diagnose/rule_matcher.hpp"
+
+#include <algorithm>
+
+namespace kiln::detail {
+namespace {
+
+/// Calls it for each part of the text between such letters.
+template <typename Each>
+void each_part(std::string_view text, char between, Each&& each) {
+  while (!text.empty()) {
+    const auto end = text.find(between);
+    if (end != 0) each(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+}
+
+// What LogReader::State::text() reads by itself.
+constexpr std::string_view kRead[] = {"size of slm (",
+                                      "unresolved external symbol ",
+                                      "unresolved imported symbol <",
+                                      "undefined reference to `",
+                                      "abort was called at ",
+                                      "[opencl:",
+                                      "[level_zero:",
+                                      "[ext_oneapi_level_zero",
+                                      "allocat",
+                                      "malloc",
+                                      "free device memory",
+                                      "relaxed_allocation",
+                                      "i915",
+                                      "xe ",
+                                      "[drm]",
+                                      "process:",
+                                      "slm per work group",
+                                      "segmentation fault",
+                                      "sigsegv",
+                                      "caught signal 11"};
+
+}  // namespace
+
+const RuleMatcher& RuleMatcher::get() {
+  static const RuleMatcher matcher;
+  return matcher;
+}
+
+std::vector<std::string_view> RuleMatcher::words() {
+  for (const Rule& rule : log_rules()) {
+    Compiled compiled;
+    compiled.all.push_back(group(rule.word));
+    if (rule.also != kGpuLibrary)
+      each_part(rule.also, '&', [&](std::string_view part) { compiled.all.push_back(group(part)); });
+    compiled.none = group(rule.without);
+    rules_.push_back(std::move(compiled));
+  }
+  for (const KindWord& kind : kind_words()) kinds_.push_back({place_of(kind.word)});
+  codes_ = group(code_words());
+  gpus_ = group(gpu_words());
+  any_gpus_ = group(any_gpu_words());
+  (void)group(kRead);
+  return words_;
+}
+
+std::uint16_t RuleMatcher::place_of(std::string_view word) {
+  const auto known = std::ranges::find(words_, word);
+  if (known == words_.end()) return words_.push_back(word), static_cast<std::uint16_t>(words_.size() - 1);
+  return static_cast<std::uint16_t>(known - words_.begin());
+}
+
+RuleMatcher::Group RuleMatcher::group(std::string_view alternatives) {
+  Group places;
+  each_part(alternatives, '|', [&](std::string_view word) { places.push_back(place_of(word)); });
+  return places;
+}
+
+RuleMatcher::Group RuleMatcher::group(std::span<const std::string_view> words) {
+  Group places;
+  for (const std::string_view word : words) places.push_back(place_of(word));
+  return places;
+}
+
+bool RuleMatcher::any(const Group& group, const WordFinder::Found& found) {
+  return std::ranges::any_of(group, [&](std::uint16_t place) { return found[place]; });
+}
+
+bool RuleMatcher::holds(std::size_t rule, const WordFinder::Found& found, std::string_view small) const {
+  const Compiled& compiled = rules_[rule];
+  for (const Group& each : compiled.all)
+    if (!any(each, found)) return false;
+  if (any(compiled.none, found)) return false;
+  const Rule& read = log_rules()[rule];
+  if (read.also == kGpuLibrary && !names_gpu_library(small)) return false;
+  return (read.cause != Cause::library && read.rank > kFallbackRank) || !names_optional_library(small);
+}
+
+CallKind RuleMatcher::kind(const WordFinder::Found& found) const {
+  for (std::size_t i = 0; i < kinds_.size(); ++i)
+    if (any(kinds_[i], found)) return kind_words()[i].kind;
+  return CallKind::unknown;
+}
+
+}  // namespace kiln::detail

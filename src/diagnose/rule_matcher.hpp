@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Which words of all rules a line has, and which rules hold for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/log_causes.hpp"
+#include "diagnose/log_code.hpp"
+#include "diagnose/word_finder.hpp"
+
+namespace kiln::detail {
+
+/// Made once; then thread-safe.
+class RuleMatcher {
+ public:
+  static const RuleMatcher& get();
+
+  [[nodiscard]] WordFinder::Found find(std::string_view line) const { return finder_.find(line); }
+  /// `rule`: its place in log_rules(); `small`: the line in small letters.
+  [[nodiscard]] bool holds(std::size_t rule, const WordFinder::Found& found, std::string_view small) const;
+  [[nodiscard]] CallKind kind(const WordFinder::Found& found) const;
+  [[nodiscard]] bool may_have_code(const WordFinder::Found& found) const { return any(codes_, found); }
+  [[nodiscard]] bool names_gpu(const WordFinder::Found& found) const { return any(gpus_, found); }
+  [[nodiscard]] bool may_name_gpu(const WordFinder::Found& found) const { return any(any_gpus_, found); }
+
+ private:
+  using Group = std::vector<std::uint16_t>;  // words of which one is enough
+  struct Compiled {
+    std::vector<Group> all;  // groups of which each has one
+    Group none;
+  };
+
+  RuleMatcher() : finder_(words()) {}
+  std::vector<std::string_view> words();
+  std::uint16_t place_of(std::string_view word);
+  Group group(std::string_view alternatives);
+  Group group(std::span<const std::string_view> words);
+  [[nodiscard]] static bool any(const Group& group, const WordFinder::Found& found);
+
+  std::vector<std::string_view> words_;
+  std::vector<Compiled> rules_;
+  std::vector<Group> kinds_;
+  Group codes_, gpus_, any_gpus_;
+  WordFinder finder_;
+};
+
+}  // namespace kiln::detail
