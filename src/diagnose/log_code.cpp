@@ -82,6 +82,11 @@ constexpr KindWord kKindWords[] = {
 
 constexpr std::string_view kCodeWords[] = {
     "ze_result_error",
+    "out_of_device_memory",
+    "out_of_host_memory",
+    "out_of_resources",
+    "device_lost",
+    "module_build_failure",
     "ur_result_error",
     "pi_error_",
     "cl_",
@@ -141,10 +146,17 @@ bool is_harmless(std::string_view name) {
   return false;
 }
 
+/// Those that programs print without a prefix.
+constexpr std::string_view kBareNames[] = {"OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES",
+                                           "DEVICE_LOST", "MODULE_BUILD_FAILURE"};
+
 std::optional<std::string> named_code(std::string_view line) {
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (at > 0 && is_word(line[at - 1])) continue;
     const std::string_view rest = line.substr(at);
+    for (const std::string_view bare : kBareNames)
+      if (rest.starts_with(bare) && (rest.size() == bare.size() || !is_word(rest[bare.size()])))
+        return (bare == "MODULE_BUILD_FAILURE" ? "ZE_RESULT_ERROR_" : "UR_RESULT_ERROR_") + std::string(bare);
     if (!rest.starts_with("ZE_RESULT_ERROR_") && !rest.starts_with("UR_RESULT_ERROR_") &&
         !rest.starts_with("PI_ERROR_") && !rest.starts_with("CL_"))
       continue;
@@ -182,8 +194,8 @@ std::optional<std::string> numbered_code(std::string_view line) {
   const bool ours =
       opencl || names_one({"Native API", "[GPU]", "build program", "build kernel", "PI_", "piEnqueue",
                            "piext", "piProgram", "piQueue", "piKernel", "piMem", "program executable"});
-  const bool unified = names_one(
-      {"UR ", "UR_", "urEnqueue", "urUSM", "urProgram", "urQueue", "urKernel", "level_zero backend failed"});
+  const bool unified = names_one({"UR ", "UR:", "UR_", "urEnqueue", "urUSM", "urProgram", "urQueue",
+                                  "urKernel", "level_zero backend failed"});
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '.')) continue;
     const bool negative = line[at] == '-' && at + 1 < line.size() && is_digit(line[at + 1]);

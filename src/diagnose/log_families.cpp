@@ -88,15 +88,20 @@ constexpr Rule kFamilies[] = {
      "pcie|mmio|forcewake|d3cold|runtime pm|suspend|resume|aer|power&fail|error|timed "
      "out|timeout|lost|refused",
      KILN_DISPLAY, Cause::wedged, 24, Cause::hang},
+    {KILN_KERNEL_LINE, "mailbox|pcode|power&fail|timed out|timeout|error", KILN_DISPLAY, Cause::wedged, 23,
+     Cause::hang},
+    {KILN_KERNEL_LINE, "timedout|timed out|timeout| hang|hung|stuck|reset", KILN_DISPLAY "|reset done|bar",
+     Cause::hang, 22, Cause::wedged},
     {KILN_KERNEL_LINE, "*error*|error|failed|reset", KILN_DISPLAY "|reset done", Cause::hang, 14,
      Cause::kernel_driver, "the kernel's driver reports an error of the GPU"},
 
     // What the GPU does not finish.
     {" hang | hang:| hang,|hung|hangs|device lost|device_lost|devicelost|lost device|device is lost|device "
      "removed|"
-     "device_removed| tdr|timed out|timeout|time out|not respond|n't respond|deadlock|stuck|gpu reset|engine "
+     "device_removed|0x887a000| tdr|stopped responding|timed out|timeout|time out|not respond|n't "
+     "respond|deadlock|stuck|gpu reset|engine "
      "reset",
-     "gpu|device|kernel|engine|fence|queue|stream|event|sync|command|batch|xpu|sycl|level",
+     "gpu|device|kernel|engine|fence|queue|stream|event|sync|command|batch|xpu|sycl|level|display driver",
      KILN_NO_FAILURE "|connection|connect |http|network|download|socket|server|curl", Cause::hang, 24,
      Cause::page_fault},
 
@@ -111,7 +116,7 @@ constexpr Rule kFamilies[] = {
      Cause::kernel_driver},
     {"oneccl|ccl_|ccl:|p2p|peer access|peer-to-peer|peer to peer|ipc handle|ipc_handle|ipchandle|pidfd|drmfd|"
      "all_reduce|allreduce|allgather|collective",
-     KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE, Cause::peer, 24, Cause::library},
+     KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|pointer type", Cause::peer, 24, Cause::library},
     {"oneapi_device_selector|sycl_device_filter|ze_affinity_mask|device selector|unsupported backend|unknown "
      "backend|invalid backend",
      "", KILN_NO_FAILURE "|export |set |=0 |=1 ", Cause::misuse, 20, Cause::no_device,
@@ -124,10 +129,20 @@ constexpr Rule kFamilies[] = {
      "found|device count",
      "device|gpu|platform|adapter|xpu|backend&no | not|0|invalid|unable|fail|error",
      KILN_NO_FAILURE "|firmware", Cause::no_device, 23, Cause::library},
+    {"no gpu|no device|no xpu|not found|not available|unavailable|not detected|no opencl|failed",
+     "falling back to cpu|fallback to cpu|falling back to the cpu|using cpu|use cpu|using the cpu|run on "
+     "cpu&gpu|device|xpu|"
+     "sycl|opencl|level",
+     "", Cause::no_device, 19, Cause::library},
+    {"dlopen|loadlibrary", "fail|error|cannot|unable|null", KILN_NO_FAILURE, Cause::library, 21,
+     Cause::no_device},
     {".so|.dll|.dylib|librar|loader|adapter|plugin|runtime|package|header|toolkit|ocloc|setvars|mkl|icpx|dpc+"
      "+|"
      "driver|level zero|level-zero|opencl|oneapi",
      KILN_MISSING, KILN_NO_FAILURE "|kernel name|model|tokenizer", Cause::library, 21, Cause::no_device},
+    {"/dev/dri|/dev/dxg|renderd1",
+     "not a device|n't exist|not exist|no such|not found|missing|is empty|cannot access", "",
+     Cause::no_device, 24, Cause::permission},
     {"device|gpu|platform|xpu|backend|accelerator",
      KILN_MISSING
      "|unavailable|not available|not visible|not recogni|not present|initializ|init |create|get |out of "
@@ -146,6 +161,10 @@ constexpr Rule kFamilies[] = {
      "dumped|abort|"
      "submit a bug|access violation",
      KILN_NO_FAILURE "|gcc|cc1plus|rustc", Cause::compiler_crash, 20, Cause::build},
+    {"internal error|assertion `|unreachable", "assert|llvm|mlir|visa|codegen|executed at",
+     KILN_NO_FAILURE "|gcc", Cause::compiler_crash, 19, Cause::build},
+    {"neo::|zn3neo|zn2l0|l0::|libigdrcl.so|igdrcl64|igdrcl32", " at /|(+0x|[0x|unknown line|!|.cpp:|#",
+     KILN_NO_FAILURE, Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},
     {"unresolved symbol|unresolved external|unresolved function|undefined device function|undefined "
      "function|undefined "
      "reference|undefined external",
@@ -164,15 +183,27 @@ constexpr Rule kFamilies[] = {
      "atomic|primitive",
      KILN_UNSUPPORTED, KILN_NO_FAILURE "|not supported (export", Cause::other_target, 17, Cause::misuse,
      "the program, or a library of it, does not support this device, or what it was asked for there"},
+    {"compiling|compilation|compile|codegen|code generation|jit ",
+     "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 19,
+     Cause::compiler_crash},
     {"compil|build|codegen|jit|ocloc|program|module|igc|mlir|ptx|spirv|kernel",
-     "fail| error:|errors occur|could not|unable to|undeclared|cannot", KILN_NO_FAILURE "|.o |.obj|memory",
-     Cause::build, 15, Cause::compiler_crash},
+     "fail| error:|errors occur|could not|unable to|undeclared|cannot",
+     KILN_NO_FAILURE "|.o |.obj|memory|enqueue|ndrange|launch|submit|zecommand", Cause::build, 15,
+     Cause::compiler_crash},
     {"invalid|out of range|null|must be|expected|mismatch|bad |illegal|wrong|unknown",
      "argument|parameter|device|handle|context|queue|pointer|value|event|option|shape|index|dimension|size&"
      "error|fail|"
      "exception|assert|invalid",
      KILN_NO_FAILURE, Cause::misuse, 11, Cause::other_target},
-    {" killed", "", "docker|process ", Cause::host_memory, 12, Cause::misuse,
+    {"sycl:9|errc::memory_allocation|errc:memory_allocation", "", "", Cause::memory_full, 22,
+     Cause::too_large},
+    {"sycl:12|sycl:13|errc::kernel_not_supported|errc::feature_not_supported", "", "", Cause::other_target,
+     22, Cause::fp64},
+    {"sycl:7|errc::build", "", "", Cause::build, 19, Cause::compiler_crash},
+    {"sycl:4|errc::nd_range", "", "", Cause::group_size, 22, Cause::slm},
+    {"vk_error_out_of_device_memory|erroroutofdevicememory|vk_error_out_of_host_memory|erroroutofhostmemory",
+     "", "", Cause::memory_full, 23, Cause::too_large},
+    {" killed |: killed|was killed", "", "docker", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
 };
 #undef KILN_NO_FAILURE

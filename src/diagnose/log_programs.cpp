@@ -14,7 +14,10 @@ constexpr std::string_view kGpuWords[] = {
     "i915",      "oneccl",     "dnnl",      "onednn",     "triton",     "ipex",         "opencl",
     "cl_",       "xe2",        "xe3",       "xe 0000",    "[drm",       "arc(tm)",      "battlemage",
     "alchemist", "lunar lake", "dpcpp",     "dpc++",      "icpx",       "uhd graphics", "iris",
-    "chip info", "chip error", "chip warn", "chip_be",    "chip debug"};
+    "chip info", "chip error", "chip warn", "chip_be",    "chip debug", "zemodule",     "zekernel",
+    "zecommand", "zemem",      "zedevice",  "zedriver",   "zeinit",     "zecontext",    "zeevent",
+    "zefence",   "zeimage",    "onearray",  "cl::",       "clbuild",    "clenqueue",    "clcreate",
+    "clfinish",  "igfx",       "igdkmd",    " igc",       " ocl",       "|ccl_",        "zes_"};
 constexpr std::string_view kAnyGpuWords[] = {"gpu",     "llama",    "ggml", "vulkan",
                                              "renderd", "/dev/dri", "vaapi"};
 
@@ -241,8 +244,12 @@ constexpr Rule kProgramRules[] = {
     {"out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
     {"segmentation fault", "", "", Cause::none, 2, Cause::none, kProgramDied},
     {"sigsegv", "", "", Cause::none, 2, Cause::none, kProgramDied},
-    {"(core dumped)", "", "", Cause::none, 2, Cause::none, kProgramDied},
-    {"access violation", "", "", Cause::none, 2, Cause::none, kProgramDied},
+    {"(core dumped)|access violation|0xc0000005|0xc0000409|signal 11|signal 6|code 139|code 134|exit code "
+     "-11|died "
+     "unexpectedly|stopped unexpectedly|terminated unexpectedly|worker died|fatal signal",
+     "", "", Cause::none, 2, Cause::none, kProgramDied},
+    {"sigkill|signal 9|code 137|exit code -9", "", "", Cause::host_memory, 12, Cause::misuse,
+     "the process was killed, most likely for want of memory of the host"},
     {"runtimeerror:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
     {"oserror:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
     {"valueerror:", "", "", Cause::none, 1, Cause::none, kProgramFailed},

@@ -145,9 +145,25 @@ std::string in_small_letters(std::string_view line) {
 }
 
 bool is_another_vendors(std::string_view small) {
-  for (const std::string_view word : {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl"})
+  for (const std::string_view word :
+       {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl", "geforce", "radeon", "adreno"})
     if (small.find(word) != small.npos) return true;
   return false;
+}
+
+/// A line of the kernel's log, "[   12.345678] ", "[Tue Nov 24 …] " or "host kernel: ", which is not of the
+/// GPU's drivers: what fails there is no program's.
+bool is_of_another_driver(std::string_view small) {
+  for (const std::string_view word : {"i915", "xe 0", "[drm", "oom", "killed process", "dmar", "pcie"})
+    if (small.find(word) != small.npos) return false;
+  if (small.find(" kernel: ") != small.npos) return true;
+  if (!small.starts_with('[')) return false;
+  for (const std::string_view day : {"mon ", "tue ", "wed ", "thu ", "fri ", "sat ", "sun "})
+    if (small.substr(1).starts_with(day)) return true;
+  const auto end = small.find(']');
+  const auto point = small.find('.');
+  return end != small.npos && point < end && end - point == 7 &&
+         small.substr(1, end - 1).find_first_not_of(" .0123456789") == small.npos;
 }
 
 }  // namespace
@@ -249,8 +265,10 @@ void LogReader::State::death(std::string_view line) {
 
 void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
   const auto rules = detail::log_rules();
+  const bool other = is_of_another_driver(small);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const detail::Rule& rule = rules[i];
+    if (other && rule.rank <= detail::kFallbackRank) continue;
     detail::LoggedSentence& kept = rule.rank <= detail::kFallbackRank ? fallback : sentence;
     if (kept.rule && kept.rule->rank >= rule.rank) continue;
     if (detail::RuleMatcher::get().holds(i, found, small)) kept = {&rule, lines, {}};

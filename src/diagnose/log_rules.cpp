@@ -154,6 +154,7 @@ constexpr Rule kSystemRules[] = {
     {"igc internal compiler error", "", "", Cause::compiler_crash, 92},
     {"internal compiler error", "ocloc", "", Cause::compiler_crash, 91},
     {"internal compiler error, abnormal program termination", "", "", Cause::compiler_crash, 91},
+    {"unreachable executed at", "", "", Cause::compiler_crash, 88},
     {"llvm error:", "", "", Cause::compiler_crash, 52, Cause::build},
     {"abnormal termination", "igc", "", Cause::compiler_crash, 91},
     {"safetyguardlinux", "", "", Cause::compiler_crash, 60},
