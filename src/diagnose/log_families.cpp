@@ -22,12 +22,16 @@ namespace {
   "open|"                                                                                                    \
   "failed to open|not load|cannot load|failed to load|unable to load|missing|not installed|not exist|n't "   \
   "exist"
-#define KILN_KERNEL_LINE "i915 0|xe 0|[drm|i915:|xe:"
+#define KILN_FRAME                                                                                     \
+  "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |(+0x|unknown line|[0x|!0x|+ " \
+  "0x|faulting module"
+#define KILN_KERNEL_LINE "i915 0000:| xe 0000:|[drm|i915:| xe:"
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
-#define KILN_NO_FAILURE                                                                               \
-  "warn|info:|debug|note:|[info]|performing test|looking for|-- check|deprecat|0 errors|0 failed|no " \
+#define KILN_NO_FAILURE                                                                              \
+  "warn|info:| info |level=info|debug|note:|[info]|performing test|looking for|-- check|deprecat|0 " \
+  "errors|0 failed|no "                                                                              \
   "error|skipp"
 
 // In each: the likeliest cause, and another that such sentences have too. What names a limit ranks higher
@@ -36,15 +40,16 @@ constexpr Rule kFamilies[] = {
     // Limits of a kernel.
     {"fp64|float64|double", KILN_UNSUPPORTED "|requires|without|missing", KILN_NO_FAILURE "|double free",
      Cause::fp64, 29, Cause::other_target},
-    {"sub-group|sub group|subgroup|sub_group|simd8|simd16|simd32|simd width|simd size|warp size|warp_size|"
-     "threads_per_warp",
+    {"sub-group|sub group|subgroup|sub_group|simd8|simd16|simd32|simd width|simd size|"
+     "warp size|warp_size|threads_per_warp",
      KILN_UNSUPPORTED "|invalid|must be|illegal", KILN_NO_FAILURE, Cause::sub_group, 29, Cause::other_target},
-    {"kernel arg|kernel param|argument size|arguments size|size of argument|parameter size|parameters size",
+    {"kernel arg|kernel param|argument size|arguments size|size of argument|parameter size|"
+     "parameters size",
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE, Cause::argument_size, 29, Cause::misuse},
     {"local memory|shared memory|shared local|slm|local_accessor|local mem ", KILN_TOO_MUCH "|limit",
      KILN_NO_FAILURE "|shm|" KILN_KERNEL_LINE, Cause::slm, 28, Cause::memory_full},
-    {"work-group|work group|workgroup|group size|work size|worksize|nd-range|nd_range|ndrange|local size|"
-     "global size|local range|global range",
+    {"work-group|work group|workgroup|group size|work size|worksize|nd-range|nd_range|ndrange|"
+     "local size|global size|local range|global range",
      KILN_TOO_MUCH "|invalid|must be|divisible|multiple of|not support|unsupported|n't support|illegal",
      KILN_NO_FAILURE, Cause::group_size, 28, Cause::slm},
     {"scratch space|scratch memory|private memory|spill|register file", KILN_TOO_MUCH "|" KILN_FAILS "|limit",
@@ -54,39 +59,42 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE "|vk|vulkan|shader|not found|no such file", Cause::spirv, 26, Cause::library},
 
     // Memory.
-    {"page fault|pagefault|illegal access|illegal memory|illegal address|invalid address|memory access|"
-     "out-of-bounds|out of bounds|outofbounds|use-after-free|use after free|unmapped",
-     "gpu|device|kernel|xpu|engine|i915|xe 0|error|fault", KILN_NO_FAILURE, Cause::page_fault, 27,
+    {"page fault|pagefault|illegal access|illegal memory|illegal address|invalid address|"
+     "memory access|out-of-bounds|out of bounds|outofbounds|use-after-free|use after free|"
+     "unmapped",
+     "gpu|device|kernel|xpu|engine|i915| xe 0|global memory|ccs",
+     KILN_NO_FAILURE "|sigsegv|signal |for length|list index|array index|python", Cause::page_fault, 27,
      Cause::misuse},
-    {"max alloc|maximum alloc|max_alloc|max mem alloc|max_mem_alloc|maximum buffer|max buffer|maximum size|"
-     "single alloc|single buffer|one allocation|allocation size|allocation limit|buffer size|alloc "
-     "size|4gb|4 "
-     "gb|4gib|4 gib",
+    {"max alloc|maximum alloc|max_alloc|max mem alloc|max_mem_alloc|maximum buffer|max buffer|"
+     "maximum size|single alloc|single buffer|one allocation|allocation size|allocation limit|"
+     "buffer size|alloc size|4gb|4 gb|4gib|4 gib",
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE "|group|kv cache", Cause::too_large, 26, Cause::memory_full},
-    {"host memory|pinned|system memory|system ram| ram |/dev/shm|cgroup|page-locked|locked memory|swap|mlock|"
-     "paging file|pagefile|commit limit",
+    {"host memory|pinned|system memory|system ram| ram |/dev/shm|cgroup|page-locked|"
+     "locked memory|swap|mlock|paging file|pagefile|commit limit",
      KILN_TOO_MUCH "|" KILN_FAILS, KILN_NO_FAILURE, Cause::host_memory, 25, Cause::memory_full},
-    {"query|querying|memory info|memory_info|mem_get_info|free memory|memory size|memory "
-     "properties|sysman|zes",
+    {"query|querying|memory info|memory_info|mem_get_info|free memory|memory size|"
+     "memory properties|sysman|zes",
      KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|out of ", Cause::library, 23, Cause::no_device,
-     "the driver does not answer what it is asked of the device: it or its sysman part is too old, off "
-     "(ZES_ENABLE_SYSMAN=1), or of another release"},
+     "the driver does not answer what it is asked of the device: it or its sysman part is "
+     "too old, off (ZES_ENABLE_SYSMAN=1), or of another release"},
     {"alloc|memory|vram|usm|buffer|oom", KILN_TOO_MUCH "|" KILN_FAILS,
-     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory",
+     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
+                     "usm_memory",
      Cause::memory_full, 22, Cause::host_memory},
 
     // The kernel's drivers.
+    {KILN_KERNEL_LINE, "firmware|guc|huc|gsc&fail|error|not found|missing|mismatch|unsupported|older|newer",
+     KILN_DISPLAY, Cause::kernel_driver, 26, Cause::hang},
     {KILN_KERNEL_LINE,
-     "firmware|guc|huc|gsc&fail|error|not found|missing|-2|mismatch|unsupported|older|newer", KILN_DISPLAY,
-     Cause::kernel_driver, 26, Cause::hang},
-    {KILN_KERNEL_LINE, "alloc|memory|-12|-28|enomem|enospc|evict|migrate&fail|error|out of |unable|cannot",
-     KILN_DISPLAY, Cause::host_memory, 25, Cause::memory_full},
+     "alloc|memory|(-12)|(-28)|enomem|enospc|evict|migrate&fail|error|out of |unable|cannot", KILN_DISPLAY,
+     Cause::host_memory, 25, Cause::memory_full},
     {KILN_KERNEL_LINE,
-     "probe|initiali|init |load|bind|register&fail|error|cannot|could not|unable|timed out|not support",
+     "probe|initiali|init |load|bind|register&fail|error|cannot|could not|unable|timed out|"
+     "not support",
      KILN_DISPLAY, Cause::kernel_driver, 24, Cause::wedged},
     {KILN_KERNEL_LINE,
-     "pcie|mmio|forcewake|d3cold|runtime pm|suspend|resume|aer|power&fail|error|timed "
-     "out|timeout|lost|refused",
+     "pcie|mmio|forcewake|d3cold|runtime pm|suspend|resume|aer|power&fail|error|timed out|"
+     "timeout|lost|refused",
      KILN_DISPLAY, Cause::wedged, 24, Cause::hang},
     {KILN_KERNEL_LINE, "mailbox|pcode|power&fail|timed out|timeout|error", KILN_DISPLAY, Cause::wedged, 23,
      Cause::hang},
@@ -96,104 +104,128 @@ constexpr Rule kFamilies[] = {
      Cause::kernel_driver, "the kernel's driver reports an error of the GPU"},
 
     // What the GPU does not finish.
-    {" hang | hang:| hang,|hung|hangs|device lost|device_lost|devicelost|lost device|device is lost|device "
-     "removed|"
-     "device_removed|0x887a000| tdr|stopped responding|timed out|timeout|time out|not respond|n't "
-     "respond|deadlock|stuck|gpu reset|engine "
-     "reset",
-     "gpu|device|kernel|engine|fence|queue|stream|event|sync|command|batch|xpu|sycl|level|display driver",
+    {" hang | hang:| hang,|hung|hangs|device lost|device_lost|devicelost|lost device|"
+     "device is lost|device removed|device_removed|0x887a000| tdr|video_tdr|livekernelevent|"
+     "stopped responding|timed out|time out|timeouterror|timeout error|timeout expired|"
+     "timeout reached|timeout waiting|timeout while|wait timeout|etimedout|not respond|"
+     "n't respond|deadlock|stuck|gpu reset|engine reset",
+     "gpu|device|kernel|engine|fence|queue|stream|event|sync|command|batch|xpu|sycl|level|"
+     "display driver|tdr|livekernel",
      KILN_NO_FAILURE "|connection|connect |http|network|download|socket|server|curl", Cause::hang, 24,
      Cause::page_fault},
 
     // Rights, libraries, devices.
-    {"permission denied|eacces|eperm|not permitted|access denied|access is "
-     "denied|permissionerror|insufficient "
-     "permission|no permission|not allowed to",
+    {"permission denied|eacces|eperm|not permitted|access denied|access is denied|"
+     "permissionerror|insufficient permission|no permission|not allowed to",
      "dri|render|drm|gpu|dxg|accel|card0|card1|i915|level|opencl|device", KILN_NO_FAILURE "|docker.sock",
      Cause::permission, 28, Cause::no_device},
     {"resizable bar|resizable-bar|rebar|resize bar|small bar|bar2|bar 2|large bar|above 4g",
      KILN_FAILS "| not | off|disabled|small|no space", "info:|debug", Cause::small_bar, 26,
      Cause::kernel_driver},
-    {"oneccl|ccl_|ccl:|p2p|peer access|peer-to-peer|peer to peer|ipc handle|ipc_handle|ipchandle|pidfd|drmfd|"
-     "all_reduce|allreduce|allgather|collective",
+    {"oneccl|ccl_|ccl:|p2p|peer access|peer-to-peer|peer to peer|ipc handle|ipc_handle|"
+     "ipchandle|pidfd|drmfd|all_reduce|allreduce|allgather|collective",
      KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|pointer type", Cause::peer, 24, Cause::library},
-    {"oneapi_device_selector|sycl_device_filter|ze_affinity_mask|device selector|unsupported backend|unknown "
-     "backend|invalid backend",
-     "", KILN_NO_FAILURE "|export |set |=0 |=1 ", Cause::misuse, 20, Cause::no_device,
-     "what chooses the device (ONEAPI_DEVICE_SELECTOR, ZE_AFFINITY_MASK, an option of the program) is not "
-     "taken"},
-    {"no device|no gpu|no xpu|no sycl|no level|no opencl|no intel|no usable|no compatible|no suitable|no "
-     "supported|"
-     "no adapter|no platform|no such device|none found|not detected|found 0 | 0 device|0 gpu|device not "
-     "found|gpu not "
-     "found|device count",
+    {"oneapi_device_selector|sycl_device_filter|ze_affinity_mask|device selector|"
+     "unsupported backend|unknown backend|invalid backend",
+     "error|invalid|unknown|unsupported|incorrect|malformed|not recogni", KILN_NO_FAILURE "|export |set ",
+     Cause::misuse, 20, Cause::no_device,
+     "what chooses the device (ONEAPI_DEVICE_SELECTOR, ZE_AFFINITY_MASK, an option of the "
+     "program) is not taken"},
+    {"no device|no gpu|no xpu|no sycl|no level|no opencl|no intel|no usable|no compatible|"
+     "no suitable|no supported|no adapter|no platform|no such device|none found|not detected|"
+     "found 0 | 0 device|0 gpu|device not found|gpu not found|device count|could not find any|"
+     "not find a device|not be created|creationerror",
      "device|gpu|platform|adapter|xpu|backend&no | not|0|invalid|unable|fail|error",
-     KILN_NO_FAILURE "|firmware", Cause::no_device, 23, Cause::library},
-    {"no gpu|no device|no xpu|not found|not available|unavailable|not detected|no opencl|failed",
-     "falling back to cpu|fallback to cpu|falling back to the cpu|using cpu|use cpu|using the cpu|run on "
-     "cpu&gpu|device|xpu|"
-     "sycl|opencl|level",
+     "firmware|info:|debug|note:", Cause::no_device, 23, Cause::library},
+    {"no gpu|no device|no xpu|not found|not available|unavailable|not detected|no opencl|"
+     "failed",
+     "falling back to cpu|fallback to cpu|falling back to the cpu|using cpu|use cpu|"
+     "using the cpu|run on cpu&gpu|device|xpu|sycl|opencl|level",
      "", Cause::no_device, 19, Cause::library},
+    {"unknown argument|unrecognized|unknown option|unsupported option|invalid option|"
+     "unexpected option",
+     "error|fail|option|'-", KILN_NO_FAILURE, Cause::library, 27, Cause::build,
+     "a compiler or tool does not know an option that it is given: they are of different "
+     "releases"},
+    {"could not find a version|no matching distribution|couldn't install|dependency resolver|"
+     "requires a different|dependency conflict|no matching package|unable to locate package|"
+     "unmet dependencies|has no installation candidate",
+     "", "", Cause::library, 24, Cause::other_target,
+     "a package is not to be had for this Python, system or release"},
+    {"no module named|cannot import name|has no attribute|unexpected keyword argument",
+     "xpu|sycl|ipex|intel|openvino|triton|dpctl|dpnp|vllm|oneccl|torch|sgl", "", Cause::library, 24,
+     Cause::misuse, "modules of Python are missing, or of releases that do not belong together"},
+    {"status 127|code 127|0xc0000135|0xc000007b|0xc0000139|0xc0000142", "", "", Cause::library, 24,
+     Cause::misuse, "a program or a library that it needs was not found when it started"},
+    {"vainitialize|va_opendriver|ihd_drv|vaapi|libva|qsv|mfx",
+     "fail|error|returns -1|unknown|unsupported|cannot", KILN_NO_FAILURE, Cause::library, 20,
+     Cause::no_device},
+    {"unable to locate|cannot locate|could not locate|no such file|not found|n't find|missing",
+     "directory|executable|runner|command|script|tool|path",
+     KILN_NO_FAILURE "|model|.gguf|.safetensors|.json|.xml", Cause::library, 13, Cause::misuse},
     {"dlopen|loadlibrary", "fail|error|cannot|unable|null", KILN_NO_FAILURE, Cause::library, 21,
      Cause::no_device},
-    {".so|.dll|.dylib|librar|loader|adapter|plugin|runtime|package|header|toolkit|ocloc|setvars|mkl|icpx|dpc+"
-     "+|"
-     "driver|level zero|level-zero|opencl|oneapi",
+    {".so|.dll|.dylib|librar|loader|adapter|plugin|runtime|package|header|toolkit|ocloc|"
+     "setvars|mkl|icpx|dpc++|driver|level zero|level-zero|opencl|oneapi",
      KILN_MISSING, KILN_NO_FAILURE "|kernel name|model|tokenizer", Cause::library, 21, Cause::no_device},
     {"/dev/dri|/dev/dxg|renderd1",
      "not a device|n't exist|not exist|no such|not found|missing|is empty|cannot access", "",
      Cause::no_device, 24, Cause::permission},
     {"device|gpu|platform|xpu|backend|accelerator",
-     KILN_MISSING
-     "|unavailable|not available|not visible|not recogni|not present|initializ|init |create|get |out of "
-     "range&" KILN_FAILS "|not |no |unavailable|out of range",
+     KILN_MISSING "|unavailable|not available|not visible|not recogni|not present|initializ|init |create|"
+                  "get |out of range&" KILN_FAILS "|not |no |unavailable|out of range",
      KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm", Cause::no_device, 18, Cause::library},
-    {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|abi "
-     "|symbol|version",
-     "too old|incompatible|mismatch|not compatible|outdated|unsupported version|different version|expected "
-     "version|or "
-     "newer|or later|version `|newer version|conflict|does not match|undefined symbol|entry point",
+    {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|"
+     "abi |symbol|version",
+     "too old|incompatible|mismatch|not compatible|outdated|unsupported version|"
+     "different version|expected version|or newer|or later|version `|newer version|conflict|"
+     "does not match|undefined symbol|entry point",
      KILN_NO_FAILURE "|already satisfied", Cause::library, 22, Cause::other_target},
 
     // What is compiled, and what cannot be.
     {"igc|ocloc|opencl-clang|igdfcl|llvm|compiler|icpx|triton",
-     "crash|internal error|internal compiler|assertion|stack dump|unreachable|segmentation|sigsegv|core "
-     "dumped|abort|"
-     "submit a bug|access violation",
+     "crash|internal error|internal compiler|assertion|stack dump|unreachable|segmentation|"
+     "sigsegv|core dumped|abort|submit a bug|access violation",
      KILN_NO_FAILURE "|gcc|cc1plus|rustc", Cause::compiler_crash, 20, Cause::build},
+    {"internal compiler error", "", "gcc|cc1plus|g++|rustc", Cause::compiler_crash, 26, Cause::build},
     {"internal error|assertion `|unreachable", "assert|llvm|mlir|visa|codegen|executed at",
      KILN_NO_FAILURE "|gcc", Cause::compiler_crash, 19, Cause::build},
-    {"neo::|zn3neo|zn2l0|l0::|libigdrcl.so|igdrcl64|igdrcl32", " at /|(+0x|[0x|unknown line|!|.cpp:|#",
-     KILN_NO_FAILURE, Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},
-    {"unresolved symbol|unresolved external|unresolved function|undefined device function|undefined "
-     "function|undefined "
-     "reference|undefined external",
+    // The innermost frame counts, which stands first.
+    {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|zn4llvm|zn3igc|zn5spirv|"
+     "igc64|igdfcl64",
+     KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
+    {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl64|igdrcl32|"
+     "ze_intel_gpu64|igd10|igdumdim",
+     KILN_FRAME, "", Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},
+    {"libze_loader|libopencl.so|opencl.dll|ze_loader.dll|libsycl|libur_|ur_win|libpi_|"
+     "openclon12",
+     KILN_FRAME, "", Cause::library, 25, Cause::misuse,
+     "the process died in a loader or runtime: most likely libraries of different releases"},
+    {"unresolved symbol|unresolved external|unresolved function|undefined device function|"
+     "undefined function|undefined reference|undefined external",
      "", KILN_NO_FAILURE "|lnk|ld:|.obj|(.text|ld.lld|collect2", Cause::unresolved, 24, Cause::library},
-    {"wrong device|another device|different device|for this device|for device|target|binary|device "
-     "image|native code|"
-     "aot|gen9|gen11|gen12|stepping|architecture|arch ",
-     "mismatch|incompatible|not compatible|invalid|unknown|unrecogni|no device image|no program|not "
-     "built|not compiled|"
-     "compiled for|built for|does not match|unsupported|not support",
+    {"wrong device|another device|different device|for this device|for device|target|binary|"
+     "device image|native code|aot|gen9|gen11|gen12|stepping|architecture|arch ",
+     "mismatch|incompatible|not compatible|invalid|unknown|unrecogni|no device image|"
+     "no program|not built|not compiled|compiled for|built for|does not match|unsupported|"
+     "not support",
      KILN_NO_FAILURE, Cause::other_target, 20, Cause::library},
-    {"device|gpu|xpu|platform|hardware|kernel|operator|backend|dtype|data "
-     "type|float|bf16|bfloat|fp16|half|fp8|int8|"
-     "int4|quant|'aten| op "
-     "|aspect|extension|feature|capab|attention|format|matmul|conv|joint_matrix|dpas|xmx|image|"
-     "atomic|primitive",
+    {"device|gpu|xpu|platform|hardware|kernel|operator|backend|dtype|data type|float|bf16|"
+     "bfloat|fp16|half|fp8|int8|int4|quant|'aten| op |aspect|extension|feature|capab|"
+     "attention|format|matmul|conv|joint_matrix|dpas|xmx|image|atomic|primitive",
      KILN_UNSUPPORTED, KILN_NO_FAILURE "|not supported (export", Cause::other_target, 17, Cause::misuse,
-     "the program, or a library of it, does not support this device, or what it was asked for there"},
+     "the program, or a library of it, does not support this device, or what it was asked "
+     "for there"},
     {"compiling|compilation|compile|codegen|code generation|jit ",
      "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 19,
      Cause::compiler_crash},
-    {"compil|build|codegen|jit|ocloc|program|module|igc|mlir|ptx|spirv|kernel",
+    {"compil|build|codegen|jit |ocloc|program|module|igc|mlir|ptx|spirv|kernel",
      "fail| error:|errors occur|could not|unable to|undeclared|cannot",
      KILN_NO_FAILURE "|.o |.obj|memory|enqueue|ndrange|launch|submit|zecommand", Cause::build, 15,
      Cause::compiler_crash},
     {"invalid|out of range|null|must be|expected|mismatch|bad |illegal|wrong|unknown",
-     "argument|parameter|device|handle|context|queue|pointer|value|event|option|shape|index|dimension|size&"
-     "error|fail|"
-     "exception|assert|invalid",
+     "argument|parameter|device|handle|context|queue|pointer|value|event|option|shape|index|"
+     "dimension|size&error|fail|exception|assert|invalid",
      KILN_NO_FAILURE, Cause::misuse, 11, Cause::other_target},
     {"sycl:9|errc::memory_allocation|errc:memory_allocation", "", "", Cause::memory_full, 22,
      Cause::too_large},
@@ -201,7 +233,8 @@ constexpr Rule kFamilies[] = {
      22, Cause::fp64},
     {"sycl:7|errc::build", "", "", Cause::build, 19, Cause::compiler_crash},
     {"sycl:4|errc::nd_range", "", "", Cause::group_size, 22, Cause::slm},
-    {"vk_error_out_of_device_memory|erroroutofdevicememory|vk_error_out_of_host_memory|erroroutofhostmemory",
+    {"vk_error_out_of_device_memory|erroroutofdevicememory|vk_error_out_of_host_memory|"
+     "erroroutofhostmemory",
      "", "", Cause::memory_full, 23, Cause::too_large},
     {" killed |: killed|was killed", "", "docker", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
@@ -209,6 +242,7 @@ constexpr Rule kFamilies[] = {
 #undef KILN_NO_FAILURE
 #undef KILN_DISPLAY
 #undef KILN_KERNEL_LINE
+#undef KILN_FRAME
 #undef KILN_MISSING
 #undef KILN_UNSUPPORTED
 #undef KILN_TOO_MUCH

@@ -265,7 +265,7 @@ Diagnostic fallback_finding(const detail::LoggedSentence& sentence) {
   add_line(diagnostic, sentence.text, sentence.line);
   const std::array others{rule.or_else};
   if (rule.or_else != Cause::none) leave_open(diagnostic, rule.cause, others);
-  if (rule.cause != Cause::none) return diagnostic;
+  if (rule.or_else != Cause::none) return diagnostic;
   diagnostic.rows.push_back(words("undecided", "this log leaves the cause open"));
   for (const char* help :
        {"`kiln exec --record calls -- PROGRAM`, then `kiln explain calls`: what is refused and why, and what "

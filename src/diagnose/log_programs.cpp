@@ -260,6 +260,9 @@ constexpr Rule kProgramRules[] = {
     {"panicked at", "", "", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal error", "", ": fatal error:", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
+    {"error: ", "",
+     ": error:|: fatal error:|.cpp:|.hpp:|.cc:|.c:|.h:|0 error|no error|error: 0|ld:|cmake|info:| info ",
+     Cause::none, 1, Cause::none, kProgramFailed},
     {"level=error|[ error ]|*error*|[error]| error -|aborted|uncaught|unhandled|exception|crash|failed "
      "to|failure|"
      "exit status|exit code",
