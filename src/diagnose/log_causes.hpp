@@ -65,6 +65,9 @@ struct Rule {
 /// Not a sentence that somebody has met, but what sentences of one kind have in common, whoever prints them.
 [[nodiscard]] std::span<const Rule> rule_families();
 
+/// As Rule::word: the line is of i915 or xe. Of such lines no other families are asked.
+constexpr std::string_view kKernelLine = "i915 0000:| xe 0000:|[drm|i915:| xe:";
+
 /// As Rule::also: the line names a library of the driver, its compiler, or the runtimes above them.
 constexpr std::string_view kGpuLibrary = "(a library)";
 [[nodiscard]] bool names_gpu_library(std::string_view small);

@@ -21,18 +21,17 @@ namespace {
   "not found|no such file|not find|n't find|unable to find|cannot open|could not open|can't open|unable to " \
   "open|"                                                                                                    \
   "failed to open|not load|cannot load|failed to load|unable to load|missing|not installed|not exist|n't "   \
-  "exist"
+  "exist|not_found|error loading"
 #define KILN_FRAME                                                                                     \
   "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |(+0x|unknown line|[0x|!0x|+ " \
   "0x|faulting module"
-#define KILN_KERNEL_LINE "i915 0000:| xe 0000:|[drm|i915:| xe:"
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
 #define KILN_NO_FAILURE                                                                              \
   "warn|info:| info |level=info|debug|note:|[info]|performing test|looking for|-- check|deprecat|0 " \
   "errors|0 failed|no "                                                                              \
-  "error|skipp"
+  "error|skipp|ninja:|command was"
 
 // In each: the likeliest cause, and another that such sentences have too. What names a limit ranks higher
 // than what names a thing alone. Ranks: kFamilyRank to kFallbackRank.
@@ -47,7 +46,7 @@ constexpr Rule kFamilies[] = {
      "parameters size",
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE, Cause::argument_size, 29, Cause::misuse},
     {"local memory|shared memory|shared local|slm|local_accessor|local mem ", KILN_TOO_MUCH "|limit",
-     KILN_NO_FAILURE "|shm|" KILN_KERNEL_LINE, Cause::slm, 28, Cause::memory_full},
+     KILN_NO_FAILURE "|shm", Cause::slm, 28, Cause::memory_full},
     {"work-group|work group|workgroup|group size|work size|worksize|nd-range|nd_range|ndrange|"
      "local size|global size|local range|global range",
      KILN_TOO_MUCH "|invalid|must be|divisible|multiple of|not support|unsupported|n't support|illegal",
@@ -56,7 +55,8 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE, Cause::scratch, 27, Cause::private_memory},
     {"spir-v|spirv|spv_",
      KILN_UNSUPPORTED "|invalid|unknown|disabled|fail|error:|malformed|unexpected|not allowed|version",
-     KILN_NO_FAILURE "|vk|vulkan|shader|not found|no such file", Cause::spirv, 26, Cause::library},
+     KILN_NO_FAILURE "|vk|vulkan|shader|not found|no such file|.spv|spirv_input", Cause::spirv, 26,
+     Cause::library},
 
     // Memory.
     {"page fault|pagefault|illegal access|illegal memory|illegal address|invalid address|"
@@ -83,25 +83,27 @@ constexpr Rule kFamilies[] = {
      Cause::memory_full, 22, Cause::host_memory},
 
     // The kernel's drivers.
-    {KILN_KERNEL_LINE, "firmware|guc|huc|gsc&fail|error|not found|missing|mismatch|unsupported|older|newer",
+    {kKernelLine, "firmware|guc|huc|gsc&fail|error|not found|missing|mismatch|unsupported|older|newer",
      KILN_DISPLAY, Cause::kernel_driver, 26, Cause::hang},
-    {KILN_KERNEL_LINE,
-     "alloc|memory|(-12)|(-28)|enomem|enospc|evict|migrate&fail|error|out of |unable|cannot", KILN_DISPLAY,
-     Cause::host_memory, 25, Cause::memory_full},
-    {KILN_KERNEL_LINE,
+    {kKernelLine, "alloc|memory|(-12)|(-28)|enomem|enospc|evict|migrate&fail|error|out of |unable|cannot",
+     KILN_DISPLAY, Cause::host_memory, 25, Cause::memory_full},
+    {kKernelLine,
      "probe|initiali|init |load|bind|register&fail|error|cannot|could not|unable|timed out|"
      "not support",
      KILN_DISPLAY, Cause::kernel_driver, 24, Cause::wedged},
-    {KILN_KERNEL_LINE,
+    {kKernelLine,
      "pcie|mmio|forcewake|d3cold|runtime pm|suspend|resume|aer|power&fail|error|timed out|"
      "timeout|lost|refused",
      KILN_DISPLAY, Cause::wedged, 24, Cause::hang},
-    {KILN_KERNEL_LINE, "mailbox|pcode|power&fail|timed out|timeout|error", KILN_DISPLAY, Cause::wedged, 23,
+    {kKernelLine, "mailbox|pcode|power&fail|timed out|timeout|error", KILN_DISPLAY, Cause::wedged, 23,
      Cause::hang},
-    {KILN_KERNEL_LINE, "timedout|timed out|timeout| hang|hung|stuck|reset", KILN_DISPLAY "|reset done|bar",
+    {kKernelLine, "timedout|timed out|timeout| hang|hung|stuck|reset", KILN_DISPLAY "|reset done|bar",
      Cause::hang, 22, Cause::wedged},
-    {KILN_KERNEL_LINE, "*error*|error|failed|reset", KILN_DISPLAY "|reset done", Cause::hang, 14,
+    {kKernelLine, "*error*|error|failed|reset", KILN_DISPLAY "|reset done", Cause::hang, 14,
      Cause::kernel_driver, "the kernel's driver reports an error of the GPU"},
+
+    {kKernelLine, "page fault|pagefault|fault addr|faulted|fault response|cat error", KILN_DISPLAY,
+     Cause::page_fault, 27, Cause::hang},
 
     // What the GPU does not finish.
     {" hang | hang:| hang,|hung|hangs|device lost|device_lost|devicelost|lost device|"
@@ -174,7 +176,7 @@ constexpr Rule kFamilies[] = {
     {"device|gpu|platform|xpu|backend|accelerator",
      KILN_MISSING "|unavailable|not available|not visible|not recogni|not present|initializ|init |create|"
                   "get |out of range&" KILN_FAILS "|not |no |unavailable|out of range",
-     KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm", Cause::no_device, 18, Cause::library},
+     KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm", Cause::no_device, 16, Cause::library},
     {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|"
      "abi |symbol|version",
      "too old|incompatible|mismatch|not compatible|outdated|unsupported version|"
@@ -213,11 +215,12 @@ constexpr Rule kFamilies[] = {
     {"device|gpu|xpu|platform|hardware|kernel|operator|backend|dtype|data type|float|bf16|"
      "bfloat|fp16|half|fp8|int8|int4|quant|'aten| op |aspect|extension|feature|capab|"
      "attention|format|matmul|conv|joint_matrix|dpas|xmx|image|atomic|primitive",
-     KILN_UNSUPPORTED, KILN_NO_FAILURE "|not supported (export", Cause::other_target, 17, Cause::misuse,
+     KILN_UNSUPPORTED, KILN_NO_FAILURE "|not supported (export|dynamic function", Cause::other_target, 17,
+     Cause::misuse,
      "the program, or a library of it, does not support this device, or what it was asked "
      "for there"},
     {"compiling|compilation|compile|codegen|code generation|jit ",
-     "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 19,
+     "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 16,
      Cause::compiler_crash},
     {"compil|build|codegen|jit |ocloc|program|module|igc|mlir|ptx|spirv|kernel",
      "fail| error:|errors occur|could not|unable to|undeclared|cannot",
@@ -241,7 +244,6 @@ constexpr Rule kFamilies[] = {
 };
 #undef KILN_NO_FAILURE
 #undef KILN_DISPLAY
-#undef KILN_KERNEL_LINE
 #undef KILN_FRAME
 #undef KILN_MISSING
 #undef KILN_UNSUPPORTED

@@ -22,7 +22,7 @@ constexpr const char* kDebugKeys =
 constexpr std::uint8_t kOnlyBuildRank = 58;  // of sentences that say no more than that a build failed
 constexpr std::uint8_t kOnlyWarnsRank = 31;  // of sentences that tell of no failure
 constexpr std::uint8_t kBesideRank = 35;     // of sentences that may stand beside any failure
-constexpr std::uint8_t kSureFamilyRank = 20;
+constexpr std::uint8_t kSureFamilyRank = 17;
 constexpr std::uint64_t kGranule = 1024;  // bytes, to which the driver rounds the `__local` arguments
 constexpr std::uint64_t kLocalAlignment = 16;
 constexpr std::uint64_t kLeastSlm = 64 << 10;  // bytes that each of Intel's GPUs has for a work-group
@@ -169,9 +169,14 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
         "size");
   else if (in("drm_neo"))
     diagnostic.help.emplace_back("the GPU met an error: the kernel log (dmesg) has more");
+  else if (in("gmm_"))  // the client of libigdgmm
+    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
   else
     diagnostic.help.emplace_back(kDebugKeys);
-  if (inside.empty()) diagnostic.help.emplace_back(kTrace);
+  if (inside.empty()) {
+    if (!in("gmm_")) diagnostic.rows.push_back(words("undecided", "this log does not say in which call"));
+    diagnostic.help.emplace_back(kTrace);
+  }
   return diagnostic;
 }
 
@@ -367,8 +372,10 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
       rank < 83 ? detail::verdict(memory) : detail::MemoryVerdict{};  // the kernel's log says more
   // A family says more than nothing, and than a code that says no more than that a call failed.
   const bool said = fallback.rule && (names_gpu || (may_name_gpu && !names_other));
-  const bool by_family =
-      said && !has_failure && (!by_sentence || rank <= kBesideRank) && says_more(*fallback.rule, code);
+  const bool only_built = by_sentence && sentence.rule->cause == Cause::build && rank <= kOnlyBuildRank;
+  const bool vague =
+      !by_sentence || rank <= kBesideRank || (only_built && said && fallback.rule->rank >= kSureFamilyRank);
+  const bool by_family = said && !has_failure && vague && says_more(*fallback.rule, code);
   const bool out_of_memory = by_family && detail::is_about_memory(of(fallback.rule->cause));
 
   Diagnostic diagnostic;

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kGibibyte = 1ull << 30;
 // Source: intel/compute-runtime, GfxCoreHelper::getMaxMemAllocSize: 4 GiB less 8 KiB on Arc A and older.
 constexpr std::uint64_t kLargestUsually = 4 * kGibibyte - 8192;
+constexpr std::uint64_t kLeastAmount = 64 << 10;
 constexpr std::uint64_t kLargestOnWindowsLinux = kGibibyte;
 
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
@@ -71,6 +72,9 @@ void LoggedMemory::read(std::string_view line) {
   take(asked, amount_behind(line, "can't malloc "));
   if (const auto at = line.find("failed to allocate "); at != line.npos)
     take(asked, amount_behind(line.substr(at), " of size "));
+  // In any program's words; what is less than a page of the device counts other things.
+  for (const std::string_view words : {"llocate ", "llocating ", "llocation of size ", "llocation of "})
+    if (const auto some = amount_behind(line, words); some && *some >= kLeastAmount) take(asked, some);
   take(largest, amount_behind(line, "max alloc size supported by device is "));
   take(total, amount_behind(line, "total capacity of "));
   take(total, amount_before(line, " total capacity"));

@@ -77,8 +77,10 @@ constexpr Rule kProgramRules[] = {
     {"reduce memory consumption", "gpu", "", Cause::memory_full, 55, Cause::page_fault},
     {"sycl error:", "", "", Cause::memory_full, 8, Cause::hang,
      "a call of SYCL failed, and this log does not say why; most often memory is short"},
-    {"llama runner process has terminated", "", "", Cause::memory_full, 7, Cause::hang,
-     "Ollama's runner ended, and this log does not say why; most often memory is short"},
+    {"llama runner process has terminated", "", "", Cause::library, 7, Cause::memory_full,
+     "Ollama's runner ended, and this log does not say why; most often a library of oneAPI or the driver is "
+     "missing or of "
+     "another release, or memory is short"},
     {"ur error", "runtimeerror", "", Cause::memory_full, 9, Cause::hang},
 
     // A warning of chipStar, and the reason where the module then does not build.
@@ -260,6 +262,9 @@ constexpr Rule kProgramRules[] = {
     {"panicked at", "", "", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal error", "", ": fatal error:", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
+    {"error loading| error |errors ", "",
+     "correction|handling|margin|rate|0 error|no error|info:| info |warn|debug|.cpp|.hpp|cmake", Cause::none,
+     1, Cause::none, kProgramFailed},
     {"error: ", "",
      ": error:|: fatal error:|.cpp:|.hpp:|.cc:|.c:|.h:|0 error|no error|error: 0|ld:|cmake|info:| info ",
      Cause::none, 1, Cause::none, kProgramFailed},

@@ -151,10 +151,17 @@ bool is_another_vendors(std::string_view small) {
   return false;
 }
 
+bool is_of_the_gpus_driver(std::string_view small) {
+  for (const std::string_view word : {"i915 0000:", " xe 0000:", "[drm", "i915:", " xe:"})
+    if (small.find(word) != small.npos) return true;
+  return small.starts_with("xe 0000:");
+}
+
 /// A line of the kernel's log, "[   12.345678] ", "[Tue Nov 24 …] " or "host kernel: ", which is not of the
 /// GPU's drivers: what fails there is no program's.
 bool is_of_another_driver(std::string_view small) {
-  for (const std::string_view word : {"i915", "xe 0", "[drm", "oom", "killed process", "dmar", "pcie"})
+  if (is_of_the_gpus_driver(small)) return false;
+  for (const std::string_view word : {"oom", "killed process", "dmar", "pcie"})
     if (small.find(word) != small.npos) return false;
   if (small.find(" kernel: ") != small.npos) return true;
   if (!small.starts_with('[')) return false;
@@ -265,10 +272,11 @@ void LogReader::State::death(std::string_view line) {
 
 void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
   const auto rules = detail::log_rules();
-  const bool other = is_of_another_driver(small);
+  const bool other = is_of_another_driver(small), of_kernel = is_of_the_gpus_driver(small);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const detail::Rule& rule = rules[i];
-    if (other && rule.rank <= detail::kFallbackRank) continue;
+    if (rule.rank <= detail::kFallbackRank && (other || (of_kernel && rule.word != detail::kKernelLine)))
+      continue;
     detail::LoggedSentence& kept = rule.rank <= detail::kFallbackRank ? fallback : sentence;
     if (kept.rule && kept.rule->rank >= rule.rank) continue;
     if (detail::RuleMatcher::get().holds(i, found, small)) kept = {&rule, lines, {}};
