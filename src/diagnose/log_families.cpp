@@ -69,7 +69,8 @@ constexpr Rule kFamilies[] = {
      "maximum size|single alloc|single buffer|one allocation|allocation size|allocation limit|"
      "buffer size|alloc size|4gb|4 gb|4gib|4 gib",
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE "|group|kv cache", Cause::too_large, 26, Cause::memory_full},
-    {"host memory|pinned|system memory|system ram| ram |/dev/shm|cgroup|page-locked|"
+    {"host memory|usm host|usm_host|host alloc|host buffer|hostalloc|allochost|malloc_host|"
+     "sycl_host|pinned|system memory|system ram| ram |/dev/shm|cgroup|page-locked|"
      "locked memory|swap|mlock|paging file|pagefile|commit limit",
      KILN_TOO_MUCH "|" KILN_FAILS, KILN_NO_FAILURE, Cause::host_memory, 25, Cause::memory_full},
     {"query|querying|memory info|memory_info|mem_get_info|free memory|memory size|"
@@ -133,10 +134,10 @@ constexpr Rule kFamilies[] = {
      Cause::misuse, 20, Cause::no_device,
      "what chooses the device (ONEAPI_DEVICE_SELECTOR, ZE_AFFINITY_MASK, an option of the "
      "program) is not taken"},
-    {"no device|no gpu|no xpu|no sycl|no level|no opencl|no intel|no usable|no compatible|"
-     "no suitable|no supported|no adapter|no platform|no such device|none found|not detected|"
-     "found 0 | 0 device|0 gpu|device not found|gpu not found|device count|could not find any|"
-     "not find a device|not be created|creationerror",
+    {"no device|no gpu|no xpu|no sycl|no level|no opencl|no intel|no usable|no available|"
+     "no compatible|no suitable|no supported|no adapter|no platform|no such device|none found|"
+     "not detected|found 0 | 0 device|0 gpu|device not found|gpu not found|device count|"
+     "could not find any|not find a device|not be created|creationerror",
      "device|gpu|platform|adapter|xpu|backend&no | not|0|invalid|unable|fail|error",
      "firmware|info:|debug|note:", Cause::no_device, 23, Cause::library},
     {"no gpu|no device|no xpu|not found|not available|unavailable|not detected|no opencl|"

@@ -16,6 +16,9 @@ using detail::LoggedFailure;
 using detail::parse_number;
 using detail::text_of;
 
+constexpr const char* kListDied =
+    "a program that does no more than list devices failed: most likely the driver, or a library that it "
+    "loads";
 constexpr const char* kTrace = "trace the program for more: onetrace -c PROGRAM (or unitrace, ze_tracer)";
 constexpr const char* kDebugKeys =
     "NEOReadDebugKeys=1 PrintDebugMessages=1 makes Intel's driver print its reasons";
@@ -171,10 +174,13 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
     diagnostic.help.emplace_back("the GPU met an error: the kernel log (dmesg) has more");
   else if (in("gmm_"))  // the client of libigdgmm
     leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
+  else if (in("wddm"))  // Windows' subsystem for Linux: the driver of Windows has the other half
+    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
   else
     diagnostic.help.emplace_back(kDebugKeys);
   if (inside.empty()) {
-    if (!in("gmm_")) diagnostic.rows.push_back(words("undecided", "this log does not say in which call"));
+    if (!in("gmm_") && !in("wddm"))
+      diagnostic.rows.push_back(words("undecided", "this log does not say in which call"));
     diagnostic.help.emplace_back(kTrace);
   }
   return diagnostic;
@@ -263,8 +269,14 @@ bool is_memory_refusal(std::string_view code) {
 }
 
 /// That a program failed, or what sort of sentence says so, is all that the log has.
-Diagnostic fallback_finding(const detail::LoggedSentence& sentence) {
+Diagnostic fallback_finding(const detail::LoggedSentence& sentence, bool of_a_list) {
   const detail::Rule& rule = *sentence.rule;
+  if (rule.cause == Cause::none && of_a_list) {
+    Diagnostic diagnostic = of(Cause::driver_abort, kListDied);
+    add_line(diagnostic, sentence.text, sentence.line);
+    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
+    return diagnostic;
+  }
   Diagnostic diagnostic = of(rule.cause, rule.message);
   if (rule.cause != Cause::none && rule.message.empty()) not_sure(diagnostic, rule.cause);
   add_line(diagnostic, sentence.text, sentence.line);
@@ -378,17 +390,20 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   const bool by_family = said && !has_failure && vague && says_more(*fallback.rule, code);
   const bool out_of_memory = by_family && detail::is_about_memory(of(fallback.rule->cause));
 
+  // A family that names the host says more than the size that was asked for.
+  const bool names_host = by_family && fallback.rule->cause == Cause::host_memory && !memory.free;
+
   Diagnostic diagnostic;
   if (names_symbol || unlinked) {
     diagnostic = unlinked_finding(unresolved, unresolved_kernel);
     if (unlinked) add_failure(diagnostic, *failure);
   } else if (abort_line && rank < 83) {
     return abort_finding(abort_text, abort_file, open.empty() ? "" : open.back().call);
-  } else if (amounts.cause != Cause::none && (by_sentence || has_code || out_of_memory)) {
+  } else if (amounts.cause != Cause::none && !names_host && (by_sentence || has_code || out_of_memory)) {
     diagnostic = of(amounts.cause, amounts.message);
     if (amounts.or_else != Cause::none) leave_open(diagnostic, amounts.cause, {&amounts.or_else, 1});
   } else if (by_family) {
-    diagnostic = fallback_finding(fallback);
+    diagnostic = fallback_finding(fallback, lists);
     if (code) diagnostic.rows.push_back(words("code", code->name + ", line " + std::to_string(code->line)));
     return diagnostic;
   } else if (by_sentence) {
@@ -412,7 +427,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
         words("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
     return diagnostic;
   } else if (said) {
-    return fallback_finding(fallback);
+    return fallback_finding(fallback, lists);
   } else {
     return std::nullopt;
   }

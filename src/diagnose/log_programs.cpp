@@ -36,23 +36,23 @@ constexpr Rule kProgramRules[] = {
     {"out of resource: shared memory", "", "", Cause::slm, 95},
     {"total local memory size", "exceeds", "", Cause::slm, 92},
     {"too much local memory", "", "", Cause::slm, 91},
-    {"exceeds maximum value (", "", "", Cause::group_size, 90},
-    {"requiredworkgroupsize =", "", "", Cause::group_size, 90},
-    {"non-uniform work-groups are not supported", "", "", Cause::group_size, 92},
-    {"of a work-group cannot exceed", "", "", Cause::group_size, 92},
-    {"in a work-group cannot exceed", "", "", Cause::group_size, 92},
-    {"invalid work-group size", "", "", Cause::group_size, 80},
-    {"invalid work group size", "", "", Cause::group_size, 80},
+    {"exceeds maximum value (|requiredworkgroupsize =", "", "", Cause::group_size, 90},
+    {"non-uniform work-groups are not supported|of a work-group cannot exceed|"
+     "in a work-group cannot exceed|out of resource: threads",
+     "", "", Cause::group_size, 92},
+    {"invalid work-group size|invalid work group size", "", "", Cause::group_size, 80},
     {"required work-group size", "match", "", Cause::group_size, 90},
-    {"out of resource: threads", "", "", Cause::group_size, 92},
 
     // Allocators. What has numbers is read by them too.
-    {"can not allocate memory block with size larger than", "", "", Cause::too_large, 94},
-    {"exceeded max size of memory object allocation", "", "", Cause::too_large, 94},
-    {"max size of memory allocation", "", "", Cause::memory_full, 90},
-    {"limits for a single allocation", "", "", Cause::too_large, 92},
-    {"larger than max mem alloc size", "", "", Cause::too_large, 92},
-    {"exceeds cl_device_max_mem_alloc_size", "", "", Cause::too_large, 92},
+    {"can not allocate memory block with size larger than|exceeded max size of memory "
+     "object allocation",
+     "", "", Cause::too_large, 94},
+    {"max size of memory allocation|no available memory for the cache blocks|"
+     "less than desired gpu memory utilization",
+     "", "", Cause::memory_full, 90},
+    {"limits for a single allocation|larger than max mem alloc size|"
+     "exceeds cl_device_max_mem_alloc_size",
+     "", "", Cause::too_large, 92},
     {"out of device memory on current platform", "", "", Cause::memory_full, 82},
     {"xpu out of memory", "", "", Cause::memory_full, 80, Cause::host_memory},
     {"bytes of memory on device", "allocate", "", Cause::memory_full, 79, Cause::host_memory},
@@ -69,18 +69,15 @@ constexpr Rule kProgramRules[] = {
      "OpenVINO met a failure of the GPU: most often its memory is full"},
     {"[gpu] out of gpu resources", "", "", Cause::memory_full, 56, Cause::page_fault,
      "OpenVINO met a failure of the GPU: most often its memory is full"},
-    {"no available memory for the cache blocks", "", "", Cause::memory_full, 90},
     {"available kv cache memory", "larger than", "", Cause::memory_full, 90},
-    {"less than desired gpu memory utilization", "", "", Cause::memory_full, 90},
     {"hiperroroutofmemory", "", "", Cause::memory_full, 50, Cause::too_large},
     {"dnnl_out_of_memory", "", "", Cause::memory_full, 56, Cause::hang},
     {"reduce memory consumption", "gpu", "", Cause::memory_full, 55, Cause::page_fault},
     {"sycl error:", "", "", Cause::memory_full, 8, Cause::hang,
      "a call of SYCL failed, and this log does not say why; most often memory is short"},
     {"llama runner process has terminated", "", "", Cause::library, 7, Cause::memory_full,
-     "Ollama's runner ended, and this log does not say why; most often a library of oneAPI or the driver is "
-     "missing or of "
-     "another release, or memory is short"},
+     "Ollama's runner ended, and this log does not say why; most often a library of oneAPI"
+     " or the driver is missing or of another release, or memory is short"},
     {"ur error", "runtimeerror", "", Cause::memory_full, 9, Cause::hang},
 
     // A warning of chipStar, and the reason where the module then does not build.
@@ -91,13 +88,11 @@ constexpr Rule kProgramRules[] = {
      "modules were built without -library-compilation, and cannot be linked"},
 
     // Peers.
-    {"zememopenipchandle", "ze_result_error", "", Cause::peer, 82},
+    {"zememopenipchandle|zememgetipchandle", "ze_result_error", "", Cause::peer, 82},
     {"zememopenipchandle", "0x7", "", Cause::peer, 82},
-    {"zememgetipchandle", "ze_result_error", "", Cause::peer, 82},
-    {"init_device_fds", "failed", "", Cause::peer, 82},
-    {"fill_device_fds", "failed", "", Cause::peer, 82},
+    {"init_device_fds|fill_device_fds", "failed", "", Cause::peer, 82},
     {"pidfd_getfd", "", "", Cause::peer, 75},
-    {"oneccl: ze", "exception", "", Cause::peer, 54},
+    {"oneccl: ze", "exception", "", Cause::peer, 54, Cause::library},
 
     // Libraries and devices.
     {"libze_loader", "cannot open shared object", "", Cause::library, 75, Cause::none,
@@ -106,7 +101,8 @@ constexpr Rule kProgramRules[] = {
     {"libze_intel_gpu", "cannot open shared object", "legacy", Cause::library, 60, Cause::none,
      "Intel's driver of Level Zero is not installed, or a library that it needs"},
     {"load library of libze_intel_gpu", "failed", "legacy", Cause::library, 60, Cause::none,
-     "Intel's driver of Level Zero does not load: what it names is missing, or of another release"},
+     "Intel's driver of Level Zero does not load: what it names is missing, or of another "
+     "release"},
     {"libigc.so", "cannot open shared object", "", Cause::library, 74, Cause::none,
      "the compiler of Intel's driver (libigc) is not installed"},
     {"libigdfcl", "cannot open shared object", "", Cause::library, 74, Cause::none,
@@ -126,18 +122,21 @@ constexpr Rule kProgramRules[] = {
     {"tool could not be found", "ocloc", "", Cause::library, 88, Cause::none,
      "ocloc is not installed, or not in PATH: intel-ocloc"},
     {"loading of igc library has failed", "", "", Cause::library, 93, Cause::none,
-     "the compiler of Intel's driver (libigc) is not installed, or of another release than the driver"},
+     "the compiler of Intel's driver (libigc) is not installed, or of another release than"
+     " the driver"},
     {"loading of fcl library has failed", "", "", Cause::library, 93, Cause::none,
-     "the compiler of OpenCL C (libigdfcl) is not installed, or of another release than the driver"},
-    {"igc initialization failure", "", "", Cause::library, 92},
-    {"fcl initialization failure", "", "", Cause::library, 92},
+     "the compiler of OpenCL C (libigdfcl) is not installed, or of another release than "
+     "the driver"},
+    {"igc initialization failure|fcl initialization failure", "", "", Cause::library, 92},
     {"registered more than once", "option '", "", Cause::library, 88, Cause::none,
-     "two copies of LLVM are in one process: libraries of different builds, such as libigc, opencl-clang and "
-     "a program's own"},
+     "two copies of LLVM are in one process: libraries of different builds, such as "
+     "libigc, opencl-clang and a program's own"},
     {"failed to find c compiler", "", "", Cause::library, 88, Cause::none,
-     "Triton finds no C compiler, which it needs while the program runs: gcc or clang, named by CC"},
+     "Triton finds no C compiler, which it needs while the program runs: gcc or clang, "
+     "named by CC"},
     {"cannot find -lze_loader", "", "", Cause::library, 88, Cause::none,
-     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-dev)"},
+     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-"
+     "dev)"},
     {"level_zero/ze_api.h", "no such file", "", Cause::library, 88, Cause::none,
      "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
     {"ze_api.h", "not found", "", Cause::library, 88, Cause::none,
@@ -147,7 +146,8 @@ constexpr Rule kProgramRules[] = {
     {"'ocloc'", "no such file", "", Cause::library, 88, Cause::none,
      "ocloc is not installed, or not in PATH: intel-ocloc"},
     {"failed to get device memory size", "", "", Cause::library, 56, Cause::none,
-     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
+     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1)"
+     " or too old"},
     {"libopencl.so", "cannot open shared object", "", Cause::library, 74, Cause::none,
      "the loader of OpenCL (ocl-icd-libopencl1) is not installed"},
     {"undefined symbol: ze", "", "", Cause::library, 74, Cause::none,
@@ -155,79 +155,77 @@ constexpr Rule kProgramRules[] = {
     {"undefined symbol: _zn4sycl", "", "", Cause::library, 74, Cause::none,
      "a program and SYCL's runtime (libsycl) are of different releases"},
     {"not compiled with xpu enabled", "", "", Cause::library, 74, Cause::none,
-     "this PyTorch was built without Intel GPUs: install it from download.pytorch.org/whl/xpu"},
+     "this PyTorch was built without Intel GPUs: install it from "
+     "download.pytorch.org/whl/xpu"},
     {"not linked with support for xpu", "", "", Cause::library, 74, Cause::none,
-     "this PyTorch was built without Intel GPUs: install it from download.pytorch.org/whl/xpu"},
+     "this PyTorch was built without Intel GPUs: install it from "
+     "download.pytorch.org/whl/xpu"},
     {"undefined symbol: ur", "", "", Cause::library, 72},
     {"glibcxx_", "not found", "", Cause::library, 58, Cause::none,
      "an older libstdc++ (often conda's) is found before the one that the driver needs"},
     {"level zero loader", "could not be opened", "", Cause::library, 74},
     {"level zero loader or headers", "not found", "", Cause::library, 74, Cause::none,
-     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-dev)"},
+     "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-"
+     "dev)"},
     {"opencl device not found", "onednn_verbose", "", Cause::library, 74, Cause::none,
-     "oneDNN needs OpenCL's driver for the GPU (intel-opencl-icd) also under SYCL, and does not find it"},
+     "oneDNN needs OpenCL's driver for the GPU (intel-opencl-icd) also under SYCL, and "
+     "does not find it"},
     {"drivers discovered", "0 drivers", "", Cause::no_device, 45, Cause::library,
      "the loader of Level Zero found no driver"},
     {"support querying the available free memory", "", "", Cause::library, 56, Cause::none,
-     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1) or too old"},
+     "the driver does not say how much memory is free: sysman is off (ZES_ENABLE_SYSMAN=1)"
+     " or too old"},
     {"zesinit failed", "", "", Cause::library, 31, Cause::none,
      "sysman did not start, which tells how much memory is free: programs go on without it"},
     {"failed to initialize level zero runtime", "", "", Cause::library, 45, Cause::no_device,
-     "unitrace cannot start Level Zero with its metrics: their libraries (libigdmd, libmd) are missing, or "
-     "i915's perf_stream_paranoid or xe's observation_paranoid in /proc/sys/dev is not 0"},
-    {"permission denied", "/dev/dri", "", Cause::permission, 76},
+     "unitrace cannot start Level Zero with its metrics: their libraries (libigdmd, libmd)"
+     " are missing, or i915's perf_stream_paranoid or xe's observation_paranoid in "
+     "/proc/sys/dev is not 0"},
+    {"permission denied|operation not permitted|eacces", "/dev/dri", "", Cause::permission, 76},
     {"permission denied", "renderd", "", Cause::permission, 76},
     {"permission denied", "/dev/dxg", "", Cause::permission, 76},
     {"permission denied", "/dev/accel", "", Cause::permission, 76},
-    {"operation not permitted", "/dev/dri", "", Cause::permission, 76},
-    {"eacces", "/dev/dri", "", Cause::permission, 76},
     {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
-    {"no device of requested type available", "", "", Cause::no_device, 48, Cause::library},
-    {"no xpu devices", "", "", Cause::no_device, 48, Cause::library},
-    {"xpu device count is zero", "", "", Cause::no_device, 48, Cause::library},
-    {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::none,
-     "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the rights are missing"},
+    {"no device of requested type available|no xpu devices|xpu device count is zero", "", "",
+     Cause::no_device, 48, Cause::library},
+    {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::permission,
+     "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the "
+     "rights are missing"},
     {"no supported devices found", "[gpu]", "", Cause::no_device, 48, Cause::library},
-    {"no opencl platform", "", "", Cause::no_device, 46, Cause::library},
-    {"no opencl device", "", "", Cause::no_device, 46, Cause::library},
+    {"no opencl platform|no opencl device|no platforms found|no gpu device|no gpu found|"
+     "hiperrornodevice",
+     "", "", Cause::no_device, 46, Cause::library},
     {"no opencl", "platform found", "", Cause::no_device, 46, Cause::library},
-    {"no platforms found", "", "", Cause::no_device, 46, Cause::library},
-    {"no gpu device", "", "", Cause::no_device, 46, Cause::library},
-    {"no gpu found", "", "", Cause::no_device, 46, Cause::library},
     {"no matching devices found", "", "", Cause::no_device, 44, Cause::library},
     {"device creation failed", "", "", Cause::no_device, 43, Cause::library},
     {"ggml_assert", "device_count", "", Cause::no_device, 46, Cause::library},
     {"failed to create plugin", "gpu", "", Cause::no_device, 46, Cause::library},
     {"context was not initialized for", "device", "", Cause::no_device, 48, Cause::library},
-    {"torch.xpu.is_available() is false", "", "", Cause::no_device, 47, Cause::library},
-    {"xpu is not available", "", "", Cause::no_device, 47, Cause::library},
-    {"hiperrornodevice", "", "", Cause::no_device, 46, Cause::library},
+    {"torch.xpu.is_available() is false|xpu is not available", "", "", Cause::no_device, 47, Cause::library},
     {"re-initialize xpu in forked subprocess", "", "", Cause::misuse, 90, Cause::none,
-     "a GPU cannot be used in a child of fork() whose parent used it: PyTorch's multiprocessing method "
-     "`spawn`"},
+     "a GPU cannot be used in a child of fork() whose parent used it: PyTorch's "
+     "multiprocessing method `spawn`"},
     // In a log of a program that uses a GPU; without one it may be any file that was cut short.
     {"bus error", "", "pcie", Cause::small_bar, 43, Cause::host_memory,
-     "a bus error: most often the host reached beyond the part of the GPU's memory that it sees (Resizable "
-     "BAR is off), or /dev/shm is full"},
+     "a bus error: most often the host reached beyond the part of the GPU's memory that it"
+     " sees (Resizable BAR is off), or /dev/shm is full"},
     {"sigbus", "", "", Cause::small_bar, 43, Cause::host_memory,
-     "a bus error: most often the host reached beyond the part of the GPU's memory that it sees (Resizable "
-     "BAR is off), or /dev/shm is full"},
-    {"0 active drivers", "", "", Cause::no_device, 47, Cause::none,
+     "a bus error: most often the host reached beyond the part of the GPU's memory that it"
+     " sees (Resizable BAR is off), or /dev/shm is full"},
+    {"0 active drivers", "", "", Cause::no_device, 47, Cause::library,
      "Triton finds no GPU, or none that it has a back end for"},
-    {"no xpu device", "", "", Cause::no_device, 47, Cause::library},
-    {"no sycl device", "", "", Cause::no_device, 47, Cause::library},
+    {"no xpu device|no sycl device", "", "", Cause::no_device, 47, Cause::library},
     {"no matching device", "sycl", "", Cause::no_device, 46, Cause::library},
     {"find preferred gpu platform", "", "", Cause::no_device, 48, Cause::library},
-    {"did not find matching ze_device_type", "", "", Cause::no_device, 44, Cause::library},
-    {"can not found any devices", "", "", Cause::no_device, 46, Cause::library},
-    {"no usable gpus found", "", "", Cause::no_device, 44, Cause::library},
-    {"no intel gpu", "", "", Cause::no_device, 46, Cause::library},
+    {"did not find matching ze_device_type|no usable gpus found", "", "", Cause::no_device, 44,
+     Cause::library},
+    {"can not found any devices|no intel gpu", "", "", Cause::no_device, 46, Cause::library},
     {"/dev/dri", "no such file", "", Cause::no_device, 49, Cause::none,
      "there is no /dev/dri: the machine, container or virtual machine has no node of a GPU"},
     {"/dev/dri/renderd", "enoent", "", Cause::no_device, 44},
     {"/dev/dxg", "no such file", "", Cause::no_device, 49, Cause::none,
      "there is no /dev/dxg: Windows gives its Linux subsystem no GPU"},
-    {"number of platforms ", " 0", "", Cause::no_device, 43, Cause::none,
+    {"number of platforms ", " 0", "", Cause::no_device, 43, Cause::permission,
      "OpenCL finds no driver, or the driver no device"},
 
     // That a program failed, and not why.
@@ -236,19 +234,18 @@ constexpr Rule kProgramRules[] = {
     {"undefined symbol:", "", "", Cause::library, 5, Cause::none, kOtherRelease},
     {"importerror:", "", "", Cause::library, 4, Cause::none, kLibraryMissing},
     {"modulenotfounderror:", "", "", Cause::library, 4, Cause::none, kLibraryMissing},
-    {"compilationerror", "", "", Cause::build, 4},
-    {"triton compilation failed", "", "", Cause::build, 4},
+    {"compilationerror|triton compilation failed", "", "", Cause::build, 4},
     {"error: only ", "support", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"not support", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"not implemented", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"notimplementederror", "", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
-    {"outofmemory", "", "", Cause::memory_full, 3, Cause::host_memory},
-    {"out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
+    {"outofmemory|out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
     {"segmentation fault", "", "", Cause::none, 2, Cause::none, kProgramDied},
     {"sigsegv", "", "", Cause::none, 2, Cause::none, kProgramDied},
-    {"(core dumped)|access violation|0xc0000005|0xc0000409|signal 11|signal 6|code 139|code 134|exit code "
-     "-11|died "
-     "unexpectedly|stopped unexpectedly|terminated unexpectedly|worker died|fatal signal",
+    {"(core dumped)|floating point exception|illegal instruction|access violation|"
+     "0xc0000005|0xc0000409|signal 11|signal 6|code 139|code 134|exit code -11|"
+     "died unexpectedly|stopped unexpectedly|terminated unexpectedly|worker died|"
+     "fatal signal",
      "", "", Cause::none, 2, Cause::none, kProgramDied},
     {"sigkill|signal 9|code 137|exit code -9", "", "", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
@@ -263,14 +260,15 @@ constexpr Rule kProgramRules[] = {
     {"fatal error", "", ": fatal error:", Cause::none, 1, Cause::none, kProgramFailed},
     {"fatal:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
     {"error loading| error |errors ", "",
-     "correction|handling|margin|rate|0 error|no error|info:| info |warn|debug|.cpp|.hpp|cmake", Cause::none,
-     1, Cause::none, kProgramFailed},
-    {"error: ", "",
-     ": error:|: fatal error:|.cpp:|.hpp:|.cc:|.c:|.h:|0 error|no error|error: 0|ld:|cmake|info:| info ",
+     "correction|handling|margin|rate|0 error|no error|info:| info |warn|debug|.cpp|.hpp|"
+     "cmake",
      Cause::none, 1, Cause::none, kProgramFailed},
-    {"level=error|[ error ]|*error*|[error]| error -|aborted|uncaught|unhandled|exception|crash|failed "
-     "to|failure|"
-     "exit status|exit code",
+    {"error: ", "",
+     ": error:|: fatal error:|.cpp:|.hpp:|.cc:|.c:|.h:|0 error|no error|error: 0|ld:|"
+     "cmake|info:| info ",
+     Cause::none, 1, Cause::none, kProgramFailed},
+    {"level=error|[ error ]|*error*|[error]| error -|aborted|uncaught|unhandled|exception|"
+     "crash|failed to|failure|exit status|exit code",
      "", ": error:|: fatal error:|0 fail|status 0|code 0|no failure", Cause::none, 1, Cause::none,
      kProgramFailed},
 };

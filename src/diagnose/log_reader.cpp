@@ -223,6 +223,8 @@ void LogReader::State::text(std::string_view line) {
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
   names_gpu |= rules.names_gpu(found);
+  for (const std::string_view tool : {"clinfo", "sycl-ls", "xpu-smi", "zello_world", "hello_query_device"})
+    lists |= has(tool);
   may_name_gpu |= rules.may_name_gpu(found);
 
   const CallKind here = rules.kind(found);

@@ -37,7 +37,12 @@ constexpr std::string_view kRead[] = {"size of slm (",
                                       "slm per work group",
                                       "segmentation fault",
                                       "sigsegv",
-                                      "caught signal 11"};
+                                      "caught signal 11",
+                                      "clinfo",
+                                      "sycl-ls",
+                                      "xpu-smi",
+                                      "zello_world",
+                                      "hello_query_device"};
 
 }  // namespace
 
