@@ -80,7 +80,7 @@ constexpr Rule kFamilies[] = {
      "too old, off (ZES_ENABLE_SYSMAN=1), or of another release"},
     {"alloc|memory|vram|usm|buffer|oom", KILN_TOO_MUCH "|" KILN_FAILS,
      KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
-                     "usm_memory",
+                     "usm_memory|memorycopy|memoryfill|invalid|null pointer",
      Cause::memory_full, 22, Cause::host_memory},
 
     // The kernel's drivers.
