@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "diagnose/log_state.hpp"
-#include "diagnose/rule_matcher.hpp"
+#include "diagnose/rules/matcher.hpp"
 #include "support/digits.hpp"
 
 namespace kiln {

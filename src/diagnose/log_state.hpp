@@ -13,8 +13,8 @@
 #include "diagnose/log_code.hpp"
 #include "diagnose/log_memory.hpp"
 #include "diagnose/own_message.hpp"
+#include "diagnose/rules/word_finder.hpp"
 #include "diagnose/trace_line.hpp"
-#include "diagnose/word_finder.hpp"
 #include "kiln/explain.hpp"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "diagnose/log_code.hpp"
-#include "diagnose/word_finder.hpp"
+#include "diagnose/rules/word_finder.hpp"
 #include "unit/golden.hpp"
 #include "unit/read_log.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "diagnose/log_causes.hpp"
 #include "diagnose/log_code.hpp"
-#include "diagnose/word_finder.hpp"
+#include "diagnose/rules/word_finder.hpp"
 
 namespace kiln::detail {
 

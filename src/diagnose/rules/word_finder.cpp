@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The automaton of Aho and Corasick: https://doi.org/10.1145/360825.360855.
-#include "diagnose/word_finder.hpp"
+#include "diagnose/rules/word_finder.hpp"
 
 #include <cassert>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rules as places of words, so that a line is read once for all of them.
-#include "diagnose/rule_matcher.hpp"
+#include "diagnose/rules/matcher.hpp"
 
 #include <algorithm>
 
