@@ -10,10 +10,12 @@
 #include "support/private_folder.hpp"
 #include "tool/check/driver_question.hpp"
 #include "tool/check/matrix.hpp"
+#include "tool/check/parts.hpp"
 #include "tool/common/parallel.hpp"
 #include "unit/golden.hpp"
 
 using namespace kiln;
+using namespace kiln::offline;
 using namespace kiln::tool;
 using namespace kiln::test;
 using namespace std::chrono_literals;
