@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Logs in words that no rule was written for: families of sentences, backtraces, and what ordinary logs
+// print.
+#include <doctest/doctest.h>
+
+#include "diagnose/log_code.hpp"
+#include "unit/read_log.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever words") {
+  const std::pair<const char*, const char*> lines[] = {
+      {"K0501", "[XPU] the kernel requests 98304 bytes of shared local memory, which exceeds 65536"},
+      {"K0502", "igc: the spill size is too large, private memory limit exceeded"},
+      {"K0504", "ocloc: compilation of kernel.cl failed for dg2"},
+      {"K0506", "GPU memory access fault at 0xdeadbeef000, level zero"},
+      {"K0507", "Intel GPU: not enough VRAM to load the model"},
+      {"K0508", "zeCommandListAppendMemoryCopy: invalid null pointer, error"},
+      {"K0510", "error: undefined function 'intel_sub_group_block_read' in kernel"},
+      {"K0511", "wait for a GPU event timed out after 60 s (level zero)"},
+      {"K0512", "[sycl] a buffer of 5368709120 bytes exceeds the maximum allocation size 4294959104"},
+      {"K0513", "level_zero: cannot pin 4096 MiB of system memory"},
+      {"K0514", "sycl: no matching platform, GPU not detected"},
+      {"K0515", "level_zero: insufficient permission to access the device"},
+      {"K0516", "The Intel GPU driver is too old: 31.0.101.2121, at least 31.0.101.5333"},
+      {"K0517", "Intel(R) Iris(R) Xe Graphics does not support double precision"},
+      {"K0518", "The sub_group_size 32 is not supported by Intel(R) Data Center GPU Max"},
+      {"K0519", "sycl: kernel arguments of 4096 bytes exceed the maximum parameter size 2048"},
+      {"K0520", "IGC assertion failed: false && \"unhandled\""},
+      {"K0521", "OpenCL: the global size must be divisible by the local size"},
+      {"K0522", "This model requires bf16, which is not supported on Intel UHD Graphics"},
+      {"K0524", "|CCL_ERROR| exchange of ipc handles failed"},
+      {"K0525", "zeModuleCreate: the SPIR-V module requires an unsupported capability 6145"},
+      {"K0526", "i915 0000:03:00.0: PCIe link lost, device unavailable, error"},
+      {"K0527", "xe 0000:03:00.0: [drm] *ERROR* failed to load firmware xe/bmg_guc_70.bin"},
+  };
+  for (const auto& [code, line] : lines) {
+    CAPTURE(line);
+    const auto finding = read_log(line);
+    REQUIRE(finding);
+    CHECK(finding->code == code);
+    CHECK(row(*finding, "undecided"));  // a family guesses, and says so
+    CHECK_FALSE(read_log(std::string("cuda: ") + line));
+  }
+  // They need a GPU that may be Intel's, and go behind sentences and codes.
+  CHECK_FALSE(read_log("not enough memory to open the document, error\n"));
+  CHECK_FALSE(read_log("NVIDIA GeForce RTX 3090\nGPU: not enough VRAM to load the model\n"));
+  CHECK(code_in("Intel GPU: not enough VRAM\nzeFenceHostSynchronize: ZE_RESULT_ERROR_DEVICE_LOST\n") ==
+        "K0511");
+  CHECK(code_in("sycl: kernel failed\nerror: Double type is not supported on this platform.\n") == "K0517");
+  // But before what says no more than that a build or a call failed.
+  CHECK(code_in("error: in kernel 'k': bf conversion instruction not supported!\n"
+                "error: backend compiler failed build.\nIntel(R) Graphics\n") == "K0522");
+}
+
+TEST_CASE("a backtrace: the innermost frame of a compiler, a driver or a loader") {
+  const std::string died = "Program received signal SIGSEGV, Segmentation fault.\n";
+  const std::string compiler = "#0  0x7fffeb1a in ?? () from /usr/lib64/libopencl-clang.so.10\n";
+  const std::string driver = "#1  0x7fffeb1b in NEO::Device::f () from /usr/lib/libigdrcl.so\n";
+  CHECK(code_in(died + compiler + driver) == "K0520");
+  CHECK(code_in(died + driver + compiler) == "K0505");
+  CHECK(code_in(died + "#0  0x7fff in clGetPlatformIDs () from /opt/intel/opencl/libOpenCL.so.1\n") ==
+        "K0516");
+  CHECK(code_in("$ sycl-ls\nFloating point exception (core dumped)\n") ==
+        "K0505");  // which only lists devices
+}
+
+TEST_CASE("what programs that use a GPU print when all is well, and what others' drivers print") {
+  for (const char* line : {
+           "llama_kv_cache_init:      SYCL1 KV buffer size =  1024,00 MiB",
+           "ggml_sycl_init: GGML_SYCL_FORCE_MMQ:   no",
+           "[opencl_synchronization_timeout] synchronization timeout set to 200",
+           "export ONEAPI_DEVICE_SELECTOR=level_zero:0",
+           "ONEAPI_DEVICE_SELECTOR=level_zero:gpu ./a.out",
+           "-- Performing Test COMPILER_SUPPORTS_NEON - Failed",
+           "-- Looking for CL_VERSION_3_0 - not found",
+           "INFO 03-22 22:03:08 [core.py:1108] Initializing with device=xpu, max_seq_len=2048, error "
+           "handling=default",
+           "WARNING 03-22 [xpu.py:50] XPU does not support custom all reduce, using default",
+           "onednn_verbose,v1,primitive,create:dispatch,gemm,gpu,skipping or dispatching to another "
+           "implementation",
+           "[    2.970399] i915 0000:03:00.0: [drm] GT0: GuC firmware i915/dg2_guc_70.bin version 70.13.1",
+           "[    3.014876] i915 0000:03:00.0: [drm] Reducing the compressed framebuffer size. Try to "
+           "increase stolen "
+           "memory size if available in BIOS.",
+           "[    3.200000] usb 1-4: device descriptor read/64, error -71",
+           "[Tue Nov 24 12:00:00 2026] ACPI: failed to initialize device PNP0C0A",
+           "Nov 24 12:00:00 host kernel: nvme nvme0: failed to set APST feature (2)",
+           "[  945.548337] i915 0000:00:02.0: [drm] *ERROR* Atomic update failure on pipe A (start=184 "
+           "end=185)",
+           "Requirement already satisfied: torch==2.6.0+xpu in ./venv/lib",
+           "[17/200] Building CXX object ggml-sycl.dir/error_handling.cpp.o",
+           "  Error correction support                        No",
+           "  Double-precision Floating-point support         (n/a)",
+       }) {
+    CAPTURE(line);
+    const auto finding = read_log(std::string("Intel(R) Arc(TM), sycl\n") + line);
+    CHECK_MESSAGE(!finding, (finding ? to_text(*finding) : ""));
+  }
+}
+
+TEST_CASE("codes without a prefix, and SYCL's") {
+  CHECK(detail::find_code("zeMemAllocDevice: OUT_OF_DEVICE_MEMORY") ==
+        "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+  CHECK(detail::find_code("the queue is gone: DEVICE_LOST") == "UR_RESULT_ERROR_DEVICE_LOST");
+  CHECK_FALSE(detail::find_code("VK_ERROR_DEVICE_LOST"));
+  CHECK_FALSE(detail::find_code("IS_DEVICE_LOST_HANDLER"));
+  CHECK(code_in("caught sycl::errc::memory_allocation\n") == "K0507");
+  CHECK(code_in("exception code: sycl:13\n") == "K0522");
+}
