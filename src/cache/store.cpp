@@ -74,6 +74,7 @@ struct Store::Request {
   bool skip_memory = false;
   bool distrust = false;             ///< what other machines have under the key is wrong
   RemoteTier::Lease lease{};         ///< while it is compiled, other machines wait
+  KeyLocks::Hold turn{};             ///< until it is stored, other processes wait
   std::chrono::milliseconds took{};  ///< the compilation
 };
 
@@ -143,6 +144,7 @@ CacheAnswer Store::replace(const Manifest& manifest, const Compile& compile, std
   const CacheKey key = key_of(bytes);
   Request request{compile, manifest, std::move(bytes), key, edge_.now(), std::string(reason)};
   request.distrust = true;
+  writes_.finish();
   memory_.drop(key);
   if (user_ && user_->access() == Access::write) set_aside(*user_, key);
   {
@@ -173,7 +175,6 @@ CacheAnswer Store::lead(Request& request) {
   // Another thread may have finished between the first look into memory and now.
   if (auto found = from_memory(request)) return *std::move(found);
   if (auto found = from_folders(request)) return *std::move(found);
-  KeyLocks::Hold turn;
   if (user_ && user_->access() == Access::write && storing_) {
     std::optional<CacheAnswer> found;
     const auto look = [&] {
@@ -192,8 +193,8 @@ CacheAnswer Store::lead(Request& request) {
       }
       return look();
     };
-    turn = locks_.lock(request.key, options_.longest_wait, look_again);
-    if (turn.waited()) count(&CacheCounts::waited);
+    request.turn = locks_.lock(request.key, options_.longest_wait, look_again);
+    if (request.turn.waited()) count(&CacheCounts::waited);
     if (found || look()) return *std::move(found);
   }
   if (auto from_others = from_stores(request)) return *std::move(from_others);
@@ -214,7 +215,7 @@ std::optional<CacheAnswer> Store::from_stores(Request& request) {
   }
   auto answer = answer_of(request, *found.file, CacheSource::remote);
   if (!answer) return std::nullopt;
-  keep(request, *found.file);
+  keep_later(request, *found.file);
   if (options_.verify > 0 && edge_.chance() < options_.verify)
     if (auto other = verify(request, *found.file, CacheSource::remote)) return other;
   return answer;
@@ -369,13 +370,32 @@ CacheAnswer Store::compile_unstored(const Compile& compile, std::string missed) 
 
 void Store::keep(Request& request, const FileBytes& file) {
   memory_.put(request.key, file, request.now);
+  publish(request.key, request.now, request.supersede, file);
+}
+
+/// In the folder behind the back of who asks, who has the bytes already; other processes wait for it.
+void Store::keep_later(Request& request, const FileBytes& file) {
+  if (options_.verify > 0) return keep(request, file);  // may be replaced at once
+  memory_.put(request.key, file, request.now);
+  const auto turn = std::make_shared<KeyLocks::Hold>(std::move(request.turn));
+  writes_.follow(
+      [this, turn, file, key = request.key, now = request.now, supersede = request.supersede] {
+        publish(key, now, supersede, file);
+        *turn = {};
+        prune_when_full();
+      },
+      file.bytes.size());
+}
+
+void Store::publish(const CacheKey& key, std::chrono::sys_seconds now, bool supersede,
+                    const FileBytes& file) {
   if (!user_ || user_->access() != Access::write || file.bytes.size() > options_.max_size) return;
-  const int error = publish_bytes(*user_, request.key, file.bytes, request.supersede);
+  const int error = publish_bytes(*user_, key, file.bytes, supersede);
   storing_ = error == 0 || error == EEXIST;
   if (error == 0) {
     count(&CacheCounts::stored);
     add_usage(*user_, file.bytes.size());
-    mark_used(*user_, request.key, request.now);
+    mark_used(*user_, key, now);
   } else if (error != EEXIST) {
     count(&CacheCounts::store_failures);
     say_once("cannot store in " + path_.string() + ": " + error_text(error));
@@ -411,7 +431,7 @@ void Store::prune_when_full() {
   if (edge_.prune_here)
     prune(now);
   else
-    background_.start([this, now] { prune(now); });
+    prunes_.start([this, now] { prune(now); });
 }
 
 void Store::prune(std::chrono::sys_seconds now) {

@@ -51,6 +51,8 @@ class Store {
   CacheAnswer compile(Request& request);
   CacheAnswer compile_unstored(const Compile& compile, std::string missed);
   void keep(Request& request, const FileBytes& file);
+  void keep_later(Request& request, const FileBytes& file);
+  void publish(const CacheKey& key, std::chrono::sys_seconds now, bool supersede, const FileBytes& file);
   void hand_on(Request& request, const FileBytes& file);
   CacheAnswer keep_result(Request& request, Compilation result);
   std::optional<CacheAnswer> verify(Request& request, const FileBytes& file, CacheSource source);
@@ -80,7 +82,7 @@ class Store {
   std::set<std::string> said_;
   std::set<CacheKey> distrusted_;  // replaced, where the false entry could not be removed
 
-  Background background_;  // goes first: it uses the others
+  Background prunes_, writes_;  // go first: they use the others
 };
 
 }  // namespace kiln::cache

@@ -49,6 +49,17 @@ class Stores(FleetCase):
     def test_http_hands_entries_on(self):
         self.hits(servers.Nginx())
 
+    def test_what_comes_from_a_store_keeps_to_the_size_of_the_folder(self):
+        redis = servers.Redis()
+        self.node('a', redis.url + ',unsigned', 'keys=40', 'size=20000')
+        servers.until(lambda: len(redis.keys()) == 40)
+        most = 300 << 10
+        hits = self.node('b', redis.url + ',unsigned', 'keys=40', 'size=20000', KILN_CACHE_MAX_SIZE=str(most))
+        self.assertEqual((hits['compiled'], hits['remote_hits']), (0, 40), hits)
+        sizes = [each.stat().st_size for each in (self.root / 'b' / 'v1').glob('??/*')]
+        self.assertLess(0, len(sizes))
+        self.assertLessEqual(sum(sizes), most)
+
     def test_several_in_their_order(self):
         redis, nginx = servers.Redis(), servers.Nginx()
         self.node('a', redis.url + ',unsigned', 'keys=2')
