@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct Reply {
     failed,  ///< `reason`
   } end = End::failed;
   std::string reason{};
-  std::vector<std::byte> bytes{};
+  std::span<const std::byte> bytes{};
   std::uint64_t token = 0;
+  std::shared_ptr<const void> owner{};  ///< of `bytes`
 };
 
 /// Every function takes at most until its deadline. Bound to a thread.

@@ -37,13 +37,14 @@ class Http : public Connection {
   explicit Http(const cache::RemoteUrl& url) : url_(url), who_(credentials_of(url)) {}
 
   Reply get(const CacheKey& key, Moment deadline) override {
-    Taken taken;
+    const auto owner = std::make_shared<Taken>();
+    Taken& taken = *owner;
     const long status = perform(key, deadline, [&] {
       curl_.set(CURLOPT_HTTPGET, 1L);
       curl_.set(CURLOPT_WRITEFUNCTION, &Taken::take);
       curl_.set(CURLOPT_WRITEDATA, &taken);
     });
-    if (status == 200) return {Reply::End::found, {}, std::move(taken.bytes)};
+    if (status == 200) return {Reply::End::found, {}, taken.bytes, 0, owner};
     return ended(status);
   }
 

@@ -2,6 +2,7 @@
 // kiln-store: speaks to the stores of several machines for one program, so that their libraries and failures
 // stay out of it. The library starts it.
 #include <curl/curl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -53,6 +54,13 @@ void close_up() {
   (void)!chdir("/");
 }
 
+/// Entries come and go one after the other: what one took is not given back to the system before the next.
+void keep_memory() {
+  constexpr int kKept = 4 << 20;  // bytes of a thread
+  mallopt(M_TRIM_THRESHOLD, kKept);
+  mallopt(M_MMAP_THRESHOLD, kKept);
+}
+
 struct Activity {
   std::atomic<int> asked{0};  ///< questions under way
   std::atomic<Clock::rep> last{Clock::now().time_since_epoch().count()};
@@ -68,7 +76,8 @@ void serve(int socket, Service& service, Activity& activity) {
   Connections connections(service.stores());
   std::vector<std::byte> message;
   const auto send = [&](const cache::StoreAnswer& answer) {
-    return cache::send_frame(socket, cache::encode(answer), Clock::now() + 10s) == cache::FrameEnd::whole;
+    return cache::send_frame(socket, cache::encode_before_entry(answer), Clock::now() + 10s, answer.entry) ==
+           cache::FrameEnd::whole;
   };
   const Service::Asker asker{[&](const cache::StoreAnswer& answer) { (void)send(answer); },
                              [&](std::chrono::milliseconds time) { return !gone_within(socket, time); }};
@@ -118,6 +127,7 @@ int main() {
   }
   leave_parent();
   close_up();
+  keep_memory();
   std::vector<std::byte> message(1 << 18);
   const ssize_t count = recv(kControl, message.data(), message.size(), 0);
   const auto settings = cache::decode_store_settings(

@@ -14,8 +14,10 @@ namespace kiln::store {
 namespace {
 
 using namespace std::chrono_literals;
-using Answer = std::unique_ptr<redisReply, void (*)(void*)>;
+using Answer = std::shared_ptr<redisReply>;
 using Words = std::vector<std::string_view>;
+
+constexpr long kPart = 128 << 10;  // bytes that are taken at a time
 
 // All keys of one entry lie in one slot of a cluster, by the braces.
 // KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token.
@@ -67,15 +69,15 @@ class Redis : public Connection {
   explicit Redis(const cache::RemoteUrl& url) : url_(url), who_(credentials_of(url)) {}
 
   Reply get(const CacheKey& key, Moment deadline) override {
-    return asked({"GET", name(key, "entry")}, deadline, [](redisReply& answer) -> Reply {
-      if (answer.type == REDIS_REPLY_NIL) return {Reply::End::absent, {}};
-      return found(answer);
+    return asked({"GET", name(key, "entry")}, deadline, [](const Answer& answer) -> Reply {
+      if (answer->type == REDIS_REPLY_NIL) return {Reply::End::absent, {}};
+      return found(answer, *answer);
     });
   }
 
   Reply has(const CacheKey& key, Moment deadline) override {
-    return asked({"EXISTS", name(key, "entry")}, deadline, [](redisReply& answer) -> Reply {
-      return {answer.integer == 1 ? Reply::End::found : Reply::End::absent, {}};
+    return asked({"EXISTS", name(key, "entry")}, deadline, [](const Answer& answer) -> Reply {
+      return {answer->integer == 1 ? Reply::End::found : Reply::End::absent, {}};
     });
   }
 
@@ -84,9 +86,9 @@ class Redis : public Connection {
                       mine = std::to_string(how.token), ttl = std::to_string(url_.ttl);
     const std::string_view value(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return asked({"EVAL", kPut, "3", entry, lease, token, mine, how.replace ? "1" : "0", ttl, value},
-                 deadline, [](redisReply& answer) -> Reply {
-                   if (answer.integer == 1) return {Reply::End::found, {}};
-                   if (answer.integer == 2) return {Reply::End::absent, {}};
+                 deadline, [](const Answer& answer) -> Reply {
+                   if (answer->integer == 1) return {Reply::End::found, {}};
+                   if (answer->integer == 2) return {Reply::End::absent, {}};
                    return {Reply::End::failed, "another machine leads by now"};
                  });
   }
@@ -95,37 +97,38 @@ class Redis : public Connection {
     const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
                       life = std::to_string(kLeaseLife.count());
     return asked({"EVAL", kLead, "3", entry, lease, token, life, "86400"}, deadline,
-                 [](redisReply& answer) -> Reply {
-                   if (answer.type != REDIS_REPLY_ARRAY || answer.elements == 0) return unexpected();
-                   const long long which = answer.element[0]->integer;
+                 [](const Answer& answer) -> Reply {
+                   if (answer->type != REDIS_REPLY_ARRAY || answer->elements == 0) return unexpected();
+                   const long long which = answer->element[0]->integer;
                    if (which == 2) return {Reply::End::busy, {}};
-                   if (answer.elements != 2) return unexpected();
-                   if (which == 1) return found(*answer.element[1]);
-                   return {Reply::End::lead, {}, {}, static_cast<std::uint64_t>(answer.element[1]->integer)};
+                   if (answer->elements != 2) return unexpected();
+                   if (which == 1) return found(answer, *answer->element[1]);
+                   return {Reply::End::lead, {}, {}, static_cast<std::uint64_t>(answer->element[1]->integer)};
                  });
   }
 
   Reply extend(const CacheKey& key, std::uint64_t token, Moment deadline) override {
     const std::string lease = name(key, "lease"), last = name(key, "token"), mine = std::to_string(token),
                       life = std::to_string(kLeaseLife.count());
-    return asked({"EVAL", kExtend, "2", lease, last, mine, life}, deadline, [](redisReply& answer) -> Reply {
-      return {answer.integer == 1 ? Reply::End::found : Reply::End::absent, {}};
-    });
+    return asked({"EVAL", kExtend, "2", lease, last, mine, life}, deadline,
+                 [](const Answer& answer) -> Reply {
+                   return {answer->integer == 1 ? Reply::End::found : Reply::End::absent, {}};
+                 });
   }
 
   Reply release(const CacheKey& key, std::uint64_t token, Moment deadline) override {
     const std::string lease = name(key, "lease"), mine = std::to_string(token);
-    return asked({"EVAL", kRelease, "1", lease, mine}, deadline, [](redisReply&) -> Reply {
+    return asked({"EVAL", kRelease, "1", lease, mine}, deadline, [](const Answer&) -> Reply {
       return {Reply::End::found, {}};
     });
   }
 
   Reply usual(const CacheKey& inputs, Moment deadline) override {
     const std::string one = took(inputs), all = took({});
-    return asked({"MGET", one, all}, deadline, [](redisReply& answer) -> Reply {
-      if (answer.type != REDIS_REPLY_ARRAY) return unexpected();
-      for (std::size_t i = 0; i < answer.elements; ++i)
-        if (const auto* each = answer.element[i]; each->type == REDIS_REPLY_STRING)
+    return asked({"MGET", one, all}, deadline, [](const Answer& answer) -> Reply {
+      if (answer->type != REDIS_REPLY_ARRAY) return unexpected();
+      for (std::size_t i = 0; i < answer->elements; ++i)
+        if (const auto* each = answer->element[i]; each->type == REDIS_REPLY_STRING)
           if (const auto known = detail::parse_digits({each->str, static_cast<std::size_t>(each->len)}))
             return {Reply::End::found, {}, {}, *known};
       return {Reply::End::absent, {}};
@@ -134,7 +137,7 @@ class Redis : public Connection {
 
   void remember(const CacheKey& inputs, std::uint64_t milliseconds, Moment deadline) override {
     const std::string one = took(inputs), all = took({}), text = std::to_string(milliseconds);
-    const auto any = [](redisReply&) -> Reply { return {Reply::End::found, {}}; };
+    const auto any = [](const Answer&) -> Reply { return {Reply::End::found, {}}; };
     (void)asked({"SET", one, text, "EX", "2592000"}, deadline, any);
     (void)asked({"EVAL", kRemember, "1", all, text}, deadline, any);
   }
@@ -145,13 +148,13 @@ class Redis : public Connection {
     std::string cursor = "0";
     do {
       const Reply part = asked(
-          {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, deadline, [&](redisReply& answer) -> Reply {
-            if (answer.type != REDIS_REPLY_ARRAY || answer.elements != 2 ||
-                answer.element[1]->type != REDIS_REPLY_ARRAY)
+          {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, deadline, [&](const Answer& answer) -> Reply {
+            if (answer->type != REDIS_REPLY_ARRAY || answer->elements != 2 ||
+                answer->element[1]->type != REDIS_REPLY_ARRAY)
               return unexpected();
-            cursor.assign(answer.element[0]->str, static_cast<std::size_t>(answer.element[0]->len));
-            for (std::size_t i = 0; i < answer.element[1]->elements; ++i) {
-              const redisReply& key = *answer.element[1]->element[i];
+            cursor.assign(answer->element[0]->str, static_cast<std::size_t>(answer->element[0]->len));
+            for (std::size_t i = 0; i < answer->element[1]->elements; ++i) {
+              const redisReply& key = *answer->element[1]->element[i];
               const std::string_view text(key.str, static_cast<std::size_t>(key.len));
               constexpr std::size_t kDigits = 64, kEnd = 7;  // "}:entry"
               if (text.size() == url_.prefix.size() + 2 + kDigits + kEnd)
@@ -165,18 +168,18 @@ class Redis : public Connection {
   }
 
   Reply figures(Moment deadline) override {
-    return asked({"INFO"}, deadline, [](redisReply& answer) -> Reply {
-      if (answer.type != REDIS_REPLY_STRING) return unexpected();
-      return {Reply::End::found, std::string(answer.str, static_cast<std::size_t>(answer.len))};
+    return asked({"INFO"}, deadline, [](const Answer& answer) -> Reply {
+      if (answer->type != REDIS_REPLY_STRING) return unexpected();
+      return {Reply::End::found, std::string(answer->str, static_cast<std::size_t>(answer->len))};
     });
   }
 
  private:
   static Reply unexpected() { return {Reply::End::failed, "it gives an answer to something else"}; }
-  static Reply found(const redisReply& answer) {
-    if (answer.type != REDIS_REPLY_STRING) return unexpected();
-    const auto* from = reinterpret_cast<const std::byte*>(answer.str);
-    return {Reply::End::found, {}, {from, from + answer.len}};
+  /// `text` inside `answer`, which keeps it.
+  static Reply found(const Answer& answer, const redisReply& text) {
+    if (text.type != REDIS_REPLY_STRING) return unexpected();
+    return {Reply::End::found, {}, {reinterpret_cast<const std::byte*>(text.str), text.len}, 0, answer};
   }
   [[nodiscard]] std::string name(const CacheKey& key, const char* what) const {
     return url_.prefix + ":{" + key.hex() + "}:" + what;
@@ -201,7 +204,7 @@ class Redis : public Connection {
           why = "it answers " + std::string(text.substr(0, text.find(' ')));
           if (!text.starts_with("LOADING")) return {Reply::End::failed, why};
         } else if (answer) {
-          return read(*answer);
+          return read(answer);
         } else {
           connected_.reset();
         }
@@ -223,6 +226,7 @@ class Redis : public Connection {
     fresh->set(CURLOPT_NOSIGNAL, 1L);
     fresh->set_text(CURLOPT_URL, place.name());
     fresh->set(CURLOPT_CONNECT_ONLY, 1L);
+    fresh->set(CURLOPT_BUFFERSIZE, kPart);  // else its answers come in parts of 16 KiB
     fresh->set(CURLOPT_SSL_ENABLE_ALPN, 0L);
     fresh->set(CURLOPT_PROXY, "");  // of HTTP, which this is not
     fresh->set_certificates(*who_);
@@ -256,7 +260,7 @@ class Redis : public Connection {
   Answer command(const Words& words, Moment deadline, std::string& why) {
     const auto none = [&](const char* text) {
       why = text;
-      return Answer(nullptr, &freeReplyObject);
+      return Answer();
     };
     std::vector<const char*> texts;
     std::vector<std::size_t> sizes;
@@ -275,14 +279,13 @@ class Redis : public Connection {
       if (code == CURLE_AGAIN ? !wait(POLLOUT, deadline) : code != CURLE_OK)
         return none(code == CURLE_AGAIN ? "it does not answer in time" : "the connection broke");
     }
-    std::vector<char> part(64 << 10);
     for (std::uint64_t received = 0;;) {
       void* answer = nullptr;
       if (redisReaderGetReply(reader_.get(), &answer) != REDIS_OK)
         return none("it speaks no protocol of Redis");
       if (answer) return {static_cast<redisReply*>(answer), &freeReplyObject};
       std::size_t count = 0;
-      const CURLcode code = curl_easy_recv(connected_->get(), part.data(), part.size(), &count);
+      const CURLcode code = curl_easy_recv(connected_->get(), part_.data(), part_.size(), &count);
       if (code == CURLE_AGAIN) {
         if (!wait(POLLIN, deadline)) return none("it does not answer in time");
         continue;
@@ -290,7 +293,7 @@ class Redis : public Connection {
       received += count;
       if (code != CURLE_OK || count == 0) return none("the connection broke");
       if (received > cache::kLargestMessage) return none("its answer is too large");
-      if (redisReaderFeed(reader_.get(), part.data(), count) != REDIS_OK) return none("no memory");
+      if (redisReaderFeed(reader_.get(), part_.data(), count) != REDIS_OK) return none("no memory");
     }
   }
 
@@ -307,6 +310,7 @@ class Redis : public Connection {
   std::unique_ptr<Curl> connected_;
   std::unique_ptr<redisReader, void (*)(redisReader*)> reader_{nullptr, &redisReaderFree};
   bool refused_ = false;
+  std::vector<char> part_ = std::vector<char>(kPart);  ///< of an answer, as it comes
 };
 
 }  // namespace

@@ -145,12 +145,12 @@ Service::Got Service::get_from(std::uint64_t store, const CacheKey& key, Connect
                                Moment deadline) {
   Reply reply = connections.to(store).get(key, deadline);
   note_result(store, reply.end != Reply::End::failed, reply.reason);
-  if (reply.end == Reply::End::found) return read(store, key, std::move(reply.bytes));
+  if (reply.end == Reply::End::found) return read(store, key, reply.bytes);
   if (reply.end == Reply::End::failed) return {false, {}, stores_[store].name() + ": " + reply.reason};
   return {};
 }
 
-Service::Got Service::read(std::uint64_t store, const CacheKey& key, std::vector<std::byte> wire) {
+Service::Got Service::read(std::uint64_t store, const CacheKey& key, std::span<const std::byte> wire) {
   auto entry = decode_wire(wire);
   if (entry) return {true, *std::move(entry), {}};
   const std::string why = "what " + stores_[store].name() + " gives is not used: " + entry.error();
@@ -185,7 +185,7 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
     if (!waits) note_result(store, reply.end != Reply::End::failed, reply.reason);
     switch (reply.end) {
       case Reply::End::found: {
-        Got got = read(store, request.key, std::move(reply.bytes));
+        Got got = read(store, request.key, reply.bytes);
         if (got.found) return has(store, std::move(got.entry));
         why = got.why;
         return std::nullopt;

@@ -80,7 +80,7 @@ class Service {
                                 Connections& connections, const Asker& asker, Moment deadline,
                                 std::string& why);
   Got get_from(std::uint64_t store, const CacheKey& key, Connections& connections, Moment deadline);
-  Got read(std::uint64_t store, const CacheKey& key, std::vector<std::byte> wire);
+  Got read(std::uint64_t store, const CacheKey& key, std::span<const std::byte> wire);
   OwnAnswer put(const cache::StoreRequest& request);
   /// Empty: it has it.
   std::string put_into(std::uint64_t store, const cache::StoreRequest& request, Connections& connections,

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 
 #include "cache/remote/message.hpp"
 
@@ -28,6 +29,13 @@ static_assert(sizeof(Header) == 32);
 /// Finds damage before anything else looks at it; zstd's frames have bits that mean nothing.
 std::uint64_t checksum(const Header& header, std::span<const std::byte> rest) {
   return XXH3_64bits_withSeed(rest.data(), rest.size(), XXH3_64bits(&header, offsetof(Header, checksum)));
+}
+
+/// One a thread: making one costs more than taking a small entry apart.
+ZSTD_DCtx* decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> own(ZSTD_createDCtx(),
+                                                                              &ZSTD_freeDCtx);
+  return own.get();
 }
 
 tl::unexpected<std::string> refuse(const char* why) { return tl::unexpected(std::string(why)); }
@@ -70,7 +78,9 @@ tl::expected<std::vector<std::byte>, std::string> decode_wire(std::span<const st
   if (ZSTD_findFrameCompressedSize(rest.data(), rest.size()) != rest.size())
     return refuse("its compressed part does not end where it ends");
   std::vector<std::byte> entry(header.size + seal);
-  if (ZSTD_decompress(entry.data(), header.size, rest.data(), rest.size()) != header.size)
+  ZSTD_DCtx* const from = decompressor();
+  if (!from) return refuse("there is no memory to read it");
+  if (ZSTD_decompressDCtx(from, entry.data(), header.size, rest.data(), rest.size()) != header.size)
     return refuse("its compressed part is damaged");
   if (seal) std::memcpy(entry.data() + header.size, sealed.data(), seal);
   return entry;

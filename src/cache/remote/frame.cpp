@@ -27,18 +27,28 @@ bool wait_for(int socket, short events, Moment deadline) {
   }
 }
 
-FrameEnd send_all(int socket, std::span<const std::byte> bytes, Moment deadline) {
-  while (!bytes.empty()) {
-    const ssize_t count = send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+/// At once, as each call may wake the other side.
+FrameEnd send_all(int socket, std::span<iovec> parts, Moment deadline) {
+  for (;;) {
+    while (!parts.empty() && parts.front().iov_len == 0) parts = parts.subspan(1);
+    if (parts.empty()) return FrameEnd::whole;
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    const ssize_t count = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count >= 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
+      auto sent = static_cast<std::size_t>(count);
+      for (iovec& part : parts) {
+        const std::size_t of_it = std::min(sent, part.iov_len);
+        part = {static_cast<char*>(part.iov_base) + of_it, part.iov_len - of_it};
+        sent -= of_it;
+      }
     } else if (errno == EAGAIN) {
       if (!wait_for(socket, POLLOUT, deadline)) return FrameEnd::late;
     } else if (errno != EINTR) {
       return FrameEnd::closed;
     }
   }
-  return FrameEnd::whole;
 }
 
 FrameEnd receive_all(int socket, std::span<std::byte> bytes, Moment deadline) {
@@ -68,10 +78,14 @@ int left_until(Moment deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(milliseconds, 0, INT_MAX));
 }
 
-FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline) {
-  const std::uint64_t size = message.size();
-  const FrameEnd end = send_all(socket, std::as_bytes(std::span(&size, 1)), deadline);
-  return end == FrameEnd::whole ? send_all(socket, message, deadline) : end;
+FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline,
+                    std::span<const std::byte> rest) {
+  std::uint64_t size = message.size() + rest.size();
+  const auto part = [](std::span<const std::byte> bytes) {
+    return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  };
+  iovec parts[] = {{&size, sizeof size}, part(message), part(rest)};
+  return send_all(socket, parts, deadline);
 }
 
 FrameEnd receive_frame(int socket, std::vector<std::byte>& message, Moment deadline) {

@@ -22,8 +22,9 @@ enum class FrameEnd : std::uint8_t {
 };
 
 /// Both wait at most until `deadline`, and raise no signal. After anything but `whole` the socket is of no
-/// use any more.
-[[nodiscard]] FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline);
+/// use any more. `rest` follows `message` as a part of it.
+[[nodiscard]] FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline,
+                                  std::span<const std::byte> rest = {});
 [[nodiscard]] FrameEnd receive_frame(int socket, std::vector<std::byte>& message, Moment deadline);
 
 /// A datagram with a descriptor, to where `receive_descriptor` is called; false: it is gone or full.

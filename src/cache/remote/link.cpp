@@ -117,10 +117,10 @@ void StoreLink::note(bool answered) {
 }
 
 tl::expected<StoreLink::Reply, std::string> StoreLink::ask_once(
-    Channel& channel, const std::vector<std::byte>& message, Moment deadline,
+    Channel& channel, const StoreRequest& request, Moment deadline,
     const std::function<Moment(std::chrono::milliseconds)>& waits, bool& gone) {
   const int socket = channel.socket.get();
-  FrameEnd end = send_frame(socket, message, deadline);
+  FrameEnd end = send_frame(socket, encode_before_entry(request), deadline, request.entry);
   Reply reply;
   while (end == FrameEnd::whole) {
     end = receive_frame(socket, reply.bytes, deadline);
@@ -143,7 +143,6 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask_once(
 tl::expected<StoreLink::Reply, std::string> StoreLink::ask(
     const StoreRequest& request, Moment deadline,
     const std::function<Moment(std::chrono::milliseconds)>& waits) {
-  const auto message = encode(request);
   for (;;) {
     auto channel = take_channel();
     if (!channel) return tl::unexpected(std::move(channel).error());
@@ -152,7 +151,7 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask(
       return generation_;
     }();
     bool gone = false;
-    auto reply = ask_once(*channel, message, deadline, waits, gone);
+    auto reply = ask_once(*channel, request, deadline, waits, gone);
     if (reply) {
       give_back(*std::move(channel), generation);
       note(true);

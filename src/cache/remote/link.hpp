@@ -40,8 +40,7 @@ class StoreLink {
   tl::expected<Channel, std::string> take_channel();
   tl::expected<void, std::string> start();  // with the mutex
   void give_back(Channel channel, std::uint64_t generation);
-  tl::expected<Reply, std::string> ask_once(Channel& channel, const std::vector<std::byte>& message,
-                                            Moment deadline,
+  tl::expected<Reply, std::string> ask_once(Channel& channel, const StoreRequest& request, Moment deadline,
                                             const std::function<Moment(std::chrono::milliseconds)>& waits,
                                             bool& gone);
   void note(bool answered);

@@ -18,6 +18,11 @@ using detail::MessageWriter;
 
 std::span<const std::byte> bytes_of(const CacheKey& key) { return std::as_bytes(std::span(key.bytes)); }
 
+std::vector<std::byte> with(std::vector<std::byte> message, std::span<const std::byte> rest) {
+  message.insert(message.end(), rest.begin(), rest.end());
+  return message;
+}
+
 /// All zeros where there is none.
 bool read_key(MessageReader& reader, CacheKey& key) {
   const auto bytes = reader.bytes();
@@ -35,7 +40,7 @@ std::vector<std::byte> encode(const StoreSettings& settings) {
   return writer.text(settings.signing_key).take();
 }
 
-std::vector<std::byte> encode(const StoreRequest& request) {
+std::vector<std::byte> encode_before_entry(const StoreRequest& request) {
   MessageWriter writer(kRequestMark);
   writer.number(static_cast<std::uint32_t>(request.verb)).bytes(bytes_of(request.key));
   writer.bytes(bytes_of(request.inputs)).number(request.store).number(request.lead_ms);
@@ -43,14 +48,22 @@ std::vector<std::byte> encode(const StoreRequest& request) {
       .number(request.lease)
       .number(request.took_ms)
       .number(request.replace);
-  return writer.bytes(request.entry).take();
+  return writer.number(request.entry.size()).take();
 }
 
-std::vector<std::byte> encode(const StoreAnswer& answer) {
+std::vector<std::byte> encode_before_entry(const StoreAnswer& answer) {
   MessageWriter writer(kAnswerMark);
   writer.number(static_cast<std::uint32_t>(answer.result)).number(answer.store).number(answer.lease);
   writer.number(answer.wait_ms).text(answer.reason).text(answer.note);
-  return writer.bytes(answer.entry).take();
+  return writer.number(answer.entry.size()).take();
+}
+
+std::vector<std::byte> encode(const StoreRequest& request) {
+  return with(encode_before_entry(request), request.entry);
+}
+
+std::vector<std::byte> encode(const StoreAnswer& answer) {
+  return with(encode_before_entry(answer), answer.entry);
 }
 
 std::optional<StoreSettings> decode_store_settings(std::span<const std::byte> message) {

@@ -66,6 +66,9 @@ struct StoreAnswer {
 [[nodiscard]] std::vector<std::byte> encode(const StoreSettings& settings);
 [[nodiscard]] std::vector<std::byte> encode(const StoreRequest& request);
 [[nodiscard]] std::vector<std::byte> encode(const StoreAnswer& answer);
+/// What stands before the entry, which is at the end.
+[[nodiscard]] std::vector<std::byte> encode_before_entry(const StoreRequest& request);
+[[nodiscard]] std::vector<std::byte> encode_before_entry(const StoreAnswer& answer);
 [[nodiscard]] std::optional<StoreSettings> decode_store_settings(std::span<const std::byte> message);
 /// Views into `message`.
 [[nodiscard]] std::optional<StoreRequest> decode_store_request(std::span<const std::byte> message);
