@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a hit costs beside the store's own GET, and a local hit with stores and without:
-hit_costs.py BUILD_FOLDER [--keys 300] [--size 65536] [--json]"""
+hit_costs.py BUILD_FOLDER [--keys 300] [--size 65536] [--rounds 5] [--json]"""
 import argparse
 import json
 import os
@@ -18,6 +18,7 @@ arguments = argparse.ArgumentParser(description=__doc__)
 arguments.add_argument('build', type=pathlib.Path)
 arguments.add_argument('--keys', type=int, default=300)
 arguments.add_argument('--size', type=int, default=65536)
+arguments.add_argument('--rounds', type=int, default=5)
 arguments.add_argument('--json', action='store_true')
 given = arguments.parse_args()
 NODE, STORE, KILN = (str(given.build.resolve() / name) for name in ('tests/fleet/fleet_node', 'src/store/kiln-store', 'src/tool/kiln'))
@@ -69,7 +70,12 @@ def raw(port, request, body):
             while len(data) < wanted:
                 data += to.recv(1 << 20)
             times.append((time.perf_counter() - begin) * 1e6)
-    return statistics.median(times), quiet(times), wanted
+    return {'median_us': statistics.median(times), 'quiet_us': quiet(times)}, wanted
+
+
+def best(rounds, what):
+    """The round of the lowest median."""
+    return min((each[what] for each in rounds), key=lambda figures: figures['median_us'])
 
 
 def http_size(data):
@@ -86,19 +92,26 @@ figures = {}
 for name, server, port in (('redis', redis, redis.port), ('http', nginx, nginx.port)):
     node('fills-' + name, server.url, KILN_CACHE_SIGNING_KEY=str(root / 'key'))
     servers.until(lambda: len(redis.keys() if server is redis else nginx.entries()) == given.keys, 60)
-    if server is redis:
-        median, low, size = raw(port, lambda key: f'GET kiln:{{{key}}}:entry\r\n', redis_size)
-    else:
-        median, low, size = raw(port, lambda key: f'GET /kiln/{key} HTTP/1.1\r\nHost: x\r\n\r\n', http_size)
-    figures[name] = {'own_get_us': median, 'own_get_quiet_us': low, 'bytes': size, 'signed': hits('s-' + name, server.url + ',read-only', 'store of several machines'),
-                     'unsigned': hits('u-' + name, server.url + ',read-only,unsigned', 'store of several machines')}
+    rounds = []
+    for number in range(given.rounds):
+        # One after the other, so that what else the machine does is the same for all.
+        if server is redis:
+            own, size = raw(port, lambda key: f'GET kiln:{{{key}}}:entry\r\n', redis_size)
+        else:
+            own, size = raw(port, lambda key: f'GET /kiln/{key} HTTP/1.1\r\nHost: x\r\n\r\n', http_size)
+        rounds.append({'own_get': own, **{how: hits(f'{how}-{name}-{number}', f'{server.url},read-only{more}', 'store of several machines')
+                                          for how, more in (('signed', ''), ('unsigned', ',unsigned'))}})
+    figures[name] = {'bytes': size, **{what: best(rounds, what) for what in rounds[0]}}
+    for how in ('signed', 'unsigned'):
+        for share in ('median_us', 'quiet_us'):
+            figures[name][how][share.replace('us', 'ratio')] = statistics.median(each[how][share] / each['own_get'][share] for each in rounds)
 silent = socket.create_server(('127.0.0.1', 0))
 local = {'without': '', 'redis up': redis.url, 'http up': nginx.url, 'silent': f'redis://127.0.0.1:{silent.getsockname()[1]}',
          'gone': f'redis://127.0.0.1:{servers.free_port()}'}
 runs = {name: [] for name in local}
 for _ in range(9):
     for name, remote in local.items():
-        runs[name].append(hits('s-redis', remote, "user's folder")['median_us'])
+        runs[name].append(hits('signed-redis-0', remote, "user's folder")['median_us'])
 figures['local_hit_us'] = {name: statistics.median(all_of) for name, all_of in runs.items()}
 figures['local_hit_spread_us'] = {name: max(all_of) - min(all_of) for name, all_of in runs.items()}
 if given.json:
@@ -106,9 +119,11 @@ if given.json:
 else:
     for name in ('redis', 'http'):
         each = figures[name]
-        print(f'{name}: own GET of {each["bytes"]} bytes {each["own_get_us"]:.0f} us, a tenth below {each["own_get_quiet_us"]:.0f}')
+        own = each['own_get']
+        print(f'{name}: own GET of {each["bytes"]} bytes {own["median_us"]:.0f} us, a tenth below {own["quiet_us"]:.0f}')
         for how in ('signed', 'unsigned'):
-            print(f'  hit of {given.size} bytes, {how}: {each[how]["median_us"]:.0f} us, a tenth below {each[how]["quiet_us"]:.0f}, the first '
-                  f'{each[how]["first_us"]:.0f}')
+            hit = each[how]
+            print(f'  hit of {given.size} bytes, {how}: {hit["median_us"]:.0f} us, a tenth below {hit["quiet_us"]:.0f}, the first {hit["first_us"]:.0f}; '
+                  f'{hit["median_ratio"]:.2f} own GETs, a tenth {hit["quiet_ratio"]:.2f}, medians of {given.rounds} rounds')
     for name, median in figures['local_hit_us'].items():
         print(f'local hit, {name}: {median:.1f} us, medians of 9 runs within {figures["local_hit_spread_us"][name]:.1f} us')
