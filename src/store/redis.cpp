@@ -232,6 +232,9 @@ class Redis : public Connection {
     fresh->set_certificates(*who_);
     fresh->set_deadline(deadline);
     const CURLcode code = curl_easy_perform(fresh->get());
+    // Asked again, it would show the same certificate.
+    refused_ = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
+               code == CURLE_SSL_CERTPROBLEM;
     if (code != CURLE_OK) return curl_easy_strerror(code);
     connected_ = std::move(fresh);
     reader_.reset(redisReaderCreate());

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Nodes behind a proxy that lies: proxy_test.py FAULTS [SEED]. No wrong byte, no hang, whatever comes through."""
+"""Nodes behind a proxy that lies: proxy_test.py FAULTS signed|unsigned [SEED]. No wrong byte, no hang, whatever comes
+through."""
 import sys
 import time
 
@@ -7,23 +8,32 @@ import servers
 from fleet_case import FleetCase
 from proxy import Proxy
 
-servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
-FAULTS = int(sys.argv[1])
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'), (servers.OPENSSL, 'openssl'))
+FAULTS, SIGNED = int(sys.argv[1]), sys.argv[2] == 'signed'
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 KEYS, WAIT = 12, 100  # milliseconds
 
 
 class Lies(FleetCase):
+    def environment(self, *arguments, **more):
+        return super().environment(*arguments, **more, **self.who)
+
     def runTest(self):
+        how, self.who = ',unsigned', {}
+        if SIGNED:
+            trusted = self.root / 'trusted'
+            trusted.touch(mode=0o600)
+            trusted.write_text(f'trust {servers.signing_key(self.root / "key")}\n')
+            how, self.who = '', {'trust': trusted, 'KILN_CACHE_SIGNING_KEY': str(self.root / 'key')}
         redis, nginx = servers.Redis(), servers.Nginx()
         stores = [('redis', redis, redis.url), ('http', nginx, nginx.url)]
         proxies, remotes = [], []
         for number, (name, server, url) in enumerate(stores):
-            self.node('fills-' + name, url + ',unsigned', f'keys={KEYS}', 'size=40000')
+            self.node('fills-' + name, url + how, f'keys={KEYS}', 'size=40000')
             servers.until(lambda: len(redis.keys() if server is redis else nginx.entries()) == KEYS)
             proxies.append(Proxy(server.port, SEED + number))
             # Each of the three has a breaker of its own.
-            remotes += [url.replace(str(server.port), str(proxies[-1].port)) + ',unsigned' + more
+            remotes += [url.replace(str(server.port), str(proxies[-1].port)) + how + more
                         for more in ('', ',read-only', ',read-only')]
         runs = hits = compiled = longest = 0
         begin = time.monotonic()
@@ -39,7 +49,7 @@ class Lies(FleetCase):
             runs += 1
         # What nodes wrote through the proxies is right, or nobody's.
         for name, _, url in stores:
-            node = self.node('reads-' + name, url + ',unsigned,read-only', f'keys={KEYS + 4}', 'size=40000')
+            node = self.node('reads-' + name, url + how + ',read-only', f'keys={KEYS + 4}', 'size=40000')
             self.assertEqual(node['wrong'], 0)
         faults = {kind: sum(each.faults[kind] for each in proxies) for kind in proxies[0].faults}
         print(f'{sum(faults.values())} faults {faults}, {2 * runs} nodes, {hits} hits, {compiled} compilations, '

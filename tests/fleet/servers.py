@@ -15,6 +15,7 @@ import time
 PATHS = os.pathsep.join([os.environ.get('PATH', ''), '/usr/sbin', '/usr/bin'])
 REDIS = shutil.which('redis-server', path=PATHS) or shutil.which('valkey-server', path=PATHS)
 NGINX = shutil.which('nginx', path=PATHS)
+OPENSSL = shutil.which('openssl', path=PATHS)
 
 
 def need(*programs):
@@ -39,6 +40,23 @@ def until(what, seconds=20):
             return found
         time.sleep(0.005)
     raise TimeoutError('it does not come')
+
+
+def signing_key(file):
+    """A new private key; gives the public one, 64 digits."""
+    subprocess.run([OPENSSL, 'genpkey', '-algorithm', 'ed25519', '-out', file], check=True)
+    os.chmod(file, 0o600)
+    der = subprocess.run([OPENSSL, 'pkey', '-in', file, '-pubout', '-outform', 'DER'], check=True, capture_output=True).stdout
+    return der[-32:].hex()
+
+
+class Certificate:
+    """Self-made, for 127.0.0.1, or for another name that nobody here has."""
+
+    def __init__(self, folder, name='IP:127.0.0.1'):
+        self.file, self.key = folder / 'certificate.pem', folder / 'certificate-key.pem'
+        subprocess.run([OPENSSL, 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj',
+                        '/CN=kiln', '-addext', f'subjectAltName={name}', '-keyout', self.key, '-out', self.file], check=True, capture_output=True)
 
 
 class Server:
@@ -112,7 +130,7 @@ http {{
   access_log {folder}/access.log; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   server {{
-    listen 127.0.0.1:{port};
+    listen 127.0.0.1:{port}{listen};
     location /kiln/ {{ root {folder}/root; dav_methods PUT; client_max_body_size 256m; {more} }}
   }}
 }}
@@ -120,13 +138,13 @@ http {{
 
 
 class Nginx(Server):
-    def __init__(self, more=''):
+    def __init__(self, more='', listen=''):
         super().__init__()
         (self.folder / 'root' / 'kiln').mkdir(parents=True)
         os.chmod(self.folder, 0o755)
         for each in (self.folder / 'root', self.folder / 'root' / 'kiln'):
             os.chmod(each, 0o777)
-        (self.folder / 'settings').write_text('user root;' * (os.geteuid() == 0) + NGINX_SETTINGS.format(folder=self.folder, port=self.port, more=more))
+        (self.folder / 'settings').write_text('user root;' * (os.geteuid() == 0) + NGINX_SETTINGS.format(folder=self.folder, port=self.port, more=more, listen=listen))
         self.start()
 
     @property
