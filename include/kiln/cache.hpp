@@ -51,12 +51,16 @@ struct CacheOptions {
   /// A private key as a PEM file, with which what goes to the stores is signed; empty: only those that take
   /// unsigned entries get any.
   std::filesystem::path signing_key{};
+  /// Bytes on disk for what entries are compiled from (SPIR-V, OpenCL C), kept by content in the folder so
+  /// that `kiln cache rewarm` can compile it again; the longest unused go first. 0: nothing is kept.
+  std::uint64_t keep_inputs = 0;
 };
 
 /// `defaults` with what KILN_CACHE (off, read, on), KILN_CACHE_DIR, KILN_CACHE_MAX_SIZE (bytes, or with K, M,
 /// G), KILN_CACHE_VERIFY (0 to 1), KILN_CACHE_READ_ONLY (folders, separated by colons), KILN_CACHE_REMOTE
 /// (stores, separated by spaces), KILN_CACHE_REMOTE_WAIT (milliseconds), KILN_CACHE_TRUST and
-/// KILN_CACHE_SIGNING_KEY (files) say. Error: INVALID_ARGUMENT (K0701) that names the variable.
+/// KILN_CACHE_SIGNING_KEY (files), and KILN_CACHE_KEEP_INPUTS (bytes, as MAX_SIZE) say. Error:
+/// INVALID_ARGUMENT (K0701) that names the variable.
 [[nodiscard]] Result<CacheOptions> cache_options(CacheOptions defaults = {});
 
 /// How a compilation ended, as far as a cache must know.
@@ -77,6 +81,8 @@ struct Compilation {
   /// Not empty: a good result, but not what the manifest says, and why. It is this caller's alone, and the
   /// reason is logged.
   std::string not_kept{};
+  /// What was compiled, as the manifest has it by digest, there until get() returns.
+  std::vector<std::span<const std::byte>> inputs{};
 };
 
 enum class CacheSource : std::uint8_t {

@@ -177,7 +177,11 @@ SourceBuild build_source(Cache* cache, const OpenDevice& device, const SourceTex
   result.built = build_with_registers(
       cache, device, registers, flags,
       [&](const std::string& given) { return source_question(device, source, given); },
-      [&](const std::string& given) { return builder.make(given); });
+      [&](const std::string& given) {
+        MadeModule made = builder.make(given);
+        made.inputs = {bytes_of(source)};
+        return made;
+      });
   result.front_end = builder.front_end();
   return result;
 }

@@ -140,6 +140,7 @@ class Build {
       compilation.log = result_.build.log;
     }
     compilation.code = result_.build.code();
+    compilation.inputs = std::move(made.inputs);
     if (compilation.not_kept.empty()) compilation.not_kept = std::move(made.not_kept);
     if (compilation.not_kept.empty()) compilation.not_kept = why_not_kept(before);
     return compilation;
@@ -271,10 +272,20 @@ ModuleFacts facts_of(DriverRef driver, ModuleRef module, const ModuleFacts& sour
   return compiled_facts(*binary, source.kernels.empty() ? facts_inside(*binary) : source);
 }
 
+std::vector<std::span<const std::byte>> codes_of(std::span<const ModuleInput> inputs) {
+  std::vector<std::span<const std::byte>> codes;
+  for (const ModuleInput& each : inputs) codes.push_back(each.code);
+  return codes;
+}
+
 CachedBuild build_cached(Cache& cache, const OpenDevice& device, std::span<const ModuleInput> inputs,
                          const ModuleFacts& source, const BuildOptions& options) {
   const auto make = [&]() -> MadeModule {
-    return {build_module(device.driver, device.context.get(), device.device, inputs, options), source};
+    return {build_module(device.driver, device.context.get(), device.device, inputs, options),
+            source,
+            {},
+            true,
+            codes_of(inputs)};
   };
   return build_cached(cache, device, cache_question(device, inputs), make);
 }

@@ -23,7 +23,10 @@ struct MadeModule {
   ModuleFacts source;         ///< what it was made from says
   std::string not_kept{};     ///< not empty: why no cache may have it
   bool keeps_refusal = true;  ///< a refusal may be remembered, and told again without a compiler
+  std::vector<std::span<const std::byte>> inputs{};  ///< as Compilation has them
 };
+
+[[nodiscard]] std::vector<std::span<const std::byte>> codes_of(std::span<const ModuleInput> inputs);
 
 /// How somebody makes modules.
 struct ModuleMaker {

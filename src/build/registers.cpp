@@ -125,12 +125,20 @@ std::string spill_text(const RegisterUse& use) {
   return text;
 }
 
+std::optional<ManifestField> registers_field(const OpenDevice& device, const RegisterPolicy& policy,
+                                             std::string_view flags) {
+  if (policy.registers != Registers::automatic || guards_itself(device.device) || says_registers(flags))
+    return std::nullopt;
+  return ManifestField{"registers", "automatic above " + std::to_string(policy.spill_limit) + " B"};
+}
+
 CachedBuild build_with_registers(Cache* cache, const OpenDevice& device, const RegisterPolicy& policy,
                                  const std::string& flags,
                                  const std::function<CacheQuestion(const std::string& flags)>& question,
                                  const MakeWithFlags& make) {
   const bool own = guards_itself(device.device);  // it has no such registers
-  const bool decides = policy.registers == Registers::automatic && !own && !says_registers(flags);
+  auto field = registers_field(device, policy, flags);
+  const bool decides = field.has_value();
   const bool takes = policy.registers == Registers::r256 ? has_more_registers(device) : !own;
   const std::string given = takes ? with_registers(flags, policy.registers) : flags;
   const auto make_it = [&] {
@@ -140,8 +148,7 @@ CachedBuild build_with_registers(Cache* cache, const OpenDevice& device, const R
   if (cache) {
     CacheQuestion asked = question(given);
     // The decision is an entry of its own: another time one look gives what was chosen.
-    if (decides)
-      asked.manifest.set("registers", "automatic above " + std::to_string(policy.spill_limit) + " B");
+    if (field) asked.manifest.set(*std::move(field));
     result = build_cached(*cache, device, asked, make_it);
   } else {
     result = without_cache(make_it(), device);

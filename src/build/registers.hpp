@@ -44,6 +44,12 @@ inline constexpr std::string_view kRegistersKept = "kiln: registers as given: ";
 /// A module built with these flags.
 using MakeWithFlags = std::function<MadeModule(const std::string& flags)>;
 
+/// What tells the question of build_with_registers() from that of a build with the flags as given; nothing
+/// where it decides nothing.
+[[nodiscard]] std::optional<ManifestField> registers_field(const OpenDevice& device,
+                                                           const RegisterPolicy& policy,
+                                                           std::string_view flags);
+
 /// By the policy; Registers::automatic asks the cache for its decision, `question` being that of the flags as
 /// given. Thread-safe.
 [[nodiscard]] CachedBuild build_with_registers(

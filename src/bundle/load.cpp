@@ -47,7 +47,11 @@ detail::CachedBuild build(const OpenDevice& device, const std::string& name,
     return given;
   };
   const auto make = [&](const std::string& flags) -> detail::MadeModule {
-    return {build_module(device.driver, device.context.get(), device.device, with(flags), how), facts};
+    return {build_module(device.driver, device.context.get(), device.device, with(flags), how),
+            facts,
+            {},
+            true,
+            detail::codes_of(inputs)};
   };
   if (inputs.front().format != ModuleFormat::spirv) return detail::without_cache(make(options.flags), device);
   return detail::build_with_registers(

@@ -15,7 +15,7 @@ namespace kiln::cache {
 namespace {
 
 constexpr std::size_t kMostWaiting = std::size_t{64} << 20;  // bytes
-constexpr time_t kLinger = 1;                             // seconds: more may come, and a thread costs time
+constexpr time_t kLinger = 1;  // seconds: more may come, and a thread costs time
 
 void do_quietly(const std::function<void()>& work) {
   try {

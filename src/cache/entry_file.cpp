@@ -28,7 +28,8 @@ void mark(int file, std::chrono::sys_seconds used, std::chrono::sys_seconds now)
   futimens(file, times);  // not a reason to miss: somebody else's file system may refuse
 }
 
-/// Until `size` bytes are there; false with errno 0 when the file ends before.
+}  // namespace
+
 bool read_all(int file, std::byte* to, std::size_t size) {
   while (size > 0) {
     const ssize_t count = read(file, to, size);
@@ -43,8 +44,6 @@ bool read_all(int file, std::byte* to, std::size_t size) {
   }
   return true;
 }
-
-}  // namespace
 
 tl::expected<FileBytes, ReadFailure> read_entry_file(const Folder& folder, const CacheKey& key,
                                                      std::optional<std::chrono::sys_seconds> now) {

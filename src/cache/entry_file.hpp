@@ -49,6 +49,13 @@ constexpr std::chrono::hours kMarkAfter{1};
 [[nodiscard]] int publish_bytes(const Folder& folder, const CacheKey& key, std::span<const std::byte> bytes,
                                 bool replace);
 
+/// The same of another file, in the open folder `place` inside v1.
+[[nodiscard]] int publish_file(const Folder& folder, int place, const char* name,
+                               std::span<const std::byte> bytes, bool replace);
+
+/// Reads until `size` bytes are there; false with errno 0 when the file ends before.
+[[nodiscard]] bool read_all(int file, std::byte* to, std::size_t size);
+
 /// Moves what lies at the place of an entry to v1/damaged, or removes it when that has enough already.
 void set_aside(const Folder& folder, const CacheKey& key);
 

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "cache/disk/inputs.hpp"
 #include "cache/usage.hpp"
 
 namespace kiln::cache {
@@ -25,7 +26,7 @@ std::string fault_of(const Folder& folder, const struct stat& status, mode_t wan
 
 bool is_folder_name(const std::string& name) {
   const bool digits = name.size() == 2 && name.find_first_not_of("0123456789abcdef") == name.npos;
-  return digits || name == "damaged" || name == "temporary";
+  return digits || name == "damaged" || name == "temporary" || name == kInputsFolder;
 }
 
 void look_into(const Folder& folder, const std::string& digits, Contents& contents) {

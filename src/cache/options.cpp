@@ -64,13 +64,14 @@ Result<CacheOptions> cache_options(CacheOptions defaults) {
     defaults.mode = *mode;
   }
   if (std::string text = variable("KILN_CACHE_DIR"); !text.empty()) defaults.folder = std::move(text);
-  if (const std::string text = variable("KILN_CACHE_MAX_SIZE"); !text.empty()) {
-    const auto size = cache::parse_size(text);
-    if (!size)
-      return tl::unexpected(
-          bad_setting("KILN_CACHE_MAX_SIZE", text, "give bytes, or a number with K, M or G behind"));
-    defaults.max_size = *size;
-  }
+  for (const auto& [name, member] : {std::pair("KILN_CACHE_MAX_SIZE", &CacheOptions::max_size),
+                                     std::pair("KILN_CACHE_KEEP_INPUTS", &CacheOptions::keep_inputs)})
+    if (const std::string text = variable(name); !text.empty()) {
+      const auto size = cache::parse_size(text);
+      if (!size)
+        return tl::unexpected(bad_setting(name, text, "give bytes, or a number with K, M or G behind"));
+      defaults.*member = *size;
+    }
   if (const std::string text = variable("KILN_CACHE_VERIFY"); !text.empty()) {
     const auto share = parse_share(text);
     if (!share)

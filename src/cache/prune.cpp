@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "cache/disk/inputs.hpp"
 #include "cache/maintenance.hpp"
 #include "cache/usage.hpp"
 
@@ -103,6 +104,7 @@ Result<PruneResult> clear(const Folder& folder) {
   if (contents) unusable = std::move(contents->unusable);
   for (Unusable& each : unusable) each.removed = remove_unusable(folder, each.name) == 0;
   if (const auto damaged = folder.subfolder("damaged", false))
+  if (const int error = clear_inputs(folder)) unusable.push_back({kInputsFolder, error_text(error)});
     each_name(damaged->get(), [&](const char* name) {
       if (const int error = remove_tree(damaged->get(), name))
         unusable.push_back({std::string("damaged/") + name, error_text(error)});

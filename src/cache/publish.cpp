@@ -28,7 +28,7 @@ int write_all(int file, std::span<const std::byte> bytes) {
 }
 
 /// Needs no name and so leaves nothing behind. nullopt: this file system cannot do it.
-std::optional<int> publish_nameless(const Folder& folder, const EntryName& name, int place,
+std::optional<int> publish_nameless(const Folder& folder, const char* name, int place,
                                     std::span<const std::byte> bytes) {
   const Descriptor file(openat(place, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) {
@@ -39,7 +39,7 @@ std::optional<int> publish_nameless(const Folder& folder, const EntryName& name,
   }
   if (const int error = write_all(file.get(), bytes)) return error;
   const std::string own = "/proc/self/fd/" + std::to_string(file.get());
-  if (linkat(AT_FDCWD, own.c_str(), place, name.file(), AT_SYMLINK_FOLLOW) == 0) return 0;
+  if (linkat(AT_FDCWD, own.c_str(), place, name, AT_SYMLINK_FOLLOW) == 0) return 0;
   if (errno == EEXIST || errno == ENOSPC || errno == EDQUOT || errno == EIO || errno == EROFS) return errno;
   folder.nameless_files() = false;  // no /proc, no links
   return std::nullopt;
@@ -65,7 +65,7 @@ tl::expected<Temporary, int> create_temporary(int folder) {
   return tl::unexpected(EAGAIN);
 }
 
-int publish_named(const Folder& folder, const EntryName& name, int place, std::span<const std::byte> bytes,
+int publish_named(const Folder& folder, const char* name, int place, std::span<const std::byte> bytes,
                   bool replace) {
   const auto temporary = folder.subfolder("temporary", true);
   if (!temporary) return temporary.error();
@@ -75,11 +75,11 @@ int publish_named(const Folder& folder, const EntryName& name, int place, std::s
   int error = write_all(made->file.get(), bytes);
   if (error == 0) {
     const auto rename_with = [&](unsigned flags) {
-      return renameat2(temporary->get(), own, place, name.file(), flags) == 0 ? 0 : errno;
+      return renameat2(temporary->get(), own, place, name, flags) == 0 ? 0 : errno;
     };
     error = rename_with(replace ? 0 : RENAME_NOREPLACE);
     if (error == EINVAL || error == ENOSYS)  // replaces what is there, which is as good
-      error = renameat(temporary->get(), own, place, name.file()) == 0 ? 0 : errno;
+      error = renameat(temporary->get(), own, place, name) == 0 ? 0 : errno;
   }
   if (error != 0) unlinkat(temporary->get(), own, 0);
   return error;
@@ -93,8 +93,13 @@ int publish_bytes(const Folder& folder, const CacheKey& key, std::span<const std
   const auto place = folder.subfolder(name.folder().c_str(), true);
   if (!place) return place.error();
   if (!replace && folder.nameless_files())
-    if (const auto error = publish_nameless(folder, name, place->get(), bytes)) return *error;
-  return publish_named(folder, name, place->get(), bytes, replace);
+  return publish_file(folder, place->get(), name.file(), bytes, replace);
+}
+
+int publish_file(const Folder& folder, int place, const char* name, std::span<const std::byte> bytes,
+                 bool replace) {
+    if (const auto error = publish_nameless(folder, name, place, bytes)) return *error;
+  return publish_named(folder, name, place, bytes, replace);
 }
 
 }  // namespace kiln::cache

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "cache/disk/inputs.hpp"
 #include "cache/maintenance.hpp"
 #include "cache/remembered.hpp"
 #include "cache/usage.hpp"
@@ -355,10 +356,22 @@ CacheAnswer Store::keep_result(Request& request, Compilation made) {
 }
 
 /// To the other machines. A failure stays here, where it is forgotten after a while.
+  keep_inputs(*result);
 void Store::hand_on(Request& request, const FileBytes& file) {
   if (remote_ && file.entry.kind == EntryKind::binary)
     remote_->offer(request.key, inputs_of(request.fields), file.bytes, std::move(request.lease), request.took,
                    request.distrust);
+/// For who compiles them again, for another driver.
+void Store::keep_inputs(const Compilation& made) {
+  if (options_.keep_inputs == 0 || made.end != CompilationEnd::built || !user_ ||
+      user_->access() != Access::write)
+    return;
+  for (const std::span<const std::byte> each : made.inputs)
+    if (const int error = keep_input(*user_, each, options_.keep_inputs))
+      say_once("what is compiled is not kept in " + path_.string() + ": " +
+               (error == EFBIG ? "it takes more than KILN_CACHE_KEEP_INPUTS" : error_text(error)));
+}
+
 }
 
 CacheAnswer Store::compile_unstored(const Compile& compile, std::string missed) {

@@ -53,6 +53,7 @@ class Store {
   void keep(Request& request, const FileBytes& file);
   void keep_later(Request& request, const FileBytes& file);
   void publish(const CacheKey& key, std::chrono::sys_seconds now, bool supersede, const FileBytes& file);
+  void keep_inputs(const Compilation& made);
   void hand_on(Request& request, const FileBytes& file);
   CacheAnswer keep_result(Request& request, Compilation result);
   std::optional<CacheAnswer> verify(Request& request, const FileBytes& file, CacheSource source);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What `kiln cache explain` and `warm` say of modules, and what programs then find.
+import hashlib
 import json
 import os
 import pathlib
@@ -8,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from cache_case import CacheCase, KERNELS, KILN, MAIN, MATMUL, NATIVE, PART, SAXPY, SPECIALIZED, USER, entry
+from cache_case import CacheCase, DAY, KERNELS, KILN, MAIN, MATMUL, NATIVE, PART, SAXPY, SPECIALIZED, USER, entry
 
 
 class Explain(CacheCase):
@@ -135,6 +136,80 @@ class Explain(CacheCase):
         self.assertEqual(self.ask('list', '--folder', 'a/b')['folder'], str(self.root / 'a' / 'b'))
         pathlib.Path('cafe').write_bytes(pathlib.Path(SAXPY).read_bytes())  # a file with the look of a key
         self.assertFalse(self.explain('cafe', status=1)['hit'])
+
+
+class Rewarm(CacheCase):
+    """Two drivers of the CPU device that differ in their build-id alone, which is a compiler's name."""
+    KEEP = {'KILN_CACHE_KEEP_INPUTS': '1M'}
+    MODULES = [[SAXPY], [MATMUL, '--options=-cl-mad-enable'], [SPECIALIZED, '--constant', '7=16', '--constant', '9=0x3'],
+               ['--link', MAIN, PART]]
+
+    def setUp(self):
+        super().setUp()
+        here = pathlib.Path(os.environ['KILN_CPU_DRIVER'])
+        code = bytearray(here.read_bytes())
+        note = code.index(b'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0') + 16
+        code[note] ^= 1
+        other = self.root / here.name
+        other.write_bytes(code)
+        self.other = {'KILN_CPU_DRIVER': str(other)}
+
+    def warm(self, **more):
+        for module in self.MODULES:
+            self.kiln('warm', *module, '--device', 'cpu', **{**self.KEEP, **more})
+
+    def rewarm(self, *arguments, status=0, **more):
+        return self.ask('rewarm', '--device', 'cpu', *arguments, status=status, **more)
+
+    def hits(self, **more):
+        return [self.ask('explain', *module, '--device', 'cpu', status=None, **more)['hit'] for module in self.MODULES]
+
+    def figures(self, answer):
+        return [answer[name] for name in ('compiled', 'there', 'without_inputs', 'beyond_limit')]
+
+    def test_what_is_used_is_compiled_for_another_compiler(self):
+        self.warm()
+        self.assertEqual(self.figures(self.rewarm()), [0, 4, 0, 0])
+        self.assertEqual(self.hits(**self.other), [False] * 4)
+        before = list(self.entries())
+        self.assertEqual(self.figures(self.rewarm('--dry-run', **self.other)), [4, 0, 0, 0])
+        self.assertEqual(list(self.entries()), before)
+        for key in before:
+            self.age(key, DAY)
+        hot = next(key for key, each in self.entries().items() if each['kernels'] == ['saxpy'])
+        self.age(hot, 60)
+        one = self.rewarm('--limit', '1', **self.other)
+        self.assertEqual(self.figures(one), [1, 0, 0, 3])
+        self.assertEqual((one['modules'][0]['key'], one['modules'][0]['outcome']), (hot, 'compiled'))
+        self.assertEqual(self.hits(**self.other), [True, False, False, False])
+        done = self.kiln('rewarm', '--device', 'cpu', **self.other)
+        self.assertEqual((done.stdout.splitlines()[-1], done.stderr),
+                         ('3 compiled, 1 there already, 0 whose inputs are not kept, 0 beyond the limit', ''))
+        self.assertEqual(self.hits(**self.other), [True] * 4)
+        self.assertEqual(self.figures(self.rewarm(**self.other)), [0, 4, 0, 0])
+        self.assertEqual(self.hits(), [True] * 4)  # the older ones are there still
+
+    def test_products(self):
+        self.warm()
+        self.assertEqual(self.rewarm('--for', 'pvc,dg2', **self.other)['modules'], [])
+
+    def test_without_inputs_nothing_can_be_made(self):
+        self.kiln('warm', SAXPY, '--device', 'cpu')
+        self.assertEqual(self.figures(self.rewarm(status=1)), [0, 0, 1, 0])
+        self.kiln('clear')
+        self.warm()
+        self.assertEqual(self.ask('stats', **self.KEEP)['inputs'], 5)
+        kept = self.folder / 'v1' / 'inputs' / hashlib.sha256(pathlib.Path(SAXPY).read_bytes()).hexdigest()
+        kept.write_bytes(kept.read_bytes()[:-4])
+        self.assertEqual(self.figures(self.rewarm(status=1, **self.other)), [3, 0, 1, 0])
+        self.kiln('clear')
+        self.assertEqual(self.ask('stats')['inputs'], 0)
+
+    def test_folders_that_are_not_there_and_caches_that_keep_nothing(self):
+        self.rewarm(status=2)
+        self.warm()
+        self.assertEqual(self.rewarm(status=5, KILN_CACHE='read', **self.other)['error']['code'], 'K0712')
+        self.kiln('rewarm', '--limit', '0', status=2)
 
 
 class Use(CacheCase):

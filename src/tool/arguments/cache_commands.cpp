@@ -15,12 +15,13 @@ Exit status: 0 right, 1 something is damaged, unusable, refused or not there, or
 5 the folder or a file cannot be used, or the cache keeps nothing.
 
 Environment:
-  KILN_CACHE            off, read or on: what programs do, and explain FILE, warm, import
-  KILN_CACHE_DIR        the folder, where --folder is not given
-  KILN_CACHE_MAX_SIZE   bytes on disk, or with K, M, G behind (1G)
-  KILN_CACHE_READ_ONLY  folders that are looked into before, with colons between them
-  KILN_CACHE_REMOTE     stores of several machines, with spaces between them: docs/fleet.md
-  KILN_CACHE_TRUST      the list of keys that `trust` writes)";
+  KILN_CACHE              off, read or on: what programs do, and explain FILE, warm, import
+  KILN_CACHE_DIR          the folder, where --folder is not given
+  KILN_CACHE_MAX_SIZE     bytes on disk, or with K, M, G behind (1G)
+  KILN_CACHE_KEEP_INPUTS  bytes for what is compiled, which `rewarm` compiles again (0)
+  KILN_CACHE_READ_ONLY    folders that are looked into before, with colons between them
+  KILN_CACHE_REMOTE       stores of several machines, with spaces between them: docs/fleet.md
+  KILN_CACHE_TRUST        the list of keys that `trust` writes)";
 
 constexpr const char* kStatsFooter = R"(
 Not used, the reason: KILN_CACHE is off or read, KILN_CACHE_MAX_SIZE is 0, or the folder cannot be used or written to.
@@ -74,6 +75,16 @@ code are the same. Each file is a module; with --link all are one, in this order
 
 Exit status: 0 all were there or are kept now, else that of the last file that failed: 5 it cannot be read (regular files
 alone are) or built, or what was compiled is not kept: the cache is too small, or a variable keeps it from being used.)";
+
+constexpr const char* kRewarmFooter = R"(
+After an update of driver or compiler every entry has another key, and the next program compiles. This compiles before: each
+native binary of the folder, the last used first, from the SPIR-V or OpenCL C that it was made of, with the same options. These
+are kept beside the entries where KILN_CACHE_KEEP_INPUTS gives room for them (bytes, or with K, M, G behind; in a program
+CacheOptions::keep_inputs), at the time of the first compilation. With KILN_CACHE_REMOTE the stores are asked before, and get
+what is compiled.
+
+Exit status: 0 all were there or are kept now, 1 the inputs of some are not kept, 2 there is no folder, 4 no device, 5 something
+does not compile any more or is not kept, or the folder cannot be used.)";
 
 constexpr const char* kImportFooter = R"(
 Import only from people whom you trust: what is imported is machine code, and will be executed. Each entry is checked for
@@ -173,6 +184,14 @@ void define_cache(CLI::App& app, Action& action) {
   warm->footer(kWarmFooter);
   add_texts(*warm, "files", options->files, kFile, "SPIR-V files, regular ones")->required();
   add_build_options(*warm);
+
+  CLI::App* rewarm = add("rewarm", "Compile what is used for the driver and compiler of now", cache_rewarm);
+  rewarm->footer(kRewarmFooter);
+  add_text(*rewarm, "--device", options->device, kDevice, kDeviceHelp);
+  add_text(*rewarm, "--for", options->products, kProducts,
+           "What was compiled for these products; without it, for that of the device");
+  add_whole(*rewarm, "--limit", options->limit, {1, 1'000'000}, "Compile at most so many modules");
+  add_flag(*rewarm, "--dry-run", options->dry_run, "Say what would be compiled, and compile nothing");
 
   CLI::App* write =
       add("export", "Write native binaries with all that shaped them to one file", cache_export);

@@ -2,6 +2,7 @@
 // `kiln cache`: what its options say, and a function for each of its commands.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct CacheCommand {
   bool fleet = false, prometheus = false;  // stats
   bool oci = false;                        // export
   bool replace = false;                    // push
-  std::string products;                    // export, push, pull
+  bool dry_run = false;                    // rewarm
+  std::uint64_t limit = 0;                 // rewarm
+  std::string products;                    // export, push, pull, rewarm
   std::string trust_action = "list", trust_key, trust_name, before, since;  // trust
 };
 
@@ -36,6 +39,7 @@ int cache_explain(const CacheCommand& command);
 int cache_prune(const CacheCommand& command);
 int cache_clear(const CacheCommand& command);
 int cache_warm(const CacheCommand& command);
+int cache_rewarm(const CacheCommand& command);
 int cache_export(const CacheCommand& command);
 int cache_import(const CacheCommand& command);
 int cache_keygen(const CacheCommand& command);

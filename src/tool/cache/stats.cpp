@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "cache/disk/inputs.hpp"
 #include "identity/variables.hpp"
 #include "support/printable.hpp"
 #include "tool/cache/entries.hpp"
@@ -17,12 +18,12 @@ namespace {
 
 std::int64_t seconds(std::chrono::sys_seconds time) { return time.time_since_epoch().count(); }
 
-struct Totals {
+struct FolderTotals {
   std::uint64_t bytes = 0, binaries = 0, failures = 0, crashes = 0, damaged = 0, unreadable = 0;
 };
 
-Totals add_up(const std::vector<CacheEntry>& entries) {
-  Totals totals;
+FolderTotals add_up(const std::vector<CacheEntry>& entries) {
+  FolderTotals totals;
   for (const CacheEntry& entry : entries) {
     totals.bytes += entry.size;
     ++(entry.unreadable                        ? totals.unreadable
@@ -60,6 +61,9 @@ void print_stats(const Json& stats) {
   if (number("set_aside")) say("set aside   %llu damaged\n", number("set_aside"));
   if (number("entries") == 0) return;
   const auto age = [&](const char* key) {
+  if (number("inputs") || number("keep_inputs"))
+    say("inputs      %llu for `kiln cache rewarm`, %s of %s\n", number("inputs"),
+        size_text(number("input_bytes")).c_str(), size_text(number("keep_inputs")).c_str());
     return age_text(std::chrono::seconds(seconds(now()) - stats[key].get<std::int64_t>()));
   };
   say("last used   %s, the one longest unused %s\n", age("newest_use").c_str(), age("oldest_use").c_str());
@@ -132,7 +136,7 @@ int cache_stats(const CacheCommand& command) {
     if (!read) return fail(command, read.error());
     all = *std::move(read);
   }
-  const Totals totals = add_up(all.entries);
+  const FolderTotals totals = add_up(all.entries);
   Json stats{{"folder", options->folder.string()}, {"exists", !folder || *folder}};
   if (options->mode == CacheMode::off)
     stats["unused"] = "it is off: KILN_CACHE";
@@ -158,6 +162,10 @@ int cache_stats(const CacheCommand& command) {
     stats["newest_use"] = seconds(all.entries.front().last_used);
     stats["oldest_use"] = seconds(all.entries.back().last_used);
   }
+  const cache::InputsSize inputs = folder && *folder ? cache::inputs_size(**folder) : cache::InputsSize();
+  stats["inputs"] = inputs.count;
+  stats["input_bytes"] = inputs.bytes;
+  stats["keep_inputs"] = options->keep_inputs;
   if (reason) stats["unusable"] = to_json(*reason);
   if (command.json)
     print(stats);

@@ -217,6 +217,7 @@ class CachedModule {
     detail::MadeModule made{result(refused_, *call_.module), {}};
     made.build.compiled = true;
     made.keeps_refusal = false;  // its log is the driver's to give
+    made.inputs = detail::codes_of(inputs);
     if (inputs.size() == 1)
       if (auto facts = read_spirv(inputs[0].code)) made.source = *std::move(facts);
     return made;
