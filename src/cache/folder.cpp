@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include "cache/disk/file_system.hpp"
+
 namespace kiln::cache {
 namespace fs = std::filesystem;
 namespace {
@@ -53,7 +55,10 @@ Result<fs::path> folder_below(const fs::path& base, const char* name) {
 }  // namespace
 
 Folder::Folder(fs::path path, Access access, Descriptor version)
-    : path_(std::move(path)), access_(access), version_(std::move(version)) {}
+    : path_(std::move(path)),
+      access_(access),
+      version_(std::move(version)),
+      file_system_(shared_file_system_of(version_.get())) {}
 
 std::string Folder::distrusts(const struct stat& status) const { return distrust(status, access_); }
 

@@ -48,6 +48,11 @@ class Folder {
   /// Opens a folder inside v1, made when missing; error: errno, EPERM for one that is not trusted.
   [[nodiscard]] tl::expected<Descriptor, int> subfolder(const char* name, bool make) const;
 
+  /// "nfs" where the file system is one of several machines: no lock on a file there is relied on. Empty: it
+  /// is none.
+  [[nodiscard]] std::string_view file_system() const { return file_system_; }
+  [[nodiscard]] bool is_shared() const { return !file_system_.empty(); }
+
   /// Cleared when the file system has no files without a name, or no links to them.
   [[nodiscard]] std::atomic<bool>& nameless_files() const { return shared_->nameless_files; }
 
@@ -59,6 +64,7 @@ class Folder {
   std::filesystem::path path_;
   Access access_;
   Descriptor version_;
+  std::string_view file_system_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
 };
 

@@ -2,9 +2,6 @@
 // Locks of the process, polled, and the list of those that its threads have.
 #include "cache/key_lock.hpp"
 
-#include <linux/magic.h>
-#include <sys/vfs.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -20,24 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::chrono::microseconds kFirstPause = 100us, kLongestPause = 20ms;
-
-/// Descriptor systems of several machines, and those of user space, whose locks cannot be known.
-bool is_shared(int folder) {
-  struct statfs status {};
-  if (fstatfs(folder, &status) != 0) return true;
-  constexpr std::uint32_t kSmb2 = 0xfe534d42, kCifs = 0xff534d42, kLustre = 0x0bd00bd0, kGpfs = 0x47504653,
-                          kBeeGfs = 0x19830326, kPanFs = 0xaad7aaea, kFuse = 0x65735546, kGfs2 = 0x01161970,
-                          kOcfs2 = 0x7461636f, k9p = 0x01021997, kCeph = 0x00c36400, kAfs = 0x6b414653;
-  const std::uint32_t shared[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC,
-                                  AFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
-                                  kSmb2,           kCifs,
-                                  kLustre,         kGpfs,
-                                  kBeeGfs,         kPanFs,
-                                  kFuse,           kGfs2,
-                                  kOcfs2,          k9p,
-                                  kCeph,           kAfs};
-  return std::ranges::find(shared, static_cast<std::uint32_t>(status.f_type)) != std::end(shared);
-}
 
 bool is_own_file(const struct stat& status) { return S_ISREG(status.st_mode) && status.st_uid == geteuid(); }
 
@@ -107,8 +86,7 @@ KeyLocks::LockFile* KeyLocks::open_runtime_file() {
 KeyLocks KeyLocks::open(const Folder& folder) {
   KeyLocks locks;
   if (folder.access() == Access::write)
-    locks.file_ =
-        is_shared(folder.descriptor()) ? open_runtime_file() : open_file(folder.descriptor(), "lock");
+    locks.file_ = folder.is_shared() ? open_runtime_file() : open_file(folder.descriptor(), "lock");
   return locks;
 }
 

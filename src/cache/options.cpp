@@ -2,8 +2,12 @@
 // Settings of the cache from the environment.
 #include "cache/options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 
 #include "cache/remote/url.hpp"
@@ -36,6 +40,19 @@ std::optional<double> parse_share(std::string_view text) {
   return share;
 }
 
+/// `%h` becomes the name of this machine, so that those that share a file system have a folder each.
+std::string with_host_name(std::string path) {
+  constexpr std::string_view kHost = "%h";
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  for (auto at = path.find(kHost); at != path.npos; at = path.find(kHost, at)) {
+    if (gethostname(name.data(), name.size() - 1) != 0) return path;
+    const std::string_view host(name.data());
+    path.replace(at, kHost.size(), host);
+    at += host.size();
+  }
+  return path;
+}
+
 }  // namespace
 
 namespace cache {
@@ -63,7 +80,8 @@ Result<CacheOptions> cache_options(CacheOptions defaults) {
     if (!mode) return tl::unexpected(bad_setting("KILN_CACHE", text, "use off, read or on"));
     defaults.mode = *mode;
   }
-  if (std::string text = variable("KILN_CACHE_DIR"); !text.empty()) defaults.folder = std::move(text);
+  if (const std::string text = variable("KILN_CACHE_DIR"); !text.empty())
+    defaults.folder = with_host_name(text);
   for (const auto& [name, member] : {std::pair("KILN_CACHE_MAX_SIZE", &CacheOptions::max_size),
                                      std::pair("KILN_CACHE_KEEP_INPUTS", &CacheOptions::keep_inputs)})
     if (const std::string text = variable(name); !text.empty()) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::time_t kOldOrphan = 3600;  // seconds; for file systems without locks
 
-/// A live writer holds a lock on its file.
+/// A live writer holds a lock on its file. Where other machines do not see that, age alone counts.
 std::uint64_t sweep(const Folder& folder, std::chrono::sys_seconds now) {
   const auto temporary = folder.subfolder("temporary", false);
   if (!temporary) return 0;
@@ -24,8 +24,9 @@ std::uint64_t sweep(const Folder& folder, std::chrono::sys_seconds now) {
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !folder.trusts(status))
       return;
-    const bool left = flock(file.get(), LOCK_EX | LOCK_NB) == 0 ||
-                      (errno != EWOULDBLOCK && status.st_mtime + kOldOrphan < now.time_since_epoch().count());
+    const bool old = status.st_mtime + kOldOrphan < now.time_since_epoch().count();
+    const bool left =
+        folder.is_shared() ? old : flock(file.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && old);
     if (left && unlinkat(temporary->get(), name, 0) == 0) ++orphans;
   });
   return orphans;
@@ -103,8 +104,8 @@ Result<PruneResult> clear(const Folder& folder) {
   std::vector<Unusable> unusable;
   if (contents) unusable = std::move(contents->unusable);
   for (Unusable& each : unusable) each.removed = remove_unusable(folder, each.name) == 0;
-  if (const auto damaged = folder.subfolder("damaged", false))
   if (const int error = clear_inputs(folder)) unusable.push_back({kInputsFolder, error_text(error)});
+  if (const auto damaged = folder.subfolder("damaged", false))
     each_name(damaged->get(), [&](const char* name) {
       if (const int error = remove_tree(damaged->get(), name))
         unusable.push_back({std::string("damaged/") + name, error_text(error)});

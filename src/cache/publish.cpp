@@ -52,14 +52,15 @@ struct Temporary {
 
 /// The writer holds a lock on its file: one without it has lost its writer. sweep() in prune.cpp may meet the
 /// file between its creation and its lock; then another one is made.
-tl::expected<Temporary, int> create_temporary(int folder) {
+tl::expected<Temporary, int> create_temporary(int folder, bool locks) {
   for (int tries = 0; tries < 10; ++tries) {
     Temporary made;
     made.file = Descriptor(
         openat(folder, made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!made.file && errno != EEXIST) return tl::unexpected(errno);
     struct stat status {};
-    const bool locked = made.file && (flock(made.file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+    const bool locked =
+        made.file && (!locks || flock(made.file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
     if (locked && fstat(made.file.get(), &status) == 0 && status.st_nlink > 0) return made;
   }
   return tl::unexpected(EAGAIN);
@@ -69,7 +70,7 @@ int publish_named(const Folder& folder, const char* name, int place, std::span<c
                   bool replace) {
   const auto temporary = folder.subfolder("temporary", true);
   if (!temporary) return temporary.error();
-  const auto made = create_temporary(temporary->get());
+  const auto made = create_temporary(temporary->get(), !folder.is_shared());
   if (!made) return made.error();
   const char* own = made->name.c_str();
   int error = write_all(made->file.get(), bytes);
@@ -92,12 +93,12 @@ int publish_bytes(const Folder& folder, const CacheKey& key, std::span<const std
   const EntryName name(key);
   const auto place = folder.subfolder(name.folder().c_str(), true);
   if (!place) return place.error();
-  if (!replace && folder.nameless_files())
   return publish_file(folder, place->get(), name.file(), bytes, replace);
 }
 
 int publish_file(const Folder& folder, int place, const char* name, std::span<const std::byte> bytes,
                  bool replace) {
+  if (!replace && folder.nameless_files())
     if (const auto error = publish_nameless(folder, name, place, bytes)) return *error;
   return publish_named(folder, name, place, bytes, replace);
 }

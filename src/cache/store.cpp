@@ -111,6 +111,11 @@ void Store::open_user_folder() {
     } else {
       user_ = *std::move(opened);
       locks_ = KeyLocks::open(*user_);
+      if (user_->is_shared())
+        log(LogLevel::info, "kernel cache: " + path_.string() + " is on " +
+                                std::string(user_->file_system()) +
+                                ", which several machines may share: no lock there is relied on, and each "
+                                "machine compiles for itself; `%h` in KILN_CACHE_DIR stands for its name");
       return;
     }
   } else {
@@ -351,16 +356,11 @@ CacheAnswer Store::keep_result(Request& request, Compilation made) {
               result->payload};
   const FileBytes file = own(encode_entry(entry));
   keep(request, file);
+  keep_inputs(*result);
   hand_on(request, file);
   return answer;
 }
 
-/// To the other machines. A failure stays here, where it is forgotten after a while.
-  keep_inputs(*result);
-void Store::hand_on(Request& request, const FileBytes& file) {
-  if (remote_ && file.entry.kind == EntryKind::binary)
-    remote_->offer(request.key, inputs_of(request.fields), file.bytes, std::move(request.lease), request.took,
-                   request.distrust);
 /// For who compiles them again, for another driver.
 void Store::keep_inputs(const Compilation& made) {
   if (options_.keep_inputs == 0 || made.end != CompilationEnd::built || !user_ ||
@@ -372,6 +372,11 @@ void Store::keep_inputs(const Compilation& made) {
                (error == EFBIG ? "it takes more than KILN_CACHE_KEEP_INPUTS" : error_text(error)));
 }
 
+/// To the other machines. A failure stays here, where it is forgotten after a while.
+void Store::hand_on(Request& request, const FileBytes& file) {
+  if (remote_ && file.entry.kind == EntryKind::binary)
+    remote_->offer(request.key, inputs_of(request.fields), file.bytes, std::move(request.lease), request.took,
+                   request.distrust);
 }
 
 CacheAnswer Store::compile_unstored(const Compile& compile, std::string missed) {

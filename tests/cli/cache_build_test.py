@@ -212,6 +212,33 @@ class Rewarm(CacheCase):
         self.kiln('rewarm', '--limit', '0', status=2)
 
 
+class Shared(CacheCase):
+    def on(self, kind):
+        return {'LD_PRELOAD': os.environ['KILN_FAKE_STATFS'], 'KILN_TEST_F_TYPE': kind}
+
+    def test_file_systems_of_several_machines_are_told(self):
+        self.write(entry('a'))
+        for kind, name in ('0x6969', 'nfs'), ('0xbd00bd0', 'lustre'), ('0xff534d42', 'cifs'), ('0x47504653', 'gpfs'), ('0x65735546', 'fuse'):
+            self.assertEqual(self.ask('stats', **self.on(kind))['file_system'], name)
+            self.assertIn(f'on {name}', self.kiln('stats', **self.on(kind)).stdout)
+            self.assertEqual(self.ask('explain', SAXPY, '--device', 'cpu', status=1, **self.on(kind))['file_system'], name)
+        for kind in '0xef53', '0x794c7630', '0x1021994':  # ext4, overlay, tmpfs
+            self.assertNotIn('file_system', self.ask('stats', **self.on(kind)))
+
+    def test_a_folder_for_each_host(self):
+        host = os.uname().nodename
+        stats = self.ask('stats', KILN_CACHE_DIR=str(self.root / 'of-%h' / 'c'))
+        self.assertEqual(stats['folder'], str(self.root / f'of-{host}' / 'c'))
+
+    def test_it_is_used_without_locks_there(self):
+        os.mkdir(self.root / 'run', mode=0o700)
+        nfs = {**self.on('0x6969'), 'XDG_RUNTIME_DIR': str(self.root / 'run')}
+        self.assertEqual(self.ask('warm', SAXPY, '--device', 'cpu', **nfs)['files'][0]['outcome'], 'compiled')
+        self.assertFalse((self.folder / 'v1' / 'lock').exists())
+        self.assertTrue((self.root / 'run' / 'kiln-cache.lock').exists())
+        self.assertEqual(self.ask('warm', SAXPY, '--device', 'cpu', **nfs)['files'][0]['outcome'], 'was there')
+
+
 class Use(CacheCase):
     """`kiln run` and `kiln cache warm` with a folder of their own, on the CPU device."""
 

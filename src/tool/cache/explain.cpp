@@ -169,6 +169,13 @@ int explain_module(const CacheCommand& command, const CacheOptions& options, con
   if (text && !first.member.empty())
     say("  of member  %s%s\n", detail::printable(first.member).c_str(),
         first.native_first ? ", unless the driver takes native code of the file" : "");
+  for (const cache::Folder& folder : found.folders)
+    if (folder.access() != cache::Access::any && folder.path() == options.folder && folder.is_shared()) {
+      json["file_system"] = folder.file_system();
+      if (text)
+        say("  shared     on %s: no lock there is relied on, each machine compiles for itself\n",
+            std::string(folder.file_system()).c_str());
+    }
   if (!asked) {
     json["unused"] = wanted.unusable;
     if (text) say("  not asked  %s\n", wanted.unusable.c_str());

@@ -42,6 +42,9 @@ void print_stats(const Json& stats) {
   const auto text = [](const Json& value) { return detail::printable(value.get<std::string>()); };
   say("folder      %s%s\n", text(stats["folder"]).c_str(),
       stats["exists"].get<bool>() ? "" : " (not there yet)");
+  if (stats.contains("file_system"))
+    say("shared      on %s, which several machines may share: no lock there is relied on\n",
+        text(stats["file_system"]).c_str());
   if (stats.contains("unused")) say("not used    %s\n", text(stats["unused"]).c_str());
   for (const Json& each : stats["bypassed"])
     say("bypassed    with %s: %s\n", each["driver"] == "intel" ? "Intel's driver" : "the CPU device",
@@ -58,12 +61,12 @@ void print_stats(const Json& stats) {
     say("\nunusable    %llu at places of entries: `kiln cache verify` names them",
         number("unusable_entries"));
   say("\nsize        %s of %s\n", size_text(number("bytes")).c_str(), size_text(number("max_size")).c_str());
-  if (number("set_aside")) say("set aside   %llu damaged\n", number("set_aside"));
-  if (number("entries") == 0) return;
-  const auto age = [&](const char* key) {
   if (number("inputs") || number("keep_inputs"))
     say("inputs      %llu for `kiln cache rewarm`, %s of %s\n", number("inputs"),
         size_text(number("input_bytes")).c_str(), size_text(number("keep_inputs")).c_str());
+  if (number("set_aside")) say("set aside   %llu damaged\n", number("set_aside"));
+  if (number("entries") == 0) return;
+  const auto age = [&](const char* key) {
     return age_text(std::chrono::seconds(seconds(now()) - stats[key].get<std::int64_t>()));
   };
   say("last used   %s, the one longest unused %s\n", age("newest_use").c_str(), age("oldest_use").c_str());
@@ -138,6 +141,7 @@ int cache_stats(const CacheCommand& command) {
   }
   const FolderTotals totals = add_up(all.entries);
   Json stats{{"folder", options->folder.string()}, {"exists", !folder || *folder}};
+  if (folder && *folder && (*folder)->is_shared()) stats["file_system"] = (*folder)->file_system();
   if (options->mode == CacheMode::off)
     stats["unused"] = "it is off: KILN_CACHE";
   else if (reason)
@@ -158,14 +162,14 @@ int cache_stats(const CacheCommand& command) {
   stats["bytes"] = totals.bytes;
   stats["max_size"] = options->max_size;
   stats["set_aside"] = folder && *folder ? cache::count_damaged(**folder) : 0;
-  if (!all.entries.empty()) {
-    stats["newest_use"] = seconds(all.entries.front().last_used);
-    stats["oldest_use"] = seconds(all.entries.back().last_used);
-  }
   const cache::InputsSize inputs = folder && *folder ? cache::inputs_size(**folder) : cache::InputsSize();
   stats["inputs"] = inputs.count;
   stats["input_bytes"] = inputs.bytes;
   stats["keep_inputs"] = options->keep_inputs;
+  if (!all.entries.empty()) {
+    stats["newest_use"] = seconds(all.entries.front().last_used);
+    stats["oldest_use"] = seconds(all.entries.back().last_used);
+  }
   if (reason) stats["unusable"] = to_json(*reason);
   if (command.json)
     print(stats);
