@@ -644,6 +644,15 @@ typedef struct kiln_cache_options {
   uint64_t longest_wait;  ///< nanoseconds for another process that compiles the same; 0: 10 minutes
   uint32_t read_only_count;
   uint32_t mode;  ///< KILN_CACHE_…; default: on
+  /// Stores of several machines that are asked after the folders, as URLs with options behind commas:
+  /// "rediss://cache.example,read-only" (docs/fleet.md).
+  const char* const* remote;
+  uint64_t remote_wait;     ///< nanoseconds for all of them together, 10 minutes at most; 0: 200 ms
+  const char* trust_file;   ///< the list of keys whose signatures count; null or "": the user's own
+  const char* signing_key;  ///< a file, to sign what is uploaded with; null or "": nothing is signed
+  uint64_t keep_inputs;  ///< bytes on disk for what is compiled, for `kiln cache rewarm`; 0: nothing is kept
+  uint32_t remote_count;
+  uint32_t reserved;
 } kiln_cache_options;
 KILN_DETAIL_STRUCT(kiln_cache_options)
 
@@ -651,11 +660,13 @@ typedef struct kiln_cache_counts {
   uint32_t struct_size, struct_version;
   uint64_t memory_hits, read_only_hits, user_hits, compilations, waited, stored, store_failures, damaged,
       remembered_failures, verified, verify_differences;
+  uint64_t remote_hits;     ///< from stores of several machines
+  uint64_t remote_refused;  ///< that a store gave, and that were not used
 } kiln_cache_counts;
 KILN_DETAIL_STRUCT(kiln_cache_counts)
 
 /// What the variables KILN_CACHE… say goes before `options`, which may be null. A folder that cannot be used
-/// is no error: then everything is compiled, and the log says why. Errors: K0701.
+/// is no error: then everything is compiled, and the log says why. Errors: K0701, K0903.
 KILN_CHECKED kiln_result kiln_cache_open(const kiln_cache_options* options, kiln_cache* cache,
                                          kiln_error* error);
 KILN_CHECKED kiln_result kiln_cache_get_counts(kiln_cache cache, kiln_cache_counts* counts,

@@ -445,12 +445,19 @@ class Cache(Object):
 
     def __init__(self, folder: 'Union[str, os.PathLike[str]]' = '', mode: str = '', max_size: int = 0,
                  memory_size: int = 0, read_only: "Sequence[Union[str, os.PathLike[str]]]" = (), verify: float = 0,
-                 longest_wait: float = 0) -> None:
+                 longest_wait: float = 0, remote: 'Sequence[str]' = (), remote_wait: float = 0,
+                 trust_file: 'Union[str, os.PathLike[str]]' = '', signing_key: 'Union[str, os.PathLike[str]]' = '', keep_inputs: int = 0) -> None:
         """Sizes in bytes. What the variables KILN_CACHE… say goes before; "" and 0 are the defaults.
 
         read_only     folders that are read before it and never written
         verify        share of the hits, 0 to 1, that are compiled again; what differs is replaced
         longest_wait  seconds for another process that compiles the same
+        remote        stores of several machines that are asked after the folders, as URLs with options behind commas:
+                      "rediss://cache.example,read-only" (docs/fleet.md)
+        remote_wait   seconds for all of them together, 600 at most
+        trust_file    the list of keys whose signatures count
+        signing_key   a file, to sign what is uploaded with
+        keep_inputs   bytes on disk for what is compiled, for `kiln cache rewarm`; 0: nothing is kept
         """
         if mode not in CACHE_MODES:
             raise ValueError(f'mode is off, read or on, not {mode!r}')
@@ -460,9 +467,15 @@ class Cache(Object):
         folders = folders_of(read_only)
         held = (ctypes.c_char_p * max(1, len(folders)))(*folders)
         options.read_only, options.read_only_count = ctypes.addressof(held), len(folders)
-        if not 0 <= longest_wait < 2**64 / 1e9:
-            raise ValueError(f'a wait cannot take {longest_wait} seconds')
+        for wait in longest_wait, remote_wait:
+            if not 0 <= wait < 2**64 / 1e9:
+                raise ValueError(f'a wait cannot take {wait} seconds')
         options.verify, options.longest_wait = verify, int(longest_wait * 1e9)
+        stores = folders_of(remote, 'stores')
+        held_stores = (ctypes.c_char_p * max(1, len(stores)))(*stores)
+        options.remote, options.remote_count = ctypes.addressof(held_stores), len(stores)
+        options.remote_wait, options.keep_inputs = int(remote_wait * 1e9), keep_inputs
+        options.trust_file, options.signing_key = encoded(trust_file), encoded(signing_key)
         self._handle = made('cache_open', byref(options))
 
     @property

@@ -181,12 +181,13 @@ class BufferOptions(Options):
 
 
 class CacheOptions(Options):
-    _fields_ = _fields('s folder; Q max_size memory_size; p read_only; d verify; Q longest_wait; I read_only_count mode')
+    _fields_ = _fields('s folder; Q max_size memory_size; p read_only; d verify; Q longest_wait; I read_only_count mode; '
+                       'p remote; Q remote_wait; s trust_file signing_key; Q keep_inputs; I remote_count reserved')
 
 
 class CacheCounts(Struct):
     _fields_ = _fields('Q memory_hits read_only_hits user_hits compilations waited stored store_failures damaged '
-                       'remembered_failures verified verify_differences')
+                       'remembered_failures verified verify_differences remote_hits remote_refused')
 
 
 class BundleOptions(Options):
@@ -471,10 +472,10 @@ def content_of(given: Any) -> bytes:
     return memoryview(given).tobytes()
 
 
-def folders_of(given: Any) -> 'list[bytes]':
-    """Several paths; of one alone every letter would be one."""
+def folders_of(given: Any, what: str = 'folders') -> 'list[bytes]':
+    """Several paths or texts; of one alone every letter would be one."""
     if isinstance(given, (str, bytes, os.PathLike)):
-        raise TypeError(f'several folders are wanted, as [{given!r}]')
+        raise TypeError(f'several {what} are wanted, as [{given!r}]')
     return [encoded(each) for each in given]
 
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -130,6 +131,11 @@ inline constexpr std::uint32_t kLargestStruct = 4096;  // bytes; no header is ne
 /// Bytes that a struct had in the first release that had it: what is smaller was never a header's.
 template <class Struct>
 inline constexpr std::uint32_t kFirstSize = sizeof(Struct);
+// Before stores of several machines.
+template <>
+inline constexpr std::uint32_t kFirstSize<kiln_cache_options> = offsetof(kiln_cache_options, remote);
+template <>
+inline constexpr std::uint32_t kFirstSize<kiln_cache_counts> = offsetof(kiln_cache_counts, remote_hits);
 
 template <class Struct>
 [[nodiscard]] Result<void> check_struct(const char* call, const char* type, const Struct* given) {

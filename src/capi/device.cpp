@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Of the C interface: devices and the kernel cache.
+#include "cache/remote/url.hpp"
 #include "capi/boundary.hpp"
 #include "level_zero/call.hpp"
 #include "level_zero/survey.hpp"
@@ -63,6 +64,28 @@ Result<void> read_cache_options(const char* call, const kiln_cache_options& give
     KILN_TRY(const std::string folder, text(call, "read_only", given.read_only[i]));
     into.read_only.emplace_back(folder);
   }
+  return {};
+}
+
+Result<void> read_remote_options(const char* call, const kiln_cache_options& given, CacheOptions& into) {
+  constexpr std::uint32_t kMost = 1 << 6;
+  if (given.remote_count && !given.remote) return tl::unexpected(null_parameter(call, "remote"));
+  if (given.remote_count > kMost)
+    return tl::unexpected(out_of_range(call, "remote_count", given.remote_count, kMost));
+  for (std::uint32_t i = 0; i < given.remote_count; ++i) {
+    KILN_TRY(std::string store, text(call, "remote", given.remote[i]));
+    if (const auto url = cache::parse_remote(store); !url)  // not shown: it may have a password
+      return tl::unexpected(bad_parameter(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, "remote",
+                                          "has a store that is not understood: " + url.error()));
+    into.remote.push_back(std::move(store));
+  }
+  constexpr std::chrono::milliseconds kLongest = std::chrono::minutes(10);
+  if (given.remote_wait)
+    into.remote_wait =
+        std::min(kLongest, std::chrono::ceil<std::chrono::milliseconds>(timeout_of(given.remote_wait)));
+  into.keep_inputs = given.keep_inputs;
+  KILN_TRY(into.trust_file, optional_text(call, "trust_file", given.trust_file));
+  KILN_TRY(into.signing_key, optional_text(call, "signing_key", given.signing_key));
   return {};
 }
 
@@ -133,6 +156,7 @@ kiln_result kiln_cache_open(const kiln_cache_options* options, kiln_cache* cache
       if (input->mode == KILN_CACHE_OFF) wanted.mode = CacheMode::off;
       if (input->mode == KILN_CACHE_READ) wanted.mode = CacheMode::read;
       KILN_TRY(read_cache_options(call, *input.operator->(), wanted));
+      KILN_TRY(read_remote_options(call, *input.operator->(), wanted));
     }
     KILN_TRY(const CacheOptions chosen, cache_options(wanted));
     return give(call, std::make_shared<CacheObject>(CacheObject{{}, Cache::open(chosen)}), cache);
@@ -156,6 +180,8 @@ kiln_result kiln_cache_get_counts(kiln_cache cache, kiln_cache_counts* counts, k
     known.remembered_failures = now.remembered_failures;
     known.verified = now.verified;
     known.verify_differences = now.verify_differences;
+    known.remote_hits = now.remote_hits;
+    known.remote_refused = now.remote_refused;
     return write(call, "kiln_cache_counts", known, counts);
   });
 }

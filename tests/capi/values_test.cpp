@@ -331,6 +331,33 @@ TEST_CASE("K0903: null, overlong and unknown") {
   bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_NULL_POINTER,
       "K0903");
   options.read_only_count = 0;
+  options.remote_count = 1;
+  bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_NULL_POINTER,
+      "K0903");
+  const char* const stores[] = {"redis://me:secret@cache.example,readonly"};
+  options.remote = stores;
+  bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_ARGUMENT,
+      "K0903");
+  CHECK(caught.text().find("secret") == std::string::npos);
+  options.remote_count = 65;
+  bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_ARGUMENT,
+      "K0903");
+  // A program of before knows nothing of stores, and what lies behind its struct is its own.
+  options.struct_size = offsetof(kiln_cache_options, remote);
+  options.folder = "/dev/null/kiln";
+  CacheHandle older;
+  good(kiln_cache_open(&options, older.out(), caught.out()), caught);
+  kiln_cache_counts counts = KILN_INIT(kiln_cache_counts);
+  counts.struct_size = offsetof(kiln_cache_counts, remote_hits);
+  counts.remote_hits = 7;
+  good(kiln_cache_get_counts(older, &counts, caught.out()), caught);
+  CHECK(counts.remote_hits == 7);
+  options.struct_size = sizeof options;
+  options.remote_count = 0;
+  options.reserved = 1;
+  bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_UNSUPPORTED_VERSION,
+      "K0902");
+  options.reserved = 0;
   for (const double share : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
     options.verify = share;
     bad(kiln_cache_open(&options, CacheHandle().out(), caught.out()), caught, KILN_ERROR_INVALID_ARGUMENT,
