@@ -12,6 +12,9 @@
 
 namespace kiln::store {
 
+/// Bytes that are taken at a time: by default answers come in parts of 16 KiB.
+inline constexpr long kPart = 128 << 10;
+
 class Curl {
  public:
   Curl() : handle_(curl_easy_init(), &curl_easy_cleanup) {}

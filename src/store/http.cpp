@@ -39,6 +39,7 @@ class Http : public Connection {
   Reply get(const CacheKey& key, Moment deadline) override {
     const auto owner = std::make_shared<Taken>();
     Taken& taken = *owner;
+    taken.bytes.reserve(kPart);
     const long status = perform(key, deadline, [&] {
       curl_.set(CURLOPT_HTTPGET, 1L);
       curl_.set(CURLOPT_WRITEFUNCTION, &Taken::take);
@@ -80,6 +81,7 @@ class Http : public Connection {
     }
     curl_easy_reset(curl_.get());  // keeps the connection
     curl_.set(CURLOPT_NOSIGNAL, 1L);
+    curl_.set(CURLOPT_BUFFERSIZE, kPart);
     curl_.set(CURLOPT_PROTOCOLS_STR, "http,https");
     curl_.set(CURLOPT_REDIR_PROTOCOLS_STR, url_.is_encrypted() ? "https" : "http,https");
     curl_.set(CURLOPT_FOLLOWLOCATION, 1L);

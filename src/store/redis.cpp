@@ -17,8 +17,6 @@ using namespace std::chrono_literals;
 using Answer = std::shared_ptr<redisReply>;
 using Words = std::vector<std::string_view>;
 
-constexpr long kPart = 128 << 10;  // bytes that are taken at a time
-
 // All keys of one entry lie in one slot of a cluster, by the braces.
 // KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token.
 constexpr std::string_view kLead = R"(
@@ -226,7 +224,7 @@ class Redis : public Connection {
     fresh->set(CURLOPT_NOSIGNAL, 1L);
     fresh->set_text(CURLOPT_URL, place.name());
     fresh->set(CURLOPT_CONNECT_ONLY, 1L);
-    fresh->set(CURLOPT_BUFFERSIZE, kPart);  // else its answers come in parts of 16 KiB
+    fresh->set(CURLOPT_BUFFERSIZE, kPart);
     fresh->set(CURLOPT_SSL_ENABLE_ALPN, 0L);
     fresh->set(CURLOPT_PROXY, "");  // of HTTP, which this is not
     fresh->set_certificates(*who_);
