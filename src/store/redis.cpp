@@ -9,6 +9,7 @@
 #include "store/connection.hpp"
 #include "store/curl.hpp"
 #include "support/digits.hpp"
+#include "support/printable.hpp"
 
 namespace kiln::store {
 namespace {
@@ -199,7 +200,8 @@ class Redis : public Connection {
         if (answer && answer->type == REDIS_REPLY_ERROR) {
           const std::string_view text(answer->str, static_cast<std::size_t>(answer->len));
           // While it reads its files, or is to be let alone by this user.
-          why = "it answers " + std::string(text.substr(0, text.find(' ')));
+          constexpr std::size_t kMostShown = 40;  // bytes
+          why = "it answers " + detail::printable(text.substr(0, std::min(text.find(' '), kMostShown)));
           if (!text.starts_with("LOADING")) return {Reply::End::failed, why};
         } else if (answer) {
           return read(answer);

@@ -110,6 +110,9 @@ tl::expected<RemoteUrl, std::string> parse_remote(std::string_view text) {
   url.path = rest.substr(slash);
   while (url.path.ends_with('/')) url.path.pop_back();
   if (url.path.find_first_of("?#") != url.path.npos) return wrong("a path of a store has no `?` or `#`");
+  // "http://me:12/34@host": what comes from a password would be shown as a path.
+  if (url.path.find('@') != url.path.npos)
+    return wrong("an `@` stands in its path: a `/` in a user or password is written %2F");
   if (url.is_redis()) {
     url.prefix = "kiln";
     const auto database = url.path.empty() ? 0 : detail::parse_digits(std::string_view(url.path).substr(1));
