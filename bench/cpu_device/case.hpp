@@ -48,8 +48,8 @@ class Runner {
   virtual std::optional<Bytes> read(std::size_t index) = 0;
 };
 
-/// Null, with the reason in `why`, when it cannot be had.
-std::unique_ptr<Runner> run_with_kiln(const Case& what, std::string& why);
+/// Null, with the reason in `why`, when it cannot be had. `flags` are the build's.
+std::unique_ptr<Runner> run_with_kiln(const Case& what, std::string& why, const std::string& flags = {});
 std::unique_ptr<Runner> run_with_opencl(const Case& what, std::string& why);
 
 }  // namespace kiln::bench

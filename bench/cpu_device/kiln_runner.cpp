@@ -10,7 +10,7 @@ namespace {
 
 class KilnRunner : public Runner {
  public:
-  Result<void> open(const Case& what) {
+  Result<void> open(const Case& what, const std::string& flags) {
     auto device = open_device({DeviceKind::cpu, {}});
     if (!device) return tl::unexpected(std::move(device).error());
     device_ = *std::move(device);
@@ -22,7 +22,7 @@ class KilnRunner : public Runner {
     cache_ = Cache::open(*settings);
     std::vector<KernelFile> files;
     files.push_back(*std::move(file));
-    auto bundle = Bundle::load(*device_, std::move(files), {}, &*cache_);
+    auto bundle = Bundle::load(*device_, std::move(files), {.flags = flags, .only_spirv = true}, &*cache_);
     if (!bundle) return tl::unexpected(std::move(bundle).error());
     bundle_ = *std::move(bundle);
     auto kernel = bundle_->kernel(what.kernel);
@@ -78,9 +78,9 @@ class KilnRunner : public Runner {
 
 }  // namespace
 
-std::unique_ptr<Runner> run_with_kiln(const Case& what, std::string& why) {
+std::unique_ptr<Runner> run_with_kiln(const Case& what, std::string& why, const std::string& flags) {
   auto runner = std::make_unique<KilnRunner>();
-  if (const auto opened = runner->open(what); !opened) {
+  if (const auto opened = runner->open(what, flags); !opened) {
     why = opened.error().text();
     return nullptr;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `cpu_device`: kernels on the CPU device, on PoCL and as plain loops, in turns within one process.
+// `cpu_device --counters [CASE]`: the CPU device with counters beside itself without.
 // `cpu_device --first kiln|pocl CASE`: one small launch in a fresh process, from opening the device to the
 // right answer.
 #include <time.h>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace kiln::bench;
 
-constexpr int kTurns = 21;
+constexpr int kTurns = 21, kCountedTurns = 5;
 
 /// Of each turn: milliseconds on the clock, and of processor time of all threads, which other work on the
 /// machine changes less.
@@ -111,6 +112,23 @@ int compare(const Case& what) {
   return 0;
 }
 
+int count(const Case& what) {
+  std::string problem;
+  const auto plain = run_with_kiln(what, problem), counted = run_with_kiln(what, problem, "-kiln-counters");
+  if (plain == nullptr || counted == nullptr)
+    return std::fprintf(stderr, "%s: %s\n", what.name.c_str(), problem.c_str()), 1;
+  if (!answers(*plain, what) || !answers(*counted, what))
+    return std::fprintf(stderr, "%s: wrong answer\n", what.name.c_str()), 1;
+  Times plain_times, counted_times;
+  for (int turn = 0; turn < kCountedTurns; ++turn)
+    if (!plain_times.measure([&] { return plain->run(); }) ||
+        !counted_times.measure([&] { return counted->run(); }))
+      return std::fprintf(stderr, "%s: a run failed\n", what.name.c_str()), 1;
+  std::printf("%-24s %9.3f %12.3f %9.1f\n", what.name.c_str(), median(plain_times.processor),
+              median(counted_times.processor), median_ratio(counted_times.processor, plain_times.processor));
+  return 0;
+}
+
 int first(const std::string& with, const std::string& name) {
   const auto what = make_case(name, true);
   if (!what || (with != "kiln" && with != "pocl")) return 2;
@@ -125,6 +143,14 @@ int first(const std::string& with, const std::string& name) {
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::string_view(argv[1]) == "--first") return first(argv[2], argv[3]);
+  if (argc >= 2 && std::string_view(argv[1]) == "--counters") {
+    std::printf("%-24s %9s %12s %9s   (processor time, medians of %d turns)\n", "kernel", "kiln ms",
+                "counting ms", "slowdown", kCountedTurns);
+    int failed = 0;
+    for (const std::string& name : case_names())
+      if (argc < 3 || name == argv[2]) failed |= count(*make_case(name, false));
+    return failed;
+  }
   std::printf("%-24s %9s %9s %9s %12s %17s %13s   (medians of %d turns)\n", "kernel", "kiln ms", "pocl ms",
               "plain ms", "pocl / kiln", "in processor time", "plain / kiln", kTurns);
   int failed = 0;
