@@ -45,6 +45,56 @@ TEST_CASE("lanes give what work-items give one by one") {
   }
 }
 
+namespace {
+
+std::vector<std::int32_t> counted_in(64), counted_out;
+MemoryRange find_counted(std::uintptr_t address) {
+  for (const auto* buffer : {&counted_in, &counted_out}) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(buffer->data());
+    const std::uint64_t bytes = buffer->size() * sizeof(std::int32_t);
+    if (address - begin < bytes) return {begin, bytes};
+  }
+  return {};
+}
+
+/// What was counted, defects among it, in the same memory for each build.
+std::string count_lanes(const CompiledKernel& kernel, Three size, std::int32_t n) {
+  std::ranges::fill(counted_out, -7);
+  const std::uint64_t slm = std::uint64_t{size[0]} * size[1] * size[2] * 32 + 64;
+  const std::array values{argument(counted_in), argument(counted_out), argument(n), local(slm)};
+  CHECK(execute({&kernel, values, {2, 2, 1}, size, {}, find_counted}) == ExecutionStatus::ok);
+  const std::string counters = counters_json(kernel);
+  clear_counters(kernel);
+  return counters;
+}
+
+}  // namespace
+
+TEST_CASE("what is counted by lanes is what is counted by work-items") {
+  const BuildResult lanes = build_lanes("-kiln-counters"),
+                    items = build_lanes("-kiln-counters -cl-opt-disable");
+  REQUIRE_MESSAGE(lanes.status == BuildStatus::ok, lanes.log);
+  REQUIRE_MESSAGE(items.status == BuildStatus::ok, items.log);
+  for (std::size_t i = 0; i < counted_in.size(); ++i) counted_in[i] = static_cast<std::int32_t>(i * 37 % 101);
+  for (const CompiledKernel& kernel : lanes.program->kernels()) {
+    const std::string& name = kernel.facts.name;
+    if (name == "tickets") continue;
+    CAPTURE(name);
+    for (const Three size :
+         {Three{16, 1, 1}, Three{37, 1, 1}, Three{16, 16, 1}, Three{20, 4, 1}, Three{48, 1, 2}})
+      for (const std::int32_t n : {1, 4, 16}) {
+        CAPTURE(size[0]);
+        CAPTURE(size[1]);
+        CAPTURE(n);
+        counted_out.resize(std::size_t{size[0]} * size[1] * size[2] * 4);
+        const std::string by_items = count_lanes(*find(*items.program, name), size, n);
+        const std::vector<std::int32_t> out = counted_out;
+        CHECK(count_lanes(kernel, size, n) == by_items);
+        CHECK(counted_out == out);
+      }
+  }
+}
+
 // Else the test above would compare loops with loops.
 TEST_CASE("work-items go through loops as lanes") {
   constexpr std::int32_t kTurns = 2;

@@ -26,12 +26,14 @@
 #include "drivers/cpu/compiler/frontend/frontend.hpp"
 #include "drivers/cpu/compiler/frontend/options.hpp"
 #include "drivers/cpu/compiler/instrument/places.hpp"
+#include "drivers/cpu/compiler/lanes/lane_loops.hpp"
 #include "drivers/cpu/compiler/llvm_version.hpp"
 #include "drivers/cpu/compiler/loaded_program.hpp"
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/prepare.hpp"
 #include "drivers/cpu/compiler/lowering/slm.hpp"
+#include "drivers/cpu/counting/recorder.hpp"
 #include "support/compiler_end.hpp"
 
 namespace kiln::cpu {
@@ -115,11 +117,19 @@ std::vector<KernelFacts> with_code(std::span<const DescribedKernel> all) {
   return kernels;
 }
 
+/// The recorder wants each sub-group to end before the next one begins, so lanes must not be of several.
+void keep_sub_groups_whole(llvm::Module& module, const std::vector<KernelFacts>& kernels) {
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (llvm::Function* entry = module.getFunction(group_entry_symbol(i));
+        entry != nullptr && counted_sub_group(kernels[i]) % kCountedLanes != 0)
+      entry->addFnAttr(kNoLanes);
+}
+
 /// From entries to code, for those kernels whose entries are in the module.
 bool generate(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& parsed,
               std::vector<KernelFacts>& kernels, std::string& log) {
-  // Counters know work-items one by one.
-  if (parsed.optimize && !parsed.counters) loop_over_items(module, machine, kernels);
+  if (parsed.optimize) loop_over_items(module, machine, kernels);
+  if (parsed.counters) keep_sub_groups_whole(module, kernels);
   apply_fast_math(module, parsed);
   if (!parsed.counters) unlock_slm_atomics(module);
   optimize(module, machine, parsed);

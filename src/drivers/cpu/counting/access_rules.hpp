@@ -10,6 +10,9 @@ namespace kiln::cpu {
 inline constexpr std::uint64_t kLineBytes = 64;              ///< of a cache line
 inline constexpr std::uint64_t kBanks = 16, kBankBytes = 4;  ///< of SLM
 inline constexpr std::size_t kServedTogether = 16;  ///< work-items whose SLM accesses meet in the banks
+inline constexpr std::size_t kCountedLanes = 16;    ///< work-items that may tell of their accesses together
+inline constexpr std::uint64_t kUneven =
+    ~std::uint64_t{0};  ///< bytes from access to access, where they differ
 
 /// What one work-item touches.
 struct Touch {

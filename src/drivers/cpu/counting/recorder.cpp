@@ -145,6 +145,16 @@ std::byte* Recorder::access(const Access& access) {
   return pointer(access.address);
 }
 
+SlmAccess Recorder::by(const Access& access) const {
+  SlmAccess now;
+  now.item = static_cast<std::uint32_t>(access.item);
+  now.place = access.place;
+  now.phase = phases_[access.item];
+  now.sub_phase = sub_phases_[access.item];
+  now.sub_group = static_cast<std::uint32_t>(access.item >> sub_group_bits_);
+  return now;
+}
+
 Defect Recorder::defect_of(DefectKind kind, const Access& access, const Range& range) const {
   Defect defect{kind, access.place};
   defect.item = access.item;
@@ -184,19 +194,13 @@ void Recorder::check_written(const Access& access, PlaceNeed need, std::uint64_t
 }
 
 void Recorder::check_race(const Access& access, PlaceKind kind, std::uint64_t offset) {
-  SlmAccess now;
-  now.item = static_cast<std::uint32_t>(access.item);
-  now.place = access.place;
-  now.phase = phases_[access.item];
-  now.sub_phase = sub_phases_[access.item];
-  now.sub_group = static_cast<std::uint32_t>(access.item >> sub_group_bits_);
   std::array<bool, 128> same;  // as many as are known
   const std::size_t known = access.stored == nullptr ? 0 : std::min<std::size_t>(access.bytes, same.size());
   for (std::size_t i = 0; i < known; ++i) same[i] = access.stored[i] == pointer(access.address)[i];
   const SlmUse use = kind == PlaceKind::atomic  ? SlmUse::atomic
                      : kind == PlaceKind::write ? SlmUse::write
                                                 : SlmUse::read;
-  const auto race = shadow_->note(offset, access.bytes, use, now, std::span(same).first(known));
+  const auto race = shadow_->note(offset, access.bytes, use, by(access), std::span(same).first(known));
   if (!race) return;
   Defect defect{DefectKind::race, access.place, race->before.place};
   defect.item = access.item;
@@ -257,17 +261,24 @@ void Recorder::flush() {
   }
 }
 
-void Recorder::join(std::span<const std::pair<std::uint32_t, Logged>> lanes) {
-  const std::uint32_t number = lanes.front().second.place;
+void Recorder::join(std::span<const std::pair<std::uint32_t, Logged>> together) {
+  std::array<Touch, 32> touches;
+  std::array<std::uint32_t, 32> lanes;
+  const std::size_t number = std::min(together.size(), touches.size());
+  for (std::size_t i = 0; i < number; ++i) {
+    touches[i] = {together[i].second.address, together[i].second.bytes};
+    lanes[i] = together[i].first;
+  }
+  count(together.front().second.place, std::span(touches).first(number), std::span(lanes).first(number));
+}
+
+// What work-items of a sub-group did together at the place `number`.
+void Recorder::count(std::uint32_t number, std::span<const Touch> touches,
+                     std::span<const std::uint32_t> lanes) {
   const Place& place = places_[number];
   Tally& tally = tallies_[number];
-  std::array<Touch, 32> all;
-  const std::size_t count = std::min(lanes.size(), all.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    all[i] = {lanes[i].second.address, lanes[i].second.bytes};
-    tally.bytes += all[i].bytes;
-  }
-  const std::span<const Touch> touches(all.data(), count);
+  const std::size_t count = touches.size();
+  for (const Touch& touch : touches) tally.bytes += touch.bytes;
   tally.accesses += count;
   ++tally.together;
   AccessExample example{group_, sub_group_, {}, 0, {}};
@@ -281,15 +292,11 @@ void Recorder::join(std::span<const std::pair<std::uint32_t, Logged>> lanes) {
     example.lines = lines_of(touches);
     ++tally.lines[example.lines];
   }
-  const AccessExample& known = tally.example;  // most often the better one, found without memory for another
-  if (known.lanes.size() > count ||
-      (known.lanes.size() == count &&
-       std::tuple(known.group, known.sub_group) <= std::tuple(group_, sub_group_)))
-    return;
+  if (!wants_example(tally, count)) return;
   example.lanes.resize(count);
   const std::uint64_t begin =
       slm ? 0 : range_of({number, 0, 0, touches[0].address, 1, 0, nullptr}, PlaceMemory::global).begin;
-  for (std::size_t i = 0; i < count; ++i) example.lanes[i] = {lanes[i].first, touches[i].address - begin};
+  for (std::size_t i = 0; i < count; ++i) example.lanes[i] = {lanes[i], touches[i].address - begin};
   tally.example = std::move(example);
 }
 
@@ -314,6 +321,11 @@ std::byte* kiln_access(std::uint32_t place, std::uint64_t key, std::uint64_t ite
                        std::uint64_t bytes, const std::byte* base, const std::byte* stored) {
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   return Recorder::current()->access({place, key, item, number(address), bytes, number(base), stored});
+}
+
+std::byte* kiln_write(std::uint32_t place, std::uint64_t key, std::uint64_t item, std::byte* address,
+                      std::uint64_t bytes, const std::byte* base, std::uint64_t stored) {
+  return kiln_access(place, key, item, address, bytes, base, reinterpret_cast<const std::byte*>(&stored));
 }
 
 void kiln_meet(std::uint32_t place, std::uint64_t item, bool sub_group) {

@@ -43,6 +43,10 @@ class Recorder {
   };
   /// Where to make the access: its address, or one that does no harm.
   std::byte* access(const Access& access);
+  /// The same for work-items from that of `first` on, with what they store, if that is to be known. False:
+  /// some address is not to be accessed, and replaced.
+  bool access_lanes(const Access& first, std::span<std::byte*, kCountedLanes> addresses,
+                    const std::uint64_t* stored, std::uint64_t step);
   void meet(std::uint32_t place, std::uint64_t item, bool sub_group);
   void private_access(std::uint32_t place);
 
@@ -68,9 +72,18 @@ class Recorder {
   void note_indirect(const Access& access, const Range& range);
   void check_written(const Access& access, PlaceNeed need, std::uint64_t offset);
   void check_race(const Access& access, PlaceKind kind, std::uint64_t offset);
+  bool access_together(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
+                       const std::uint64_t* stored, std::uint64_t step);
+  [[nodiscard]] SlmAccess by(const Access& access) const;
+  static void keep(const Access& access);
+  void check_slm(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
+                 const std::uint64_t* stored, std::uint64_t step);
   void log(const Access& access, std::uint64_t address);
   void flush();
   void join(std::span<const std::pair<std::uint32_t, Logged>> lanes);
+  void count(std::uint32_t number, std::span<const Touch> touches, std::span<const std::uint32_t> lanes);
+  bool count_dense(std::uint32_t number, std::uint64_t begin, std::uint64_t step, std::uint64_t bytes);
+  [[nodiscard]] bool wants_example(const Tally& tally, std::size_t lanes) const;
   std::byte* refuse(const Access& access, PlaceMemory memory, const Range& range);
 
   KernelCounters& counters_;
@@ -94,7 +107,8 @@ class Recorder {
   struct alignas(128) Chunk {
     std::array<std::byte, 128> bytes;
   };
-  std::vector<Chunk> scratch_;  ///< zeros, for accesses that are refused
+  std::vector<Chunk> scratch_;                  ///< zeros, for accesses that are refused
+  std::array<Chunk, kCountedLanes> refused_{};  ///< the same for each lane
   std::vector<Tally> tallies_;
   Defects defects_;
 };
@@ -105,5 +119,11 @@ class Recorder {
 extern "C" std::byte* kiln_access(std::uint32_t place, std::uint64_t key, std::uint64_t item,
                                   std::byte* address, std::uint64_t bytes, const std::byte* base,
                                   const std::byte* stored);
+extern "C" std::byte* kiln_write(std::uint32_t place, std::uint64_t key, std::uint64_t item,
+                                 std::byte* address, std::uint64_t bytes, const std::byte* base,
+                                 std::uint64_t stored);
+extern "C" bool kiln_access_lanes(std::uint32_t place, std::uint64_t key, std::uint64_t first_item,
+                                  std::byte** addresses, std::uint64_t bytes, const std::byte* base,
+                                  const std::uint64_t* stored, std::uint64_t step);
 extern "C" void kiln_meet(std::uint32_t place, std::uint64_t item, bool sub_group);
 extern "C" void kiln_private_access(std::uint32_t place);

@@ -48,8 +48,10 @@ void SlmShadow::remember(Cell& cell, SlmUse use, const SlmAccess& access, bool u
   }
 }
 
-SlmShadow::Cell* SlmShadow::parts_of(Word& word) {
+SlmShadow::Cell* SlmShadow::parts_of(std::size_t number) {
+  Word& word = words_[number];
   if (word.parts == 0) {
+    written_[number] = kInParts;
     word.parts = static_cast<std::uint32_t>(parts_.size() + 1);
     parts_.insert(parts_.end(), kWord, word.whole);
   }
@@ -84,11 +86,12 @@ std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64
     if (word.parts == 0 && at % kWord == 0 && end - at >= kWord) {
       if (conflict(word.whole, use, access, false) == nullptr) {
         remember(word.whole, use, access, false);
+        sum_up(at / kWord);
         at += kWord;
         continue;
       }
     }
-    Cell* parts = parts_of(word);
+    Cell* parts = parts_of(at / kWord);
     for (const std::uint64_t next = std::min(end, (at / kWord + 1) * kWord); at < next; ++at) {
       Cell& cell = parts[at % kWord];
       const SlmAccess* before = conflict(cell, use, access, unchanged(at));
@@ -97,6 +100,100 @@ std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64
     }
   }
   return race;
+}
+
+void SlmShadow::sum_up(std::size_t word) {
+  const Cell& cell = words_[word].whole;
+  const auto& [one, other] = cell.reads;
+  written_[word] = std::max({cell.write.phase, cell.atomics[0].phase, cell.atomics[1].phase});
+  read_[word] = std::max(one.phase, other.phase);
+  if (one.phase != other.phase) return;
+  settled_[word] = one.phase;
+  readers_[word] = one.sub_group << 16 | (other.sub_group & 0xffff);
+}
+
+// Before this phase, and not before `since`; so nobody's write meets what is done now.
+template <class WordOf>
+bool SlmShadow::are_written(WordOf word, std::uint32_t phase, std::uint32_t since) const {
+  bool well = since <= phase;
+  for (std::size_t i = 0; i < kCountedLanes; ++i) well &= written_[word(i)] - since < phase - since;
+  return well;
+}
+
+template <class WordOf>
+bool SlmShadow::write_together(WordOf word, SlmAccess access) {
+  bool well = true;
+  for (std::size_t i = 0; i < kCountedLanes; ++i) well &= read_[word(i)] < access.phase;
+  for (std::size_t i = 0; well && i < kCountedLanes; ++i, ++access.item) {
+    words_[word(i)].whole.write = access;
+    written_[word(i)] = access.phase;
+  }
+  return well;
+}
+
+template <class WordOf>
+void SlmShadow::read_together(WordOf word, SlmAccess access) {
+  // Two readers of other sub-groups stay who they are.
+  bool known = true;
+  for (std::size_t i = 0; i < kCountedLanes; ++i) {
+    const std::uint32_t readers = readers_[word(i)];
+    known &= settled_[word(i)] == access.phase && (readers >> 16) != access.sub_group &&
+             (readers & 0xffff) != access.sub_group;
+  }
+  if (known) return;
+  for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
+    Two& reads = words_[word(i)].whole.reads;
+    const auto stays = [&](const SlmAccess& one) {
+      return one.phase == access.phase && one.item != access.item && one.sub_phase == access.sub_phase;
+    };
+    if (stays(reads[0]) && stays(reads[1])) continue;
+    remember(reads, access);
+    sum_up(word(i));
+  }
+}
+
+template <class WordOf>
+bool SlmShadow::note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since) {
+  if (!are_written(word, first.phase, since)) return false;
+  if (use == SlmUse::write) return write_together(word, first);
+  read_together(word, first);
+  return true;
+}
+
+bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
+                              std::uint32_t since) {
+  const std::uint64_t end = offset + step * (kCountedLanes - 1) + kWord;
+  if (use == SlmUse::atomic || offset % kWord != 0 || end > bytes_ || (step != 0 && step != kWord))
+    return false;
+  const std::size_t at = offset / kWord;
+  if (step != 0) return note_words([at](std::size_t i) { return at + i; }, use, first, since);
+  if (use == SlmUse::write || since > first.phase || written_[at] - since >= first.phase - since)
+    return false;
+  if (read_[at] >= first.phase) {
+    read_together([at](std::size_t) { return at; }, first);
+    return true;
+  }
+  // The first two are enough.
+  Two& reads = words_[at].whole.reads;
+  reads = {first, first};
+  ++reads[1].item;
+  read_[at] = settled_[at] = first.phase;
+  readers_[at] = first.sub_group << 16 | (first.sub_group & 0xffff);
+  return true;
+}
+
+bool SlmShadow::note_together(Offsets offsets, SlmUse use, const SlmAccess& first, std::uint32_t since) {
+  if (use == SlmUse::atomic) return false;
+  const std::uint64_t step = offsets[1] - offsets[0];
+  std::uint64_t odd = 0, parts = 0, largest = 0;
+  for (std::size_t i = 1; i < kCountedLanes; ++i) odd |= (offsets[i] - offsets[i - 1]) ^ step;
+  for (const std::uint64_t offset : offsets) {
+    parts |= offset % kWord;
+    largest = std::max(largest, offset);
+  }
+  if (parts != 0 || largest >= bytes_ / kWord * kWord) return false;
+  if (use == SlmUse::write && (odd != 0 || step == 0)) return false;  // perhaps two of one word
+  return note_words([&](std::size_t i) { return offsets[i] / kWord; }, use, first, since);
 }
 
 }  // namespace kiln::cpu

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "drivers/cpu/counting/access_rules.hpp"
+
 namespace kiln::cpu {
 
 /// One access of one work-item. `phase` counts barriers of the work-group over all its groups, so that no two
@@ -25,7 +27,13 @@ enum class SlmUse : std::uint8_t { read, write, atomic };
 /// are atomic. Writing what another item has just written there is no race. Phases begin at 1.
 class SlmShadow {
  public:
-  explicit SlmShadow(std::uint64_t bytes) : bytes_(bytes), words_((bytes + kWord - 1) / kWord) {}
+  explicit SlmShadow(std::uint64_t bytes)
+      : bytes_(bytes),
+        words_((bytes + kWord - 1) / kWord),
+        written_(words_.size()),
+        read_(words_.size()),
+        settled_(words_.size()),
+        readers_(words_.size()) {}
 
   struct Race {
     std::uint64_t offset;  ///< the first byte that both touch
@@ -34,6 +42,14 @@ class SlmShadow {
   /// `same` tells of each byte whether it is written as it is; only for writes.
   std::optional<Race> note(std::uint64_t offset, std::uint64_t bytes, SlmUse use, const SlmAccess& access,
                            std::span<const bool> same = {});
+
+  /// The same, and unwritten(), for whole words that the work-items from that of `first` on touch: `step`
+  /// bytes apart, 0 or one word, or at these offsets. False, with nothing done, unless nobody races for them,
+  /// and all that are read were written since phase `since`.
+  using Offsets = std::span<const std::uint64_t, kCountedLanes>;
+  bool note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
+                     std::uint32_t since);
+  bool note_together(Offsets offsets, SlmUse use, const SlmAccess& first, std::uint32_t since);
 
   /// Of these bytes the first that no work-item has written in phase `since` or later, and how many such
   /// there are. An atomic writes.
@@ -50,6 +66,7 @@ class SlmShadow {
     Two reads, atomics;
   };
   static constexpr std::uint64_t kWord = 4;  // bytes
+  static constexpr std::uint32_t kInParts = ~std::uint32_t{0};
   /// Its bytes are remembered as one until something tells them apart.
   struct Word {
     Cell whole;
@@ -59,11 +76,25 @@ class SlmShadow {
   static const SlmAccess* conflict(const Cell& cell, SlmUse use, const SlmAccess& now, bool unchanged);
   static void remember(Two& two, const SlmAccess& access);
   static void remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged);
-  Cell* parts_of(Word& word);
+  Cell* parts_of(std::size_t word);
+  void sum_up(std::size_t word);
+  template <class WordOf>
+  bool note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since);
+  template <class WordOf>
+  bool are_written(WordOf word, std::uint32_t phase, std::uint32_t since) const;
+  template <class WordOf>
+  bool write_together(WordOf word, SlmAccess access);
+  template <class WordOf>
+  void read_together(WordOf word, SlmAccess access);
 
   std::uint64_t bytes_;
   std::vector<Word> words_;
   std::vector<Cell> parts_;
+  // What most accesses need to know, by word.
+  std::vector<std::uint32_t> written_;  ///< the last phase that wrote it; kInParts: see there
+  std::vector<std::uint32_t> read_;     ///< the last phase that read it
+  std::vector<std::uint32_t> settled_;  ///< the last phase in which two items read it
+  std::vector<std::uint32_t> readers_;  ///< their sub-groups, 16 bits each
 };
 
 }  // namespace kiln::cpu

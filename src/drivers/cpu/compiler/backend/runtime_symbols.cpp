@@ -130,6 +130,8 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"kiln_item_memory", address(kiln_item_memory)},
     {"kiln_printf", address(kiln_printf)},
     {"kiln_access", address(kiln_access)},
+    {"kiln_write", address(kiln_write)},
+    {"kiln_access_lanes", address(kiln_access_lanes)},
     {"kiln_meet", address(kiln_meet)},
     {"kiln_private_access", address(kiln_private_access)},
   };

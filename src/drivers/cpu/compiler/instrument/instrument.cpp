@@ -165,6 +165,16 @@ PlaceNeed need_of(const llvm::LoadInst& load) {
   return type->isVectorTy() || type->isAggregateType() ? PlaceNeed::some : PlaceNeed::all;
 }
 
+/// `value` as a number, if it fits one.
+Value* as_number(llvm::IRBuilder<>& b, Value* value, const llvm::DataLayout& layout) {
+  llvm::Type* type = value->getType();
+  const std::uint64_t bits = layout.getTypeSizeInBits(type).getFixedValue();
+  if (bits > 64 || bits != 8 * layout.getTypeStoreSize(type).getFixedValue()) return nullptr;
+  if (type->isPointerTy()) return b.CreatePtrToInt(value, b.getInt64Ty());
+  if (!llvm::CastInst::isBitCastable(type, b.getIntNTy(static_cast<unsigned>(bits)))) return nullptr;
+  return b.CreateZExt(b.CreateBitCast(value, b.getIntNTy(static_cast<unsigned>(bits))), b.getInt64Ty());
+}
+
 class Instrumenter {
  public:
   Instrumenter(llvm::Function& body, KernelPlaces& places)
@@ -269,20 +279,25 @@ class Instrumenter {
       base = b.CreateAddrSpaceCast(object, flat);
     }
     Value* copy = llvm::Constant::getNullValue(flat);
-    if (stored != nullptr && kind == PlaceKind::write &&
-        (memory == PlaceMemory::slm || memory == PlaceMemory::generic)) {
+    Value* number_stored = nullptr;
+    const bool told = stored != nullptr && kind == PlaceKind::write &&
+                      (memory == PlaceMemory::slm || memory == PlaceMemory::generic);
+    if (told) number_stored = as_number(b, stored, module_.getDataLayout());
+    if (told && number_stored == nullptr) {
       llvm::IRBuilder<> first(&body_.getEntryBlock(), body_.getEntryBlock().begin());
       llvm::AllocaInst* variable = first.CreateAlloca(stored->getType());
       variable->setMetadata(kOwnVariable, llvm::MDNode::get(body_.getContext(), {}));
       b.CreateStore(stored, variable);
       copy = variable;
     }
+    Value* what = number_stored != nullptr ? number_stored : copy;
     auto* type = llvm::FunctionType::get(
-        flat, {b.getInt32Ty(), b.getInt64Ty(), b.getInt64Ty(), flat, b.getInt64Ty(), flat, flat}, false);
+        flat, {b.getInt32Ty(), b.getInt64Ty(), b.getInt64Ty(), flat, b.getInt64Ty(), flat, what->getType()},
+        false);
     llvm::CallInst* call = b.CreateCall(
-        module_.getOrInsertFunction(kAccessFunction, type),
+        module_.getOrInsertFunction(number_stored != nullptr ? kWriteFunction : kAccessFunction, type),
         {b.getInt32(number), keys_.at(instruction.getParent()), item_, b.CreateAddrSpaceCast(pointer, flat),
-         b.CreateZExtOrTrunc(size, b.getInt64Ty()), base, copy});
+         b.CreateZExtOrTrunc(size, b.getInt64Ty()), base, what});
     call->addFnAttr(llvm::Attribute::NoMerge);  // with one of another place
     return call;
   }

@@ -54,7 +54,7 @@ class Finder {
       const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       const llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
       if (callee == nullptr || callee->isIntrinsic()) continue;
-      if (callee->getName() == kAccessFunction)
+      if (callee->getName() == kAccessFunction || callee->getName() == kWriteFunction)
         access(*call);
       else if (callee->getName() == "kiln_meet")
         close_all();

@@ -11,8 +11,14 @@
 namespace kiln::cpu {
 
 /// Called before each access with place, key of the loops, work-item, address, bytes, the object that the
-/// address comes from, and a copy of what will be stored; gives the address to access.
-inline constexpr const char* kAccessFunction = "kiln_access";
+/// address comes from, and where a copy of what will be stored is; gives the address to access.
+inline constexpr llvm::StringLiteral kAccessFunction = "kiln_access";
+/// The same, with what will be stored as a number of 64 bits.
+inline constexpr llvm::StringLiteral kWriteFunction = "kiln_write";
+/// Both for as many work-items as lanes have, whose addresses and numbers are in arrays, with the bytes from
+/// each address to the next behind, or kUneven; true: each is to access its address, else those to access
+/// take their place.
+inline constexpr llvm::StringLiteral kLanesFunction = "kiln_access_lanes";
 
 /// Unrolls loops, moves variables to registers, and sets `neighbours` and `neighbour_bytes` of each place:
 /// reads, or writes, of one work-item that follow each other in one block at constant distances, without an

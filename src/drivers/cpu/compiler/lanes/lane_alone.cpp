@@ -44,17 +44,10 @@ void LaneWriter::Alone::find_needed() {
       if (from_here(phi.getIncomingBlock(i))) need(phi.getIncomingValue(i));
 }
 
-llvm::AllocaInst* LaneWriter::Alone::variable(llvm::Type* type) {
-  llvm::BasicBlock& entry = w_.function_.getEntryBlock();
-  llvm::AllocaInst* made = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
-  made->setMetadata(kOfLanes, llvm::MDNode::get(entry.getContext(), {}));
-  return made;
-}
-
 LaneWriter::Value* LaneWriter::Alone::store_vector(Value* vector) {
   llvm::Type* type = w_.wide_type(stored(vector->getType()->getScalarType()));
   if (type != vector->getType()) vector = w_.b_.CreateZExt(vector, type);
-  llvm::AllocaInst* array = variable(type);
+  llvm::AllocaInst* array = w_.variable(type);
   w_.b_.CreateStore(vector, array);
   return array;
 }
@@ -104,7 +97,7 @@ void LaneWriter::Alone::write(Value* condition) {
       continue;
     }
     at_first_[value] = known;
-    slots_[value] = variable(value->getType());
+    slots_[value] = w_.variable(value->getType());
     b.CreateStore(known, slots_[value]);
   }
   for (const llvm::BasicBlock* block : parting_.blocks) map_[block] = w_.new_block();
@@ -146,7 +139,7 @@ void LaneWriter::Alone::write(Value* condition) {
         one->addIncoming(value_at_end(value, end), end);
       }
     }
-    results.push_back({&phi, variable(w_.wide_type(stored(phi.getType())))});
+    results.push_back({&phi, w_.variable(w_.wide_type(stored(phi.getType())))});
     map_[&phi] = one;
   }
   for (const Result& result : results) {

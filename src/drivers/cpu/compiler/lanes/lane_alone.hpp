@@ -18,7 +18,6 @@ class LaneWriter::Alone {
   void find_needed();
   void need(Value* value);
   [[nodiscard]] bool is_carried(const Value* value) const;
-  llvm::AllocaInst* variable(llvm::Type* type);
   Value* store_vector(Value* vector);
   Value* load_vector(llvm::AllocaInst* variable, llvm::Type* element);
   Value* element(llvm::IRBuilder<>& b, Value* array, llvm::Type* type);

@@ -14,12 +14,15 @@
 
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
+#include "drivers/cpu/counting/recorder.hpp"
 
 namespace kiln::cpu {
 namespace {
 
 constexpr unsigned kLanes = 16;  // two registers of AVX2 for 32 bits, whose sums wait for each other less
-constexpr std::size_t kLargestBody = 600;  // instructions
+static_assert(kLanes == kCountedLanes);
+constexpr std::size_t kLargestBody = 600, kMostCopied = 600;  // instructions, all and that lanes may do alone
+constexpr std::size_t kLargestCounted = 6000;                 // the same when accesses are counted
 
 bool is_item_loop(llvm::MDNode* id) {
   return id != nullptr && llvm::findOptionMDForLoopID(id, kItemLoop) != nullptr;
@@ -64,7 +67,7 @@ struct ItemLoop {
 
 /// Nothing when it no longer looks as it was made.
 std::optional<ItemLoop> item_loop_of(llvm::Loop& loop) {
-  if (!is_item_loop(loop.getLoopID()) || loop.isInnermost()) return std::nullopt;
+  if (!is_item_loop(loop.getLoopID())) return std::nullopt;
   llvm::BasicBlock *latch = loop.getLoopLatch(), *header = loop.getHeader();
   if (latch == nullptr || loop.getExitingBlock() != latch || loop.getLoopPreheader() == nullptr ||
       loop.getExitBlock() == nullptr)
@@ -133,11 +136,14 @@ bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo
   order.perform(&loops);
   LaneShapes::Blocks blocks;
   std::size_t size = 0;
+  bool counts = false;
   for (llvm::BasicBlock* block : order) {
     blocks.insert(block);
     size += block->size();
+    counts = counts || llvm::any_of(*block, LaneWriter::is_counting);
   }
-  if (size > kLargestBody) return false;
+  // What is counted calls the recorder for each access: to have one call for all lanes always pays.
+  if (size > (counts ? kLargestCounted : kLargestBody)) return false;
   llvm::DenseMap<const llvm::Value*, LaneShape> seeds;
   seeds[items.item] = {LaneShape::Kind::linear, 1};
   const LaneShapes shapes(blocks, seeds, after, latch, &numbers, &loop);
@@ -146,16 +152,20 @@ bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo
     return instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load) || is_of_item(instruction) ||
            llvm::isa<llvm::AtomicRMWInst>(instruction) || promises(loop.getLoopID(), instruction);
   };
-  if (!LaneWriter::can_write(shapes, independent) || !pays(loop, shapes, layout)) return false;
+  if (!LaneWriter::can_write(shapes, counts ? kLargestCounted : kMostCopied, independent)) return false;
+  if (!counts && !pays(loop, shapes, layout)) return false;
   for (const llvm::Loop* inner : loop.getLoopsInPreorder())
-    if (inner != &loop && !goes_round_together(*inner, shapes)) return false;
+    if (!counts && inner != &loop && !goes_round_together(*inner, shapes)) return false;
 
   llvm::IRBuilder<> b(before->getTerminator());
   const auto block = [&] {
     return llvm::BasicBlock::Create(function.getContext(), "lanes", &function, header);
   };
   llvm::BasicBlock *start = block(), *head = block(), *done = block();
-  llvm::Value* whole = b.CreateAnd(items.count, b.getInt64(~std::uint64_t{kLanes - 1}));
+  llvm::Value* rest = b.CreateAnd(items.count, b.getInt64(kLanes - 1));
+  llvm::Value* whole = b.CreateSub(items.count, rest, "", true, true);
+  // The recorder wants sub-groups one after another: lanes must not be of two.
+  if (counts) whole = b.CreateSelect(b.CreateICmpEQ(rest, b.getInt64(0)), items.count, b.getInt64(0));
   b.CreateCondBr(b.CreateICmpEQ(whole, b.getInt64(0)), header, start);
   before->getTerminator()->eraseFromParent();
   b.SetInsertPoint(start);
@@ -186,16 +196,18 @@ bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo
 }  // namespace
 
 llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (function.hasFnAttribute(kNoLanes)) return llvm::PreservedAnalyses::all();
   // Private variables in memory are one for all items of such a loop.
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     if (llvm::isa<llvm::AllocaInst>(instruction)) return llvm::PreservedAnalyses::all();
+  const bool counted = llvm::any_of(llvm::instructions(function), LaneWriter::is_counting);
   bool any = false;
   for (bool again = true; again;) {
     again = false;
     auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
     auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-      if (!is_item_loop(loop->getLoopID()) || loop->isInnermost()) continue;
+      if (!is_item_loop(loop->getLoopID()) || (loop->isInnermost() && !counted)) continue;
       auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
       llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
       const auto items = item_loop_of(*loop);

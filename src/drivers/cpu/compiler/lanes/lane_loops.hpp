@@ -6,6 +6,9 @@
 
 namespace kiln::cpu {
 
+/// Of functions that keep their loops over items, one by one.
+inline constexpr llvm::StringLiteral kNoLanes = "kiln.no_lanes";
+
 /// Where a loop over the items of a group stands around loops of the kernel, which LLVM's vectorizer leaves
 /// as it is: takes a vector of items through them together (see LaneWriter), as many as there are whole
 /// vectors of in a row. The loop that was there runs the rest.

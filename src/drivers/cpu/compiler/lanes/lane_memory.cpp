@@ -2,12 +2,17 @@
 // Writes the accesses of lanes: as one of a vector, as one for all, or one by one.
 #include <llvm/IR/Module.h>
 
+#include "drivers/cpu/compiler/instrument/neighbours.hpp"
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
+#include "drivers/cpu/counting/access_rules.hpp"
 
 namespace kiln::cpu {
 namespace {
 
 using Kind = LaneShape::Kind;
+
+// Operands of what the recorder is told.
+constexpr unsigned kItem = 2, kAddress = 3, kBytes = 4, kNumber = 6;
 
 }  // namespace
 
@@ -106,6 +111,27 @@ LaneWriter::Value* LaneWriter::steps_by(const Value& root, std::uint64_t step) {
   return known = b.CreateICmpEQ(b.CreateBitCast(differs, bits), llvm::ConstantInt::get(bits, 0));
 }
 
+std::pair<const LaneWriter::Value*, LaneWriter::Value*> LaneWriter::asked_about(const Value& address) const {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(address.stripPointerCasts());
+  const auto found = as_asked_.find(call);
+  if (call == nullptr || found == as_asked_.end()) return {&address, nullptr};
+  return {call->getArgOperand(kAddress)->stripPointerCasts(), found->second};
+}
+
+LaneWriter::Value* LaneWriter::are_apart(const Value& address, std::uint64_t step) {
+  const auto [asked, as_asked] = asked_about(address);
+  const LaneShape shape = shapes_.of(asked);
+  Value* apart = nullptr;
+  if (shape.has_first()) {
+    apart = b_.getInt1(shape.stride == step);
+  } else {
+    const Root root = root_of(*asked);
+    if (step % root.scale != 0) return nullptr;
+    apart = steps_by(*root.value, step / root.scale);
+  }
+  return as_asked == nullptr ? apart : b_.CreateAnd(apart, as_asked);
+}
+
 void LaneWriter::write_load(const llvm::LoadInst& load) {
   const Value& address = *load.getPointerOperand();
   const LaneShape shape = shapes_.of(&address);
@@ -127,9 +153,8 @@ void LaneWriter::write_load(const llvm::LoadInst& load) {
   };
   if (shape.kind == Kind::linear && shape.stride == size) return set_wide(load, together(scalar(address)));
   if (shape.has_first()) return set_wide(load, one_by_one());
-  const Root root = root_of(address);
-  if (size % root.scale != 0) return set_wide(load, one_by_one());
-  Value *neighbours = steps_by(*root.value, size / root.scale), *same = steps_by(*root.value, 0);
+  Value *neighbours = are_apart(address, size), *same = are_apart(address, 0);
+  if (neighbours == nullptr || same == nullptr) return set_wide(load, one_by_one());
   Block dense = new_block(), else_same = new_block(), once = new_block(), each = new_block(),
         after = new_block();
   b_.CreateCondBr(neighbours, dense, else_same);
@@ -175,10 +200,10 @@ void LaneWriter::write_store(const llvm::StoreInst& store) {
   if (!is_plain(value.getType())) return one_by_one();
   if (shape.kind == Kind::linear && shape.stride == size) return together(scalar(address));
   if (shape.has_first()) return one_by_one();
-  const Root root = root_of(address);
-  if (size % root.scale != 0) return one_by_one();
+  Value* neighbours = are_apart(address, size);
+  if (neighbours == nullptr) return one_by_one();
   Block dense = new_block(), each = new_block(), after = new_block();
-  b_.CreateCondBr(steps_by(*root.value, size / root.scale), dense, each);
+  b_.CreateCondBr(neighbours, dense, each);
   b_.SetInsertPoint(dense);
   together(in_lane(b_, address, 0));
   b_.CreateBr(after);
@@ -186,6 +211,46 @@ void LaneWriter::write_store(const llvm::StoreInst& store) {
   one_by_one();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+}
+
+// All lanes' accesses in one call, where they are one access of neighbours.
+void LaneWriter::write_counted(const llvm::CallInst& access) {
+  for (unsigned i = 0; i < access.arg_size(); ++i) {
+    const LaneShape shape = shapes_.of(access.getArgOperand(i));
+    const bool goes = i == kAddress || (i == kNumber && access.getArgOperand(i)->getType()->isIntegerTy()) ||
+                      (i == kItem ? shape.kind == Kind::linear && shape.stride == 1 : shape.is_uniform());
+    if (!goes) return write_lanes(access);
+  }
+  llvm::PointerType* pointer = b_.getPtrTy();
+  if (addresses_ == nullptr) addresses_ = variable(wide_type(pointer));
+  b_.CreateStore(wide(*access.getArgOperand(kAddress)), addresses_);
+  Value* numbers = llvm::Constant::getNullValue(pointer);
+  if (access.getArgOperand(kNumber)->getType()->isIntegerTy()) {
+    if (numbers_ == nullptr) numbers_ = variable(wide_type(b_.getInt64Ty()));
+    b_.CreateStore(wide(*access.getArgOperand(kNumber)), numbers_);
+    numbers = numbers_;
+  }
+  Value* step = b_.getInt64(kUneven);
+  if (const auto* bytes = llvm::dyn_cast<llvm::ConstantInt>(access.getArgOperand(kBytes))) {
+    const Value& address = *access.getArgOperand(kAddress)->stripPointerCasts();
+    if (Value* same = are_apart(address, 0)) step = b_.CreateSelect(same, b_.getInt64(0), step);
+    if (Value* neighbours = are_apart(address, bytes->getZExtValue()))
+      step = b_.CreateSelect(neighbours, b_.getInt64(bytes->getZExtValue()), step);
+  }
+  llvm::SmallVector<Value*, 8> arguments;
+  for (const Value* argument : access.args()) arguments.push_back(scalar(*argument));
+  arguments[kAddress] = addresses_;
+  arguments[kNumber] = numbers;
+  arguments.push_back(step);
+  llvm::SmallVector<llvm::Type*, 8> types;
+  for (const Value* argument : arguments) types.push_back(argument->getType());
+  llvm::CallInst* all =
+      b_.CreateCall(function_.getParent()->getOrInsertFunction(
+                        kLanesFunction, llvm::FunctionType::get(b_.getInt1Ty(), types, false)),
+                    arguments);
+  all->addRetAttr(llvm::Attribute::ZExt);
+  as_asked_[&access] = all;
+  set_wide(access, b_.CreateLoad(addresses_->getAllocatedType(), addresses_));
 }
 
 }  // namespace kiln::cpu

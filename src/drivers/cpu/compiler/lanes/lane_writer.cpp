@@ -7,6 +7,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "drivers/cpu/compiler/instrument/neighbours.hpp"
 #include "drivers/cpu/compiler/lanes/lane_alone.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 
@@ -14,8 +15,6 @@ namespace kiln::cpu {
 namespace {
 
 using Kind = LaneShape::Kind;
-
-constexpr std::size_t kMostCopied = 600;  // instructions that lanes may do alone
 
 /// Intrinsics of one type that do the same to each element; how many operands are vectors.
 unsigned vector_operands(llvm::Intrinsic::ID id) {
@@ -80,14 +79,23 @@ LaneWriter::LaneWriter(llvm::Function& function, const LaneShapes& shapes, const
   find_lazy();
 }
 
-bool LaneWriter::can_write(const LaneShapes& shapes,
+bool LaneWriter::is_counting(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+  if (callee == nullptr) return false;
+  const llvm::StringRef name = callee->getName();
+  return name == kAccessFunction || name == kWriteFunction || name == "kiln_meet" ||
+         name == "kiln_private_access";
+}
+
+bool LaneWriter::can_write(const LaneShapes& shapes, std::size_t most_copied,
                            llvm::function_ref<bool(const llvm::Instruction&)> independent) {
   if (!shapes.well()) return false;
   std::size_t copied = 0;
   for (const llvm::BasicBlock* block : shapes.blocks())
     if (const LaneShapes::Parting* parting = shapes.parting(block))
       for (const llvm::BasicBlock* between : parting->blocks) copied += between->size();
-  if (copied > kMostCopied) return false;
+  if (copied > most_copied) return false;
   for (const llvm::BasicBlock* block : shapes.blocks())
     for (const llvm::Instruction& instruction : *block) {
       if (says_nothing(instruction)) continue;
@@ -100,6 +108,7 @@ bool LaneWriter::can_write(const LaneShapes& shapes,
         if (block != shapes.last() && !llvm::isa<llvm::BranchInst, llvm::SwitchInst>(instruction))
           return false;
       } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+        if (is_counting(*call)) continue;
         if (call->mayReadOrWriteMemory() || call->isConvergent() || call->isInlineAsm()) return false;
       } else if (instruction.mayReadOrWriteMemory() && !independent(instruction)) {
         return false;
@@ -213,6 +222,8 @@ void LaneWriter::write(const llvm::Instruction& instruction) {
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       store != nullptr && store->isSimple())
     return write_store(*store);
+  if (is_counting(instruction) && instruction.getType()->isPointerTy())
+    return write_counted(llvm::cast<llvm::CallInst>(instruction));
   if (instruction.mayHaveSideEffects()) return write_lanes(instruction);
   if (!shapes_.of(&instruction).has_first()) return write_vector(instruction);
   llvm::Instruction* copy = instruction.clone();
@@ -309,6 +320,13 @@ void LaneWriter::write_lanes(const llvm::Instruction& instruction) {
     if (asked) out = b_.CreateInsertElement(out, copy, std::uint64_t{lane});
   }
   if (asked) set_wide(instruction, out);
+}
+
+llvm::AllocaInst* LaneWriter::variable(llvm::Type* type) {
+  llvm::BasicBlock& entry = function_.getEntryBlock();
+  llvm::AllocaInst* made = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
+  made->setMetadata(kOfLanes, llvm::MDNode::get(entry.getContext(), {}));
+  return made;
 }
 
 void LaneWriter::write_end(llvm::BasicBlock& block) {

@@ -23,8 +23,11 @@ class LaneWriter {
   LaneWriter(llvm::Function& function, const LaneShapes& shapes, const llvm::DominatorTree& tree,
              unsigned lanes, llvm::BasicBlock& before);
 
+  /// Whether the recorder is told of an access or a barrier by this call.
+  [[nodiscard]] static bool is_counting(const llvm::Instruction& instruction);
   /// Whether all of it can be written. `independent`: whether work-items may make an access in any order.
-  [[nodiscard]] static bool can_write(const LaneShapes& shapes,
+  /// `most_copied`: instructions that lanes may do alone.
+  [[nodiscard]] static bool can_write(const LaneShapes& shapes, std::size_t most_copied,
                                       llvm::function_ref<bool(const llvm::Instruction&)> independent);
 
   /// `first` is what `value` is in the first lane.
@@ -53,6 +56,8 @@ class LaneWriter {
   [[nodiscard]] bool is_quick_division(const llvm::BinaryOperator& division) const;
   Value* quotient(const llvm::BinaryOperator& division);
   void write_lanes(const llvm::Instruction& instruction);
+  void write_counted(const llvm::CallInst& access);
+  llvm::AllocaInst* variable(llvm::Type* type);
   void write_load(const llvm::LoadInst& load);
   void write_store(const llvm::StoreInst& store);
   void write_end(llvm::BasicBlock& block);
@@ -76,6 +81,11 @@ class LaneWriter {
     std::uint64_t scale;
   };
   [[nodiscard]] Root root_of(const Value& address) const;
+  /// The address that the recorder was asked about, and its word that all lanes are to access it; else
+  /// `address` itself, and null.
+  [[nodiscard]] std::pair<const Value*, Value*> asked_about(const Value& address) const;
+  /// Whether lanes access places that are `step` bytes apart: known, to be seen by running, or null: not.
+  Value* are_apart(const Value& address, std::uint64_t step);
   /// Whether each lane's is `step` more than the one before.
   Value* steps_by(const Value& root, std::uint64_t step);
   [[nodiscard]] static bool is_plain(const llvm::Type* type);
@@ -99,6 +109,8 @@ class LaneWriter {
   };
   std::map<const llvm::BasicBlock*, std::vector<Arrival>> arrivals_;  // of lanes that went alone, by join
   std::vector<llvm::AllocaInst*> slots_;
+  llvm::DenseMap<const Value*, Value*> as_asked_;               // by call of the recorder
+  llvm::AllocaInst *addresses_ = nullptr, *numbers_ = nullptr;  // of accesses that are counted
 };
 
 }  // namespace kiln::cpu

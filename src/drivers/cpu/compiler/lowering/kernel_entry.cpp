@@ -38,11 +38,17 @@ struct ItemValues {
   Three global_size, local_size, group_count, global_offset, group_id, local_id;
 };
 
+/// What the host gives is a value: no freeze, which may choose anew for each item, is needed for it.
+llvm::LoadInst* defined(llvm::LoadInst* load) {
+  load->setMetadata(llvm::LLVMContext::MD_noundef, llvm::MDNode::get(load->getContext(), {}));
+  return load;
+}
+
 Value* load_field(llvm::IRBuilder<>& b, Value* base, std::size_t offset, Type* type) {
   Value* address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
   llvm::LoadInst* load = b.CreateAlignedLoad(type, address, llvm::Align(8));
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
-  return load;
+  return defined(load);
 }
 
 Three load_three(llvm::IRBuilder<>& b, Value* base, std::size_t offset) {
@@ -77,7 +83,7 @@ std::vector<Value*> load_arguments(llvm::IRBuilder<>& b, const llvm::Function& k
     } else if (facts.arguments[argument.getArgNo()].kind == ArgumentKind::local_pointer) {
       out.push_back(b.CreateGEP(b.getInt8Ty(), slm, b.CreateAlignedLoad(b.getInt64Ty(), address, alignment)));
     } else {
-      out.push_back(b.CreateAlignedLoad(argument.getType(), address, alignment));
+      out.push_back(defined(b.CreateAlignedLoad(argument.getType(), address, alignment)));
     }
   }
   return out;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Accesses that the work-items of a sub-group make together, as lanes tell of them: checked and counted as
+// one where nothing tells them apart, else one by one.
+#include <cstring>
+#include <tuple>
+
+#include "drivers/cpu/counting/recorder.hpp"
+
+namespace kiln::cpu {
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+}  // namespace
+
+bool Recorder::access_lanes(const Access& first, std::span<std::byte*, kCountedLanes> addresses,
+                            const std::uint64_t* stored, std::uint64_t step) {
+  if (access_together(first, addresses, stored, step)) return true;
+  bool all = true;
+  for (std::size_t lane = 0; lane < kCountedLanes; ++lane) {
+    Access one = first;
+    one.item += lane;
+    one.address = address_of(addresses[lane]);
+    if (stored != nullptr) one.stored = reinterpret_cast<const std::byte*>(&stored[lane]);
+    addresses[lane] = access(one);
+    all = all && address_of(addresses[lane]) == one.address;
+    if (!scratch_.empty() && addresses[lane] == scratch_.front().bytes.data() && one.bytes <= sizeof(Chunk)) {
+      refused_[lane] = {};  // the next lane's would be the same
+      addresses[lane] = refused_[lane].bytes.data();
+    }
+    one.address = address_of(addresses[lane]);
+    keep(one);
+  }
+  return all;
+}
+
+// One access of a whole sub-group, of which none is refused. False: nothing was done.
+bool Recorder::access_together(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
+                               const std::uint64_t* stored, std::uint64_t step) {
+  const Place& place = places_[first.place];
+  const bool slm = place.memory == PlaceMemory::slm;
+  if ((1u << sub_group_bits_) != kCountedLanes || first.item % kCountedLanes != 0 || first.bytes == 0 ||
+      place.kind == PlaceKind::atomic || place.memory == PlaceMemory::generic)
+    return false;
+  const bool known = (first.base != 0 && place.object_bytes != 0) || slm || place.argument >= 0;
+  if (!known || (!slm && find_memory_ == nullptr)) return false;
+  const Range range = range_of(first, place.memory);
+  bool inside = range.holds(first.address, first.bytes) &&
+                range.holds(address_of(addresses[kCountedLanes - 1]), first.bytes);
+  for (std::size_t lane = 1; step == kUneven && lane < kCountedLanes; ++lane)
+    inside &= range.holds(address_of(addresses[lane]), first.bytes);
+  if (!inside || (!slm && range.argument < 0 && range.kind != 0)) return false;
+
+  const std::uint64_t sub_group = first.item >> sub_group_bits_;
+  if (sub_group != sub_group_) flush();
+  if (logged_ != 0) return false;  // which keeps the order
+  sub_group_ = sub_group;
+  log_phase_ = phases_[first.item];
+  if (slm)
+    check_slm(first, addresses, stored, step);
+  else
+    tallies_[first.place].came_from(range.argument >= 0 ? range.argument : place.argument);
+  const std::uint64_t begin = slm ? slm_begin_ : 0;
+  if (step != kUneven && count_dense(first.place, first.address - begin, step, first.bytes)) return true;
+  std::array<Touch, kCountedLanes> touches;
+  std::array<std::uint32_t, kCountedLanes> lanes;
+  for (std::uint32_t lane = 0; lane < kCountedLanes; ++lane) {
+    touches[lane] = {address_of(addresses[lane]) - begin, static_cast<std::uint32_t>(first.bytes)};
+    lanes[lane] = lane;
+  }
+  count(first.place, touches, lanes);
+  return true;
+}
+
+// count(), where all lanes touch the same bytes, or those behind what the lane before touches. False: nothing
+// was done.
+bool Recorder::count_dense(std::uint32_t number, std::uint64_t begin, std::uint64_t step,
+                           std::uint64_t bytes) {
+  Tally& tally = tallies_[number];
+  const bool slm = places_[number].memory == PlaceMemory::slm;
+  if (wants_example(tally, kCountedLanes)) return false;
+  if (slm && (bytes != kBankBytes || begin % kBankBytes != 0)) return false;
+  static_assert(kCountedLanes <= kServedTogether && kServedTogether <= kBanks);
+  tally.accesses += kCountedLanes;
+  tally.bytes += kCountedLanes * bytes;
+  ++tally.together;
+  if (slm) {
+    ++tally.turns.taken;
+    ++tally.turns.least;
+  } else {
+    const std::uint64_t last = begin + step * (kCountedLanes - 1) + bytes - 1;
+    ++tally.lines[static_cast<std::uint32_t>(last / kLineBytes - begin / kLineBytes + 1)];
+  }
+  return true;
+}
+
+// Most often the known one is better.
+bool Recorder::wants_example(const Tally& tally, std::size_t lanes) const {
+  const AccessExample& known = tally.example;
+  return known.lanes.size() < lanes ||
+         (known.lanes.size() == lanes &&
+          std::tuple(known.group, known.sub_group) > std::tuple(group_, sub_group_));
+}
+
+void Recorder::check_slm(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
+                         const std::uint64_t* stored, std::uint64_t step) {
+  const Place& place = places_[first.place];
+  const SlmUse use = place.kind == PlaceKind::write ? SlmUse::write : SlmUse::read;
+  const std::uint32_t since = place.need == PlaceNeed::none ? 0 : first_phase_;
+  std::array<std::uint64_t, kCountedLanes> offsets;
+  if (first.bytes == kBankBytes && step != kUneven &&
+      shadow_->note_together(first.address - slm_begin_, step, use, by(first), since))
+    return;
+  for (std::size_t lane = 0; lane < kCountedLanes; ++lane)
+    offsets[lane] = address_of(addresses[lane]) - slm_begin_;
+  if (first.bytes == kBankBytes && shadow_->note_together(offsets, use, by(first), since)) return;
+  Access one = first;
+  for (std::size_t lane = 0; lane < kCountedLanes; ++lane, ++one.item) {
+    one.address = address_of(addresses[lane]);
+    if (stored != nullptr) one.stored = reinterpret_cast<const std::byte*>(&stored[lane]);
+    check_written(one, place.need, offsets[lane]);
+    check_race(one, place.kind, offsets[lane]);
+    keep(one);
+  }
+}
+
+// Before the kernel does it: what the next lane finds there.
+void Recorder::keep(const Access& access) {
+  if (access.stored != nullptr)
+    std::memcpy(reinterpret_cast<void*>(access.address), access.stored, access.bytes);
+}
+
+}  // namespace kiln::cpu
+
+bool kiln_access_lanes(std::uint32_t place, std::uint64_t key, std::uint64_t first_item,
+                       std::byte** addresses, std::uint64_t bytes, const std::byte* base,
+                       const std::uint64_t* stored, std::uint64_t step) {
+  return kiln::cpu::Recorder::current()->access_lanes(
+      {place, key, first_item, kiln::cpu::address_of(addresses[0]), bytes, kiln::cpu::address_of(base),
+       nullptr},
+      std::span<std::byte*, kiln::cpu::kCountedLanes>(addresses, kiln::cpu::kCountedLanes), stored, step);
+}
