@@ -4,6 +4,7 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -14,6 +15,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetOptions.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
 #include <algorithm>
@@ -48,6 +50,17 @@ struct Pipelines {
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
+};
+
+// Loops whose number of turns only running tells go round turn by turn, unless the kernel asks: several at
+// once, and the rest one by one, made a sparse product slower, and nothing here faster.
+struct KeepRolled : llvm::PassInfoMixin<KeepRolled> {
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (llvm::hasUnrollTransformation(loop) == llvm::TM_Unspecified)
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
+    return llvm::PreservedAnalyses::all();
+  }
 };
 
 }  // namespace
@@ -151,6 +164,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOp
     pipelines.builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager& functions, llvm::OptimizationLevel) {
           functions.addPass(LaneLoops());
+          functions.addPass(KeepRolled());
         });
     passes = pipelines.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
   } else {
