@@ -139,6 +139,16 @@ K void spilled(global const uint* a, global uint* out, uint n) {
   for (uint k = 0; k < 180; ++k) s = s * 31 + (v[k] ^ v[(k * 7 + 5) % 180]);
   out[i] = s;
 }
+// Indexed by values, so that it lies in memory; read behind a barrier, when all threads of the group have written theirs.
+K void privately(global const uint* a, global uint* out, uint n) {
+  size_t i = get_global_id(0);
+  uint v[32], s = 0;
+  for (uint k = 0; k < 32; ++k) v[k] = a[i % n] * (k + 1);
+  for (uint k = 0; k < 32; ++k) v[a[(i + k) % n] & 31] += k;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = 0; k < 32; ++k) s = s * 31 + v[a[(i + 3 * k) % n] >> 3 & 31];
+  out[i] = s;
+}
 K void vectors(global const uchar16* a, global uchar16* out, uint n) {
   size_t i = get_global_id(0); if (i >= n) return;
   uchar16 x = a[i] + (uchar16)3;

@@ -67,13 +67,14 @@ std::vector<T> random_values(std::uint32_t n, std::uint32_t seed) {
 
 template <class T, class F>
 void check(const Variant& variant, const std::string& kernel, std::vector<Argument>& arguments,
-           std::size_t out, std::uint32_t n, F expected, T tolerance = T{0}) {
+           std::size_t out, std::uint32_t n, F expected, T tolerance = T{0}, std::uint32_t group = 64) {
   const Bytes file = compile(variant);
   const std::string label = kernel + " on " + variant.product + ", SIMD" + std::to_string(variant.simd) +
                             ", " + std::to_string(variant.registers) + " registers: ";
   REQUIRE_MESSAGE(!file.empty(), (label + "ocloc failed"));
-  const auto why = run_native(file, variant.product, kernel,
-                              {.global = {(n + 63) / 64 * 64, 1, 1}, .local = {64, 1, 1}}, arguments);
+  const auto why =
+      run_native(file, variant.product, kernel,
+                 {.global = {(n + group - 1) / group * group, 1, 1}, .local = {group, 1, 1}}, arguments);
   CHECK_MESSAGE(!why, (label + why.value_or("")));
   if (why) return;
   const auto got = values_of<T>(arguments[out]);
@@ -357,6 +358,26 @@ TEST_CASE("native code: vectors of bytes, scratch memory, atomic operations of 6
                    [&](std::size_t i) { return static_cast<uint8_t>(bytes[i ^ 1] + 3); });
     arguments = {buffer(std::vector<uint64_t>(3)), buffer(wide), value(kN)};
     check<uint64_t>(each, "long_atomics", arguments, 0, kN, [&](std::size_t i) { return expected[i]; });
+  }
+}
+
+TEST_CASE("native code: private arrays of all threads of a group") {
+  // 16 threads at least: a thread's number is in pieces in sr0 on Xe-HPG, the first of three bits.
+  constexpr std::uint32_t kGroup = 512;
+  const auto a = random_values<uint32_t>(kN, 22);
+  for (const Variant& each : kVariants) {
+    std::vector<Argument> arguments{buffer(a), buffer(std::vector<uint32_t>(kGroup)), value(kN)};
+    check<uint32_t>(
+        each, "privately", arguments, 1, kGroup,
+        [&](std::size_t i) {
+          std::array<uint32_t, 32> v{};
+          uint32_t s = 0;
+          for (uint32_t k = 0; k < 32; ++k) v[k] = a[i % kN] * (k + 1);
+          for (uint32_t k = 0; k < 32; ++k) v[a[(i + k) % kN] & 31] += k;
+          for (uint32_t k = 0; k < 32; ++k) s = s * 31 + v[a[(i + 3 * std::size_t{k}) % kN] >> 3 & 31];
+          return s;
+        },
+        0U, kGroup);
   }
 }
 
