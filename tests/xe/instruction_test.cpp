@@ -445,6 +445,34 @@ TEST_CASE("instructions: floats, rounding, denormals, halves") {
   }
 }
 
+TEST_CASE("instructions: what compilers write for the machine alone") {
+  Machine machine;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    machine.put<std::uint32_t>(2 * kGrf + 4 * i, 0x7f800001 + i);  // no numbers
+  // A choice between a register and itself, and lanes of the dispatch mask that no instruction has.
+  machine.run(
+      "(W) csel (4|M0) r2.0<1>:f r2.0<1;0>:f r2.0<1;0>:f r2.0<1>:f\n"
+      "(W) or (1|M0) sr0.2<1>:ud sr0.2<0;1,0>:ud 0xFF0000:ud\n"
+      "(W) mov (1|M0) r3.0<1>:ud sr0.2<0;1,0>:ud\n"
+      "mov (16|M0) r4.0<1>:ud 7:ud\n");
+  for (std::uint32_t i = 0; i < 8; ++i) CHECK(machine.get<std::uint32_t>(2 * kGrf + 4 * i) == 0x7f800001 + i);
+  CHECK(machine.get<std::uint32_t>(3 * kGrf) == 0xffffff);
+  CHECK(machine.get<std::uint32_t>(5 * kGrf + 28) == 7);
+  // Other writes to the state would be lanes that appear or go.
+  const Target* target = find_target("dg2");
+  FlatBus bus;
+  const std::vector<xe::ThreadStart> starts{{.payload = {}, .dispatch_mask = 0xff}};
+  const xe::Group group{.threads = starts};
+  for (const char* each :
+       {"(W) or (1|M0) sr0.2<1>:ud sr0.2<0;1,0>:ud 0xFF:ud\n", "(W) mov (1|M0) sr0.2<1>:ud 0xFF00:ud\n",
+        "(W) or (1|M0) sr0.1<1>:ud sr0.1<0;1,0>:ud 0xFF00:ud\n"}) {
+    const auto fault = xe::run_group(
+        **xe::Code::decode(*target, assemble(each, xe::instruction_set(*target)), 0), group, bus);
+    REQUIRE(fault);
+    CHECK(fault->text.find("a write to sr") != fault->text.npos);
+  }
+}
+
 TEST_CASE("instructions: what is not known ends the group with a text") {
   const Target* target = find_target("dg2");
   const auto code =

@@ -145,7 +145,8 @@ std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body
   return {};
 }
 
-std::string place_result(const Operand& operand, std::uint32_t lanes, Code::Body& body, Place& place) {
+std::string place_result(const Operand& operand, std::uint32_t lanes, Code::Body& body, Place& place,
+                         bool to_state) {
   place.type = operand.type;
   place.saturated = operand.saturated;
   if (operand.macro && *operand.macro != 8) return "an accumulator of math macros";
@@ -165,7 +166,7 @@ std::string place_result(const Operand& operand, std::uint32_t lanes, Code::Body
   }
   const auto area = area_of(operand, body);
   if (!area) return "a result register";
-  if (operand.file == File::other && operand.name != "cr" && operand.name != "dbg")
+  if (operand.file == File::other && operand.name != "cr" && operand.name != "dbg" && !to_state)
     return "a write to " + std::string(operand.name);
   place.accumulator = operand.file == File::accumulator;
   const std::uint32_t within = area->second + operand.element * size;

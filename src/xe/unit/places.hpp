@@ -9,8 +9,9 @@ namespace kiln::xe {
 /// A source of `lanes`; a reason where it cannot be read.
 [[nodiscard]] std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body& body,
                                        Place& place, std::uint64_t& immediate);
+/// `to_state`: to a state register, which is refused otherwise.
 [[nodiscard]] std::string place_result(const Operand& operand, std::uint32_t lanes, Code::Body& body,
-                                       Place& place);
+                                       Place& place, bool to_state);
 /// Whole registers of a message.
 [[nodiscard]] std::string place_payload(const Operand& operand, const Code::Body& body, Place& place);
 

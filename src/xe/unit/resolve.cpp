@@ -193,6 +193,32 @@ Classes classes_of(const Op& op, std::uint32_t sources) {
   return classes;
 }
 
+/// Kernels of 8 lanes that call functions set the upper bits of the dispatch mask, sr0.2: lanes that no
+/// instruction of theirs has.
+bool adds_lanes(const Instruction& from) {
+  const Operand &to = from.result, &old = from.sources[0], &more = from.sources[1];
+  return from.opcode == "or" && to.name == "sr" && to.number == 0 && to.element == 2 && to.type == Type::ud &&
+         from.lanes == 1 && old.name == "sr" && old.number == 0 && old.element == 2 && old.type == Type::ud &&
+         !old.negated && more.file == File::immediate && (more.value & 0xff) == 0;
+}
+
+/// A choice between a register and itself, into itself: compilers for Xe-HPC write it for the time that it
+/// takes.
+bool keeps_register(const Instruction& from) {
+  const Operand& to = from.result;
+  const auto is_result = [&](const Operand& source) {
+    bool same = source.file == File::general && source.number == to.number && source.element == to.element &&
+                source.type == to.type && !source.indirect && !source.negated && !source.absolute;
+    for (std::uint32_t lane = 0; lane < from.lanes; ++lane)
+      same = same && lane / source.region.width * source.region.vertical +
+                             lane % source.region.width * source.region.horizontal ==
+                         lane * to.region.horizontal;
+    return same;
+  };
+  return from.opcode == "csel" && from.condition.empty() && to.file == File::general && !to.indirect &&
+         !to.saturated && is_result(from.sources[0]) && is_result(from.sources[1]);
+}
+
 std::string resolve_arithmetic(const Instruction& from, Code::Body& body, Op& op) {
   const std::string_view opcode = from.opcode;
   std::uint32_t sources = 0;
@@ -205,7 +231,7 @@ std::string resolve_arithmetic(const Instruction& from, Code::Body& body, Op& op
     if (from.sources[i].file == File::immediate) op.is_immediate |= static_cast<std::uint8_t>(1U << i);
   Operand result = from.result;
   if (op.condition == Condition::early) result.macro.reset();  // it is final: nobody reads more of it
-  if (auto why = place_result(result, op.lanes, body, op.result); !why.empty()) return why;
+  if (auto why = place_result(result, op.lanes, body, op.result, adds_lanes(from)); !why.empty()) return why;
   op.writes_accumulator = from.has_option("AccWrEn");
   op.selects = opcode == "sel";
   // Up to Xe-HPG the upper half of a product is what is asked for with AccWrEn; from Xe-HPC on the lower one
@@ -290,7 +316,7 @@ std::string resolve_op(const Instruction& from, Code::Body& body, Op& op, Jumps&
   if (auto why = read_guards(from, op); !why.empty()) return why;
   if (from.is_branch()) return resolve_branch(from, body, op, jumps);
   if (from.is_send()) return resolve_send(from, body, op);
-  if (from.opcode == "nop") {
+  if (from.opcode == "nop" || keeps_register(from)) {
     op.run = flow_nothing;
     return {};
   }
