@@ -42,6 +42,10 @@ class Server {
  private:
   void attend(int socket) {
     const auto process = peer_process(socket);
+    if (!process && !is_connected(socket)) {  // a program that ended at once, as compilers do
+      close(socket);
+      return;
+    }
     const int number = process.value_or(0);
     const auto tell = [this, number](const std::string& text, bool stuck) {
       fault_(user_, number, text.c_str(), stuck);

@@ -5,14 +5,17 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 
 namespace kiln::simulator {
 namespace {
@@ -51,7 +54,9 @@ bool holds(const std::string& process, const std::string& inode) {
 
 }  // namespace
 
-std::optional<pid_t> peer_process(int socket) {
+namespace {
+
+std::optional<pid_t> find_peer(int socket) {
   sockaddr_in own{}, peer{};
   socklen_t size = sizeof own;
   if (getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) return {};
@@ -72,6 +77,24 @@ std::optional<pid_t> peer_process(int socket) {
   }
   closedir(processes);
   return found;
+}
+
+}  // namespace
+
+bool is_connected(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state == TCP_ESTABLISHED;
+}
+
+std::optional<pid_t> peer_process(int socket) {
+  // The kernel gives its tables in pieces, so a line may be missed where others go meanwhile.
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    if (const auto found = find_peer(socket)) return found;
+    if (!is_connected(socket)) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return {};
 }
 
 bool read_program(pid_t process, std::uint64_t address, std::span<std::byte> to) {

@@ -15,6 +15,9 @@ namespace kiln::simulator {
 /// first. Nothing: it cannot be told.
 [[nodiscard]] std::optional<pid_t> peer_process(int socket);
 
+/// Whether the socket's other end is still open.
+[[nodiscard]] bool is_connected(int socket);
+
 /// Bytes of that process, this one or a descendant; false where they are not mapped or may not be read.
 [[nodiscard]] bool read_program(pid_t process, std::uint64_t address, std::span<std::byte> to);
 
