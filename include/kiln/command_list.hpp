@@ -40,8 +40,9 @@ struct ListOptions {
 /// A place in memory of rows: `x` in bytes, `y` in rows, `z` in slices.
 struct RegionPlace {
   std::uint32_t x = 0, y = 0, z = 0;
-  std::uint32_t pitch = 0;        ///< bytes from one row to the next
-  std::uint32_t slice_pitch = 0;  ///< bytes from one slice to the next; of one slice it does not count
+  std::uint32_t pitch = 0;  ///< bytes from one row to the next
+  std::uint32_t slice_pitch =
+      0;  ///< bytes from one slice to the next; of one slice it counts where z is not 0
 };
 
 /// A command list. Unless it is in order (ListOptions), commands start in the order of the appends and may

@@ -989,7 +989,7 @@ KILN_CHECKED kiln_result kiln_list_fill(kiln_list list, void* to, const void* pa
 typedef struct kiln_region_place {
   uint32_t x, y, z;
   uint32_t pitch;        ///< bytes from one row to the next
-  uint32_t slice_pitch;  ///< bytes from one slice to the next; of one slice it does not count
+  uint32_t slice_pitch;  ///< bytes from one slice to the next; of one slice it counts where z is not 0
 } kiln_region_place;
 /// Copies a box of `size` (bytes of a row, rows, slices) out of memory of rows into another. Level Zero fills
 /// no regions. Error: K0231 for one that is empty, or does not fit the pitches.

@@ -243,10 +243,18 @@ Result<void> CommandListRef::copy_region(void* to, const RegionPlace& to_place, 
         detail::null_pointer("zeCommandListAppendMemoryCopyRegion", to ? "source" : "destination"));
   if (!fits(to_place, size)) return tl::unexpected(bad_region("destination", to_place, size));
   if (!fits(from_place, size)) return tl::unexpected(bad_region("source", from_place, size));
-  const ze_copy_region_t to_region = region_of(to_place, size), from_region = region_of(from_place, size);
+  ze_copy_region_t to_region = region_of(to_place, size), from_region = region_of(from_place, size);
+  auto* to_bytes = static_cast<std::byte*>(to);
+  const auto* from_bytes = static_cast<const std::byte*>(from);
+  if (size.z == 1) {
+    // Intel's driver copies a region of one slice without looking at which, seen with 22.43.
+    to_bytes += std::size_t{to_region.originZ} * to_place.slice_pitch;
+    from_bytes += std::size_t{from_region.originZ} * from_place.slice_pitch;
+    to_region.originZ = from_region.originZ = 0;
+  }
   return submitted(
-      KILN_CALL(zeCommandListAppendMemoryCopyRegion, *this, to, &to_region, to_place.pitch,
-                to_place.slice_pitch, from, &from_region, from_place.pitch, from_place.slice_pitch,
+      KILN_CALL(zeCommandListAppendMemoryCopyRegion, *this, to_bytes, &to_region, to_place.pitch,
+                to_place.slice_pitch, from_bytes, &from_region, from_place.pitch, from_place.slice_pitch,
                 Optional{sync.signal}, count(sync.wait), handles(sync.wait)),
       *this);
 }
