@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the device tests on one device: `device_tests BACKEND [doctest options]`. Ends with 77 when it is not
 // there.
-//   cpu[:PRODUCT], gpu, capture:PRODUCT, driver:LIBRARY   as kiln::open_device takes them
+//   cpu[:PRODUCT], gpu, capture:PRODUCT, sim:PRODUCT, driver:LIBRARY   as kiln::open_device takes them
 //   loader-cpu                            the CPU driver through the Level Zero loader (ZE_ENABLE_ALT_DRIVERS
 //   names it)
 #include <spawn.h>

@@ -23,7 +23,8 @@ TEST_CASE("the device's limits make sense") {
   CHECK(!need(open.device.memory_properties()).empty());
   CHECK(need(open.device.module_properties()).max_arguments_size >= 1024);
   CHECK(need(open.device.queue_groups()).size() > need(open.device.compute_queue_group()));
-  if (executes()) CHECK(open.device.status() == ZE_RESULT_SUCCESS);  // unsupported without a GPU
+  // Intel's driver asks the kernel's, which is not there without a GPU.
+  if (executes() && open.kind != DeviceKind::simulated) CHECK(open.device.status() == ZE_RESULT_SUCCESS);
   CHECK(need(open.driver.api_version()) >= ZE_API_VERSION_1_0);
   CHECK(need(open.driver.version()) > 0);
 }
