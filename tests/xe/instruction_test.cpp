@@ -445,6 +445,19 @@ TEST_CASE("instructions: floats, rounding, denormals, halves") {
   }
 }
 
+TEST_CASE("instructions: flags of a move are those of what is written") {
+  Machine machine;
+  const std::array<std::uint32_t, 4> values{0x00018000, 0xffff0001, 0x00010000, 0x80007fff};
+  for (std::uint32_t i = 0; i < 16; ++i) machine.put(2 * kGrf + 4 * i, values[i % 4]);
+  // As words -32768, 1, 0 and 32767.
+  CHECK((machine.run("mov (16|M0) (lt)f0.0 r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0x1111);
+  CHECK((machine.run("mov (16|M0) (eq)f0.0 r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0x4444);
+  CHECK((machine.run("mov (16|M0) (gt)f0.0 r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0xaaaa);
+  CHECK((machine.run("mov (16|M0) (lt)f0.0 r4.0<2>:uw r2.0<1;1,0>:d\n") & 0xffff) == 0);
+  // Where it is saturated, too: 32767, -32768, 32767, -32768.
+  CHECK((machine.run("mov (16|M0) (lt)f0.0 (sat)r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0xaaaa);
+}
+
 TEST_CASE("instructions: what compilers write for the machine alone") {
   Machine machine;
   for (std::uint32_t i = 0; i < 8; ++i)

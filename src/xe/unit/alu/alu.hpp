@@ -12,7 +12,8 @@ struct Family {
   Handler i64 = nullptr, f = nullptr, df = nullptr;
 };
 
-/// Bits beyond the result's type are none of a logical operation's.
+/// Bits beyond the result's type are none of a logical operation's, nor of a move's: flags are those of what
+/// is written.
 template <class E>
 void cut(const Op& op, Lanes<E>& values) {
   const std::uint32_t size = size_of(op.result.type);
@@ -39,8 +40,8 @@ void compute(Thread& thread, const Op& op) {
     for (std::uint32_t i = 0; i < n; ++i) r[i] = F::of(a[i], b[i], op);
   else
     for (std::uint32_t i = 0; i < n; ++i) r[i] = F::of(a[i], b[i], c[i], op);
-  if constexpr (Bitwise)
-    if (op.condition != Condition::none) cut(op, r);
+  if constexpr (Bitwise || (std::is_integral_v<E> && requires { F::kMoves; }))
+    if (op.condition != Condition::none && !op.result.saturated && !is_floating(op.result.type)) cut(op, r);
   finish(thread, op, r, mask);
 }
 

@@ -8,6 +8,7 @@ namespace kiln::xe {
 namespace {
 
 struct Move {
+  static constexpr bool kMoves = true;
   template <class E>
   static E of(E a, const Op&) {
     return a;
