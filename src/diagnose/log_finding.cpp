@@ -170,8 +170,27 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
     diagnostic.help.emplace_back(
         "memory for the module's global variables or constants could not be had: `kiln inspect` shows their "
         "size");
-  else if (in("drm_neo"))
+  else if (in("drm_neo") || in("direct_submission"))
     diagnostic.help.emplace_back("the GPU met an error: the kernel log (dmesg) has more");
+  else if (in("cmdcontainer") || in("linear_stream") || in("sync_buffer_handler"))
+    diagnostic.help.emplace_back(
+        "memory for the commands of a list could not be had: reset lists and use them again, submit shorter "
+        "ones, "
+        "and see with `kiln memory` while the program runs what is left of the device and the host");
+  else if (in("heap_allocator"))
+    diagnostic.help.emplace_back(
+        "an allocation has an alignment that is no power of two, or an enormous one: `kiln exec --guard` "
+        "refuses it");
+  else if (in("zeinfo_decoder"))
+    diagnostic.help.emplace_back(
+        "native code says what this driver does not know, or is damaged: compile it by an ocloc of the "
+        "driver's "
+        "release, or give SPIR-V; `kiln inspect FILE` names what is wrong");
+  else if (in("cmdqueue"))
+    diagnostic.help.emplace_back(
+        "an assert() in a kernel failed, if a message of it stands before this line; else `kiln exec "
+        "--record FILE` "
+        "says what was under way");
   else if (in("gmm_"))  // the client of libigdgmm
     leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
   else if (in("wddm"))  // Windows' subsystem for Linux: the driver of Windows has the other half
