@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Memory and what is made of it: allocations and pools of events.
+// Memory and what is made of it: allocations, pools of events and images.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
@@ -29,7 +34,76 @@ bool is_relaxed(const void* next) noexcept {
   return failed.code;
 }
 
+/// One size of an image, and the most that the device has.
+struct Side {
+  const char* name;
+  std::uint64_t asked;
+  std::uint64_t most;
+};
+
+/// K0262 where the device has no such image. Nothing for buffers, of which it tells bytes, and other types.
+std::optional<Error> misfit(ze_device_handle_t device, const ze_image_desc_t& image) {
+  ze_device_image_properties_t most{};
+  most.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES;
+  if (!real.zeDeviceGetImageProperties || real.zeDeviceGetImageProperties(device, &most) != ZE_RESULT_SUCCESS)
+    return std::nullopt;
+  const ze_image_type_t type = image.type;
+  const bool is_3d = type == ZE_IMAGE_TYPE_3D;
+  const bool is_2d = type == ZE_IMAGE_TYPE_2D || type == ZE_IMAGE_TYPE_2DARRAY;
+  const bool is_array = type == ZE_IMAGE_TYPE_1DARRAY || type == ZE_IMAGE_TYPE_2DARRAY;
+  if (!is_3d && !is_2d && type != ZE_IMAGE_TYPE_1D && type != ZE_IMAGE_TYPE_1DARRAY) return std::nullopt;
+  // Intel's drivers have volumes as wide and high as 2D images, and give the depth alone as their limit.
+  const std::uint32_t edge = is_2d || is_3d ? most.maxImageDims2D : most.maxImageDims1D;
+  const std::array sides{Side{"width", image.width, edge},
+                         Side{"height", is_2d || is_3d ? image.height : 1, edge},
+                         Side{"depth", is_3d ? image.depth : 1, is_3d ? most.maxImageDims3D : 1},
+                         Side{"array levels", is_array ? std::max(image.arraylevels, 1u) : 1,
+                              is_array ? most.maxImageArraySlices : 1}};
+  for (const auto& [name, asked, limit] : sides) {
+    if (asked != 0 && asked <= limit) continue;
+    Diagnostic diagnostic{"K0262", std::string("the device has no image of that ") + name, {}, {}};
+    diagnostic.rows = {{"asked for", {}, asked}, {"most", {}, limit}};
+    diagnostic.help = {limit == 0 ? "take a buffer: this device has no such images"
+                                  : "take at least 1, and at most what zeDeviceGetImageProperties tells"};
+    return Error(limit == 0 ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE : ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                 "zeImageCreate", std::move(diagnostic));
+  }
+  return std::nullopt;
+}
+
+/// Driver 22.43 ends the process over such an image.
+ze_result_t guard_image(ze_context_handle_t context, ze_device_handle_t device,
+                        const ze_image_desc_t* description, const void* place) noexcept {
+  constexpr const char* kCall = "zeImageCreate";
+  ze_result_t code = first_of(need_handles(kCall, context, device), need(kCall, "description", description),
+                              need(kCall, "image", place));
+  if (code != ZE_RESULT_SUCCESS) return code;
+  quietly([&] {
+    if (const auto error = misfit(device, *description)) code = refuse(*error);
+  });
+  return code;
+}
+
 }  // namespace
+
+ze_result_t ZE_APICALL hook::zeDeviceGetImageProperties(ze_device_handle_t device,
+                                                        ze_device_image_properties_t* properties) {
+  return real.zeDeviceGetImageProperties(device, properties);  // stood before for `misfit` alone
+}
+
+ze_result_t ZE_APICALL hook::zeImageCreate(ze_context_handle_t context, ze_device_handle_t device,
+                                           const ze_image_desc_t* description, ze_image_handle_t* image) {
+  KILN_GUARD(guard_image(context, device, description, image));
+  const ze_result_t code = real.zeImageCreate(context, device, description, image);
+  if (code != ZE_RESULT_SUCCESS)
+    tell([&] {
+      const Failed failed{code, "zeImageCreate"};
+      const auto error = description ? misfit(device, *description) : std::nullopt;
+      return error ? answered(*error->diagnostic(), AnsweredBy::driver, code, failed.call)
+                   : explain_code_alone(failed);
+    });
+  return code;
+}
 
 ze_result_t ZE_APICALL hook::zeMemAllocShared(ze_context_handle_t context,
                                               const ze_device_mem_alloc_desc_t* on_device,

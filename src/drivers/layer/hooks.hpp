@@ -34,6 +34,7 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   OLD(Driver, 2, zeDriverGetProperties)                                                              \
   OLD(Driver, 4, zeDriverGetExtensionProperties)                                                     \
   OLD(Driver, 5, zeDriverGetExtensionFunctionAddress)                                                \
+  OLD(Device, 9, zeDeviceGetImageProperties)                                                         \
   OLD(CommandQueue, 0, zeCommandQueueCreate)                                                         \
   OLD(CommandQueue, 1, zeCommandQueueDestroy)                                                        \
   OLD(CommandQueue, 2, zeCommandQueueExecuteCommandLists)                                            \
@@ -59,6 +60,7 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   OLD(EventPool, 0, zeEventPoolCreate)                                                               \
   OLD(Fence, 2, zeFenceHostSynchronize)                                                              \
   OLD(Fence, 3, zeFenceQueryStatus)                                                                  \
+  OLD(Image, 1, zeImageCreate)                                                                       \
   OLD(Module, 0, zeModuleCreate)                                                                     \
   OLD(Module, 1, zeModuleDestroy)                                                                    \
   OLD(Module, 2, zeModuleDynamicLink)                                                                \
