@@ -15,6 +15,7 @@
 #include "level_zero/call.hpp"
 #include "level_zero/discovery.hpp"
 #include "level_zero/drivers.hpp"
+#include "level_zero/open/simulated.hpp"
 #include "level_zero/source.hpp"
 
 namespace kiln {
@@ -200,6 +201,9 @@ Result<const Api*> open_driver(const std::string& path) {
   auto snapshot = detail::snapshot_of_loading(path.c_str());
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return tl::unexpected(broken_library(path, dlerror()));
+  const char* const receiver = std::getenv("SetCommandStreamReceiver");
+  if (path == detail::kIntelDriver && receiver && std::string_view(receiver) == "2")
+    KILN_TRY(detail::need_talking_driver(path.c_str(), library));
   DriverTables tables{};
 #define KILN_TABLE(table)                                                \
   if (!get_table(library, "zeGet" #table "ProcAddrTable", tables.table)) \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `kiln simulate`: any program, with a simulated GPU behind Intel's driver.
+#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +52,9 @@ Error not_started(const std::string& name, int number) {
 }  // namespace
 
 int simulate(const SimulateOptions& options) {
+  if (void* const driver = dlopen(detail::kIntelDriver, RTLD_LAZY | RTLD_LOCAL))
+    if (const auto talks = detail::need_talking_driver(detail::kIntelDriver, driver); !talks)
+      return fail(talks.error(), kFailed);
   const auto port = detail::start_simulator(options.product, end_program, nullptr);
   if (!port) return fail(port.error(), kFailed);
   const auto capture = detail::capture_variables(options.product);

@@ -208,6 +208,8 @@ Result<SelectedDevice> select_simulated(const std::string& name) {
     state.capture = wanted;
   }
   const auto driver = load_driver(kIntelDriver);
+  if (!driver && driver.error().diagnostic() && driver.error().diagnostic()->code == "K0311")
+    return tl::unexpected(driver.error());
   if (!driver)
     return tl::unexpected(detail::explain_mute_driver(
         kIntelDriver, driver.error().diagnostic() && !driver.error().diagnostic()->rows.empty()

@@ -3,12 +3,14 @@
 #include "level_zero/open/simulated.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -53,6 +55,28 @@ ze_result_t ZE_APICALL wait_for_event(ze_event_handle_t event, std::uint64_t tim
   }
 }
 
+/// Is the text in what is loaded of the library?
+bool has_text(void* library, std::string_view text) {
+  struct Search {
+    const link_map* library = nullptr;
+    std::string_view text;
+    bool found = false;
+  } search{nullptr, text};
+  if (dlinfo(library, RTLD_DI_LINKMAP, &search.library) != 0) return false;
+  const auto look = [](dl_phdr_info* file, std::size_t, void* user) {
+    auto& [wanted, text, found] = *static_cast<Search*>(user);
+    if (file->dlpi_addr != wanted->l_addr) return 0;
+    for (const ElfW(Phdr) & part : std::span(file->dlpi_phdr, file->dlpi_phnum)) {
+      if (part.p_type != PT_LOAD || !(part.p_flags & PF_R)) continue;
+      const auto* const bytes = reinterpret_cast<const void*>(file->dlpi_addr + part.p_vaddr);
+      found |= memmem(bytes, part.p_filesz, text.data(), text.size()) != nullptr;
+    }
+    return 1;
+  };
+  dl_iterate_phdr(look, &search);
+  return search.found;
+}
+
 // KILN_SIMULATOR_… of drivers/simulator/server.hpp, which the library is not compiled with.
 using Start = const char* (*)(const char*, bool, SimulatorFault, void*, std::uint16_t*);
 
@@ -80,6 +104,12 @@ Error explain_mute_driver(const std::string& driver, const std::string& reason) 
                 {{"driver", driver}, {"reason", reason}},
                 {"use release 22.43 of intel-opencl-icd, which Debian 12 has; newer ones have no such way in",
                  "`cpu` runs kernels here, and `capture:PRODUCT` asks this driver without running them"}});
+}
+
+Result<void> need_talking_driver(const char* driver, void* library) {
+  // The class of its end of the socket: 22.43 has it, and 26.27, which has not, ends the process in zeInit.
+  if (has_text(library, "TbxSocketsImp")) return {};
+  return tl::unexpected(explain_mute_driver(driver, "it was built without the sockets of a simulated GPU"));
 }
 
 Result<std::uint16_t> start_simulator(const std::string& product, SimulatorFault fault, void* user) {

@@ -32,6 +32,9 @@ using SimulatorFault = void (*)(void* user, int process, const char* text, bool 
 [[nodiscard]] Error explain_missing_simulator(const std::string& library, const std::string& reason);
 [[nodiscard]] Error explain_mute_driver(const std::string& driver, const std::string& reason);
 
+/// K0311 where Intel's driver, which is loaded and not initialized, talks to no simulated GPU.
+[[nodiscard]] Result<void> need_talking_driver(const char* driver, void* library);
+
 /// Products that are simulated.
 inline constexpr const char* kSimulated[] = {"tgllp", "dg2", "pvc"};
 
