@@ -83,12 +83,6 @@ std::vector<CompileMessage> read_compile_log(std::string_view log) {
 
 Diagnostic explain_source_failure(const std::string& name, const SourceText& source, const std::string& log) {
   Diagnostic diagnostic{"K0251", "OpenCL C in `" + name + "` does not compile", {}, {}};
-  if (log.find(kNoEntryPoint) != log.npos) {
-    diagnostic.message = "OpenCL C in `" + name + "` compiles, and has no kernel";
-    diagnostic.help = {"declare a function as `kernel void NAME(...)`",
-                       "functions alone are a part that is linked: build it with `-library-compilation`"};
-    return diagnostic;
-  }
   diagnostic.help = {"correct the source, or the options and macros that it is given"};
   std::size_t errors = 0;
   for (const CompileMessage& message : read_compile_log(log)) {
@@ -97,6 +91,12 @@ Diagnostic explain_source_failure(const std::string& name, const SourceText& sou
                               (message.column ? ":" + std::to_string(message.column) : "");
     diagnostic.rows.push_back({"error", place + ": " + message.text});
     add_excerpt(message, source, diagnostic.rows);
+  }
+  if (errors == 0 && log.find(kNoEntryPoint) != log.npos) {
+    diagnostic.message = "OpenCL C in `" + name + "` compiles, and has no kernel";
+    diagnostic.help = {"declare a function as `kernel void NAME(...)`",
+                       "functions alone are a part that is linked: build it with `-library-compilation`"};
+    return diagnostic;
   }
   if (errors > kShownErrors) diagnostic.rows.push_back({"errors in all", {}, errors});
   const auto begin = std::min(log.find_first_not_of('\n'), log.size());
