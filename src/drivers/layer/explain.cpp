@@ -85,6 +85,14 @@ bool may_be_of(std::string_view cause, std::string_view call) {
   return !first.starts_with("ze") || call.starts_with(first);
 }
 
+Diagnostic explain_no_wait_list(const Failed& failed) {
+  return by_driver({"K0222",
+                    "a number of events to wait for was given, and no list of them",
+                    {{"call", failed.call}},
+                    {"give the events, or 0 as their number"}},
+                   failed);
+}
+
 std::string name_of(const KnownModule& module) { return "module " + std::to_string(module.number); }
 
 const char* format_of(const ze_module_desc_t* description) {
@@ -136,6 +144,7 @@ std::string last_error_text() noexcept {
 }
 
 Diagnostic explain_launch(const Failed& failed, ze_kernel_handle_t kernel, const Extent& groups) {
+  if (failed.no_wait_list) return explain_no_wait_list(failed);
   const KnownKernel* known_kernel = known.kernels.find(kernel);
   const auto seen = see(known_kernel);
   if (!seen) return explain_submission(failed, nullptr);
@@ -300,6 +309,7 @@ Diagnostic explain_queue(const Failed& failed, ze_device_handle_t device) {
 }
 
 Diagnostic explain_submission(const Failed& failed, ze_device_handle_t device) {
+  if (failed.no_wait_list) return explain_no_wait_list(failed);
   return or_code(kiln::explain_submission(survey(failed, device)), failed);
 }
 

@@ -19,6 +19,7 @@ namespace kiln::layer {
 struct Failed {
   ze_result_t code = ZE_RESULT_ERROR_UNKNOWN;
   const char* call = "";
+  bool no_wait_list = false;  ///< a number of events was given, and none
 };
 
 /// K0260: what the code means, where nothing more is known.

@@ -194,7 +194,7 @@ template <Launching kOf>
   const ze_result_t code = (real.*kOf.function)(list, kernel, groups, signal, waits, events);
   recording.end(code);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_launch({code, kOf.call}, kernel, kOf.in_memory ? nullptr : groups);
+    return refused_launch({code, kOf.call, waits != 0 && !events}, kernel, kOf.in_memory ? nullptr : groups);
   return code;
 }
 
@@ -259,7 +259,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithParameters(
       real.zeCommandListAppendLaunchKernelWithParameters(list, kernel, groups, next, signal, waits, events);
   recording.end(code);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_launch({code, "zeCommandListAppendLaunchKernelWithParameters"}, kernel, groups);
+    return refused_launch({code, "zeCommandListAppendLaunchKernelWithParameters", waits != 0 && !events},
+                          kernel, groups);
   return code;
 }
 
@@ -314,7 +315,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendLaunchKernelWithArguments(
       list, kernel, groups, size, arguments, next, signal, waits, events);
   recording.end(code);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_arguments({code, kCall}, kernel, groups, given);
+    return refused_arguments({code, kCall, waits != 0 && !events}, kernel, groups, given);
   if (!known_kernel) return code;
   if (!known_kernel->guard) {
     known_kernel->forget_arguments();

@@ -114,7 +114,9 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryCopy(ze_command_list_handl
   recording.begin();
   const ze_result_t code = real.zeCommandListAppendMemoryCopy(list, to, from, size, signal, waits, events);
   recording.end(code);
-  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListAppendMemoryCopy"}, list);
+  return code == ZE_RESULT_SUCCESS
+             ? code
+             : refused_work({code, "zeCommandListAppendMemoryCopy", waits != 0 && !events}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryFill(ze_command_list_handle_t list, void* to,
@@ -129,7 +131,9 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendMemoryFill(ze_command_list_handl
   const ze_result_t code =
       real.zeCommandListAppendMemoryFill(list, to, pattern, pattern_size, size, signal, waits, events);
   recording.end(code);
-  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, "zeCommandListAppendMemoryFill"}, list);
+  return code == ZE_RESULT_SUCCESS
+             ? code
+             : refused_work({code, "zeCommandListAppendMemoryFill", waits != 0 && !events}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t queue,
@@ -215,7 +219,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopy(ze_command_list_handle
   recording.begin();
   const ze_result_t code = real.zeCommandListAppendImageCopy(list, to, from, signal, waits, events);
   recording.end(code);
-  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall, waits != 0 && !events}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list,
@@ -232,7 +236,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyRegion(ze_command_list_
   const ze_result_t code =
       real.zeCommandListAppendImageCopyRegion(list, to, from, to_region, from_region, signal, waits, events);
   recording.end(code);
-  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall, waits != 0 && !events}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyToMemory(
@@ -246,7 +250,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyToMemory(
   const ze_result_t code =
       real.zeCommandListAppendImageCopyToMemory(list, to, from, region, signal, waits, events);
   recording.end(code);
-  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall, waits != 0 && !events}, list);
 }
 
 ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyFromMemory(
@@ -260,7 +264,7 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyFromMemory(
   const ze_result_t code =
       real.zeCommandListAppendImageCopyFromMemory(list, to, from, region, signal, waits, events);
   recording.end(code);
-  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall}, list);
+  return code == ZE_RESULT_SUCCESS ? code : refused_work({code, kCall, waits != 0 && !events}, list);
 }
 
 }  // namespace kiln::layer
