@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The same kernels on a simulated GPU, from the native code of Intel's compiler, and on the CPU device: all
 // that they write is compared. `differential PRODUCT SEED COUNT` runs the kernels of COUNT seeds from SEED
-// on; `differential PRODUCT SEED` prints one (count 0, too); `differential PRODUCT SEED -` runs files that
-// are named on stdin with that seed's inputs, to make one smaller by hand. Behind the count: how many
-// statements at most. Ends with 1 where answers differ, with 77 where a device is missing.
+// on; `differential PRODUCT SEED` prints one. Behind the count: how many statements at most. Ends with 1
+// where answers differ, with 77 where a device is missing.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -100,24 +96,11 @@ int report(const char* what, const Error& error) {
   return missing ? 77 : 1;
 }
 
-/// A line for each file: same, differs or fails.
-void run_files(const OpenDevice& gpu, const OpenDevice& cpu, GeneratedKernel source, std::uint64_t seed) {
-  for (std::string name; std::getline(std::cin, name);) {
-    std::ifstream file(name);
-    source.text.assign(std::istreambuf_iterator<char>(file), {});
-    const auto from_gpu = run(gpu, source, seed), from_cpu = run(cpu, source, seed);
-    const bool ran = from_gpu && from_cpu;
-    std::puts(!ran ? "fails" : compare(seed, source, *from_gpu, *from_cpu) ? "same" : "differs");
-    std::fflush(stdout);
-  }
-}
-
-int main(const std::string& product, std::uint64_t seed, std::uint64_t count, bool files,
-         std::size_t statements) {
+int main(const std::string& product, std::uint64_t seed, std::uint64_t count, std::size_t statements) {
   // What devices have in common: Xe-HPC has doubles in hardware and no sub-groups of 8.
   const GeneratorOptions options{
       .doubles = product == "pvc", .sub_group_8 = product != "pvc", .statements = statements};
-  if (count == 0 && !files) {
+  if (count == 0) {
     std::fputs(generate_kernel(seed, options).text.c_str(), stdout);
     return 0;
   }
@@ -127,7 +110,6 @@ int main(const std::string& product, std::uint64_t seed, std::uint64_t count, bo
   const auto gpu = open("sim:" + product), cpu = open("cpu:" + product);
   if (!gpu) return report("the simulated GPU", gpu.error());
   if (!cpu) return report("the CPU device", cpu.error());
-  if (files) return run_files(*gpu, *cpu, generate_kernel(seed, options), seed), 0;
   std::uint64_t different = 0;
   for (const std::uint64_t end = seed + count; seed != end; ++seed) {
     const GeneratedKernel source = generate_kernel(seed, options);
@@ -151,11 +133,10 @@ int main(const std::string& product, std::uint64_t seed, std::uint64_t count, bo
 
 int main(int argc, char** argv) {
   if (argc < 3 || argc > 5) {
-    std::fputs("usage: differential PRODUCT SEED [COUNT | - [STATEMENTS]]\n", stderr);
+    std::fputs("usage: differential PRODUCT SEED [COUNT [STATEMENTS]]\n", stderr);
     return 2;
   }
   const auto number = [](const char* text) { return std::strtoull(text, nullptr, 10); };
-  const std::string count = argc > 3 ? argv[3] : "0";
-  return kiln::test::main(argv[1], number(argv[2]), number(count.c_str()), count == "-",
+  return kiln::test::main(argv[1], number(argv[2]), argc > 3 ? number(argv[3]) : 0,
                           argc > 4 ? std::max(1ULL, number(argv[4])) : 20);
 }
