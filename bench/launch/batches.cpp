@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: MIT
 // The sequences that are compared: the raw calls through Kiln's table, one raw call for all, and
 // kiln::launch.
+#include <utility>
+
 #include "target.hpp"
 
 namespace kiln::bench {
+namespace {
 
-extern "C" [[gnu::noinline]] int measured_raw_batch(const Target& target) {
-  const Api& ze = target.kernel->kernel().api();
+/// Moves what follows by some bytes, so that no two copies of a loop meet the branch predictor alike.
+template <std::size_t Place>
+[[gnu::always_inline]] inline void shift() {
+#ifdef __x86_64__
+  asm volatile(".skip %c0, 0x90" ::"i"(1 + Place * 21 % 64));
+#else
+  asm volatile("" ::"i"(Place));
+#endif
+}
+
+template <std::size_t Place>
+[[gnu::noinline]] int raw_batch(const Target& target) {
+  shift<Place>();
+  const Api& ze = *target.kernel->kernel().table();
   const ze_kernel_handle_t kernel = target.kernel->kernel().raw();
   int failed = 0;
   for (int i = 0; i < kBatch; ++i) {
@@ -21,7 +36,9 @@ extern "C" [[gnu::noinline]] int measured_raw_batch(const Target& target) {
   return failed;
 }
 
-extern "C" [[gnu::noinline]] int measured_one_call_batch(const Target& target) {
+template <std::size_t Place>
+[[gnu::noinline]] int one_call_batch(const Target& target) {
+  shift<Place>();
   const ze_kernel_handle_t kernel = target.kernel->kernel().raw();
   int failed = 0;
   for (int i = 0; i < kBatch; ++i) {
@@ -35,7 +52,9 @@ extern "C" [[gnu::noinline]] int measured_one_call_batch(const Target& target) {
   return failed;
 }
 
-extern "C" [[gnu::noinline]] int measured_kiln_batch(const Target& target) {
+template <std::size_t Place>
+[[gnu::noinline]] int kiln_batch(const Target& target) {
+  shift<Place>();
   int failed = 0;
   for (int i = 0; i < kBatch; ++i) {
     const float factor = static_cast<float>(i);
@@ -43,6 +62,20 @@ extern "C" [[gnu::noinline]] int measured_kiln_batch(const Target& target) {
                       LocalMemory{64 * sizeof(float)});
   }
   return failed;
+}
+
+template <std::size_t... Place>
+std::array<Batches, sizeof...(Place)> all_batches(std::index_sequence<Place...>) {
+  return {Batches{raw_batch<Place>, kiln_batch<Place>, one_call_batch<Place>}...};
+}
+
+}  // namespace
+
+const std::array<Batches, kPlaces> kBatches = all_batches(std::make_index_sequence<kPlaces>());
+
+extern "C" [[gnu::noinline]] int measured_raw_batch(const Target& target) { return kBatches[0].raw(target); }
+extern "C" [[gnu::noinline]] int measured_kiln_batch(const Target& target) {
+  return kBatches[0].kiln(target);
 }
 
 }  // namespace kiln::bench

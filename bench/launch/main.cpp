@@ -17,9 +17,9 @@
 
 namespace {
 
+using kiln::bench::Batch;
 using kiln::bench::kBatch;
 using kiln::bench::Target;
-using Batch = int (*)(const Target&);
 
 [[noreturn]] void stop(const char* why) {
   std::fprintf(stderr, "launch_bench: %s\n", why);
@@ -45,13 +45,15 @@ double median(std::vector<double>& values) {
 void compare(benchmark::State& state, const Target& target) {
   std::vector<double> raw, checked, extra, one_call;
   bool raw_first = false;
+  std::size_t turn = 0;
   for (auto _ : state) {
+    const kiln::bench::Batches& at = kiln::bench::kBatches[turn++ / 2 % kiln::bench::kPlaces];
     raw_first = !raw_first;
-    const double before = raw_first ? time_batch(target, kiln::bench::measured_raw_batch) : 0;
-    checked.push_back(time_batch(target, kiln::bench::measured_kiln_batch));
-    raw.push_back(raw_first ? before : time_batch(target, kiln::bench::measured_raw_batch));
+    const double before = raw_first ? time_batch(target, at.raw) : 0;
+    checked.push_back(time_batch(target, at.kiln));
+    raw.push_back(raw_first ? before : time_batch(target, at.raw));
     extra.push_back(checked.back() - raw.back());
-    if (target.with_arguments) one_call.push_back(time_batch(target, kiln::bench::measured_one_call_batch));
+    if (target.with_arguments) one_call.push_back(time_batch(target, at.one_call));
     state.SetIterationTime(raw.back() + checked.back());
   }
   constexpr double kToNanoseconds = 1e9 / kBatch;
@@ -92,7 +94,7 @@ int run_batches(const Target& target, const char* kind, long count) {
     std::fputs("skipped: neither driver nor loader launches with arguments\n", stderr);
     return 77;
   }
-  const Batch batch = one_call                        ? kiln::bench::measured_one_call_batch
+  const Batch batch = one_call                        ? kiln::bench::kBatches[0].one_call
                       : std::strcmp(kind, "raw") == 0 ? kiln::bench::measured_raw_batch
                                                       : kiln::bench::measured_kiln_batch;
   for (long i = 0; i < count; ++i) (void)time_batch(target, batch);

@@ -2,6 +2,7 @@
 // What is launched on in the launch benchmark: a list, a kernel and its facts, on a fake or a real driver.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,11 +44,20 @@ struct Target {
 /// Fills Kiln's table with functions that do nothing and succeed.
 void load_stub();
 
-// kBatch launches: three arguments, the group size, the append. Zero when all went well. With C names, for
-// callgrind's --toggle-collect.
+/// kBatch launches: three arguments, the group size, the append. Zero when all went well.
+using Batch = int (*)(const Target&);
+struct Batches {
+  Batch raw, kiln;
+  Batch one_call;  // the same launches by one raw call each, where the target has it
+};
+
+/// The same loops at several places of the program: where a call stands decides what the branch predictor
+/// makes of the driver's own branches, which on some drivers is more than what is measured.
+inline constexpr std::size_t kPlaces = 16;
+extern const std::array<Batches, kPlaces> kBatches;
+
+// With C names, for callgrind's --toggle-collect.
 extern "C" int measured_raw_batch(const Target& target);
 extern "C" int measured_kiln_batch(const Target& target);
-/// The same launches by one raw call each, where the target has it.
-extern "C" int measured_one_call_batch(const Target& target);
 
 }  // namespace kiln::bench
