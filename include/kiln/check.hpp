@@ -89,15 +89,12 @@ class LaunchGate {
 
   /// The same without a loop: kinds and sizes that are known at compile time become constants.
   template <std::size_t N>
-  [[nodiscard]] bool admits(const Extent& groups, const Extent& size,
-                            const std::array<LaunchArgument, N>& arguments) const {
+  [[nodiscard, gnu::always_inline]] inline bool admits(const Extent& groups, const Extent& size,
+                                                       const std::array<LaunchArgument, N>& arguments) const {
     if (slots_.size() != N) return false;
     std::uint64_t slm_end = slm_start_;
-    const bool taken = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return (take(slots_[I], arguments[I], slm_end) && ...);
-    }
-    (std::make_index_sequence<N>());
-    return taken && slm_end <= slm_room_ && admits_shape(groups, size);
+    return take_all(arguments, slm_end, std::make_index_sequence<N>()) && slm_end <= slm_room_ &&
+           admits_shape(groups, size);
   }
 
  private:
@@ -115,6 +112,12 @@ class LaunchGate {
     if (argument.kind != ArgumentKind::local_pointer) return argument.size == slot.number;
     slm_end = ((slm_end + slot.number) & ~std::uint64_t{slot.number}) + argument.size;
     return argument.size <= slm_room_;  // so that the sum cannot wrap
+  }
+  template <std::size_t... I>
+  [[nodiscard, gnu::always_inline]] inline bool take_all(
+      const std::array<LaunchArgument, sizeof...(I)>& arguments, std::uint64_t& slm_end,
+      std::index_sequence<I...>) const {
+    return (take(slots_[I], arguments[I], slm_end) && ...);
   }
   [[nodiscard, gnu::always_inline]] inline bool admits_shape(const Extent& groups, const Extent& size) const {
     return size.x - first_.x <= span_.x && size.y - first_.y <= span_.y && size.z - first_.z <= span_.z &&

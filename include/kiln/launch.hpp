@@ -62,7 +62,7 @@ inline constexpr bool kIsForeignHandle =
 
 /// Maps a C++ argument to what the kernel receives. Values must be trivially copyable.
 template <class T>
-LaunchArgument launch_argument(const T& value) {
+[[gnu::always_inline]] inline LaunchArgument launch_argument(const T& value) {
   if constexpr (std::is_same_v<T, LocalMemory>) {
     return {ArgumentKind::local_pointer, value.bytes, nullptr};
   } else if constexpr (std::is_same_v<T, ze_image_handle_t>) {
@@ -101,9 +101,20 @@ decltype(auto) pass(const T& value) {
     return (value);
 }
 
-}  // namespace detail
+/// Inlined where it is looked at: what the compiler knows of an argument then never lies in memory.
+template <class... Arguments>
+[[gnu::always_inline]] inline std::array<LaunchArgument, sizeof...(Arguments)> launch_arguments(
+    const Arguments&... passed) {
+  return {launch_argument(passed)...};
+}
 
-namespace detail {
+/// The same without the data, for the check.
+template <class... Arguments>
+[[gnu::always_inline]] inline std::array<LaunchArgument, sizeof...(Arguments)> launch_sizes(
+    const Arguments&... passed) {
+  return {LaunchArgument{launch_argument(passed).kind, launch_argument(passed).size, nullptr}...};
+}
+
 /// What `data` points to, of a pointer or an object; null where there is no data.
 [[nodiscard]] inline const void* pointer_of(const LaunchArgument& argument) {
   const void* pointer = nullptr;
@@ -118,15 +129,49 @@ namespace detail {
 /// K0121 for the first image or sampler without a handle, which drivers 22.43 and 26.27 follow.
 [[nodiscard]] Result<void> refuse_null_objects(const CheckedKernel& kernel,
                                                std::span<const LaunchArgument> arguments);
-/// The driver's answer: the first call that failed, in static storage, and its code.
+/// The driver's answer: the first call that failed, in static storage, and its code. Small enough for two
+/// registers, so that a good launch makes no Result on the way.
 struct Sent {
   ze_result_t code = ZE_RESULT_SUCCESS;
   const char* call = nullptr;
 };
-/// Sends what was found to fit. Small enough for two registers, so that a good launch makes no Result on the
-/// way.
-[[nodiscard]] Sent send_launch(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
-                               std::span<const LaunchArgument> arguments);
+inline constexpr const char* kSetArgument = "zeKernelSetArgumentValue";
+inline constexpr const char* kSetGroupSize = "zeKernelSetGroupSize";
+inline constexpr const char* kAppendLaunch = "zeCommandListAppendLaunchKernel";
+/// Does it wait for nothing, on a list that is there, with everything of one driver?
+[[nodiscard]] inline bool is_plain(CommandListRef list, KernelRef kernel, const Sync& sync) {
+  return list && list.table() == kernel.table() && sync.wait.empty() &&
+         (!sync.signal || sync.signal.table() == kernel.table());
+}
+template <std::size_t... I>
+[[nodiscard, gnu::always_inline]] inline ze_result_t set_arguments(
+    [[maybe_unused]] const Api& ze, [[maybe_unused]] ze_kernel_handle_t kernel,
+    [[maybe_unused]] const std::array<LaunchArgument, sizeof...(I)>& arguments, std::index_sequence<I...>) {
+  ze_result_t code = ZE_RESULT_SUCCESS;
+  (void)((code = ze.zeKernelSetArgumentValue(kernel, I, arguments[I].size, arguments[I].data),
+          code == ZE_RESULT_SUCCESS) &&
+         ...);
+  return code;
+}
+/// Sends what was admitted and is plain, where the launch stands: the raw calls and nothing else, since kinds
+/// and sizes are known there.
+template <std::size_t N>
+[[nodiscard, gnu::always_inline]] inline Sent send_plain(ze_command_list_handle_t list, KernelRef kernel,
+                                                         const Launch& launch,
+                                                         const std::array<LaunchArgument, N>& arguments) {
+  const Api& ze = *kernel.table();  // the list's, and a list that is not empty has one
+  ze_result_t code = set_arguments(ze, kernel.raw(), arguments, std::make_index_sequence<N>());
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return {code, kSetArgument};
+  const Extent &size = launch.group_size, &groups = launch.groups;
+  code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z);
+  if (code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return {code, kSetGroupSize};
+  const ze_group_count_t count{groups.x, groups.y, groups.z};
+  return {
+      ze.zeCommandListAppendLaunchKernel(list, kernel.raw(), &count, launch.sync.signal.raw(), 0, nullptr),
+      kAppendLaunch};
+}
 /// Says why it was not sent.
 [[nodiscard]] Error explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
                                    const Launch& launch, std::span<const LaunchArgument> arguments);
@@ -147,28 +192,52 @@ struct Sent {
 [[nodiscard]] Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
                                        std::span<const LaunchArgument> arguments);
 
+namespace detail {
+// Out of line, so that where a launch stands there is its good way and little else.
+template <class... Arguments>
+[[gnu::noinline]] Result<void> launch_by_list(CommandListRef list, const CheckedKernel& kernel,
+                                              const Launch& launch, const Arguments&... passed) {
+  return launch_with(list, kernel, launch, launch_arguments(passed...));
+}
+template <class... Arguments>
+[[gnu::cold, gnu::noinline]] Result<void> not_launched(Sent sent, CommandListRef list,
+                                                       const CheckedKernel& kernel, const Launch& launch,
+                                                       const Arguments&... passed) {
+  return tl::unexpected(explain_unsent(sent, list, kernel, launch, launch_arguments(passed...)));
+}
+
+/// launch() of what pass() gives.
+template <class... Arguments>
+[[nodiscard, gnu::always_inline]] inline Result<void> launch_passed(CommandListRef list,
+                                                                    const CheckedKernel& kernel,
+                                                                    const Launch& launch,
+                                                                    const Arguments&... passed) {
+  if (!is_plain(list, kernel.kernel(), launch.sync)) [[unlikely]]
+    return launch_by_list(list, kernel, launch, passed...);
+  if (!kernel.gate().admits(launch.groups, launch.group_size, launch_sizes(passed...))) [[unlikely]]
+    return launch_by_list(list, kernel, launch, passed...);
+  const Sent sent = send_plain(list.raw(), kernel.kernel(), launch, launch_arguments(passed...));
+  if (sent.code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return not_launched(sent, list, kernel, launch, passed...);
+  return {};
+}
+}  // namespace detail
+
 /// launch_with() for typed arguments: trivially copyable values, buffers, raw device pointers (null too),
 /// LocalMemory{bytes}, and the handles of images and samplers, which must not be null (K0121). A Buffer of
 /// more than 4 GiB for a kernel that is not built for it is refused (K0112: UNSUPPORTED_SIZE), since the
 /// kernel would read and write the wrong places; of raw pointers the size is not known, so they pass.
 template <class... Arguments>
-[[nodiscard]] Result<void> launch(CommandListRef list, const CheckedKernel& kernel, const Launch& what,
-                                  const Arguments&... arguments) {
+[[nodiscard, gnu::always_inline]] inline Result<void> launch(CommandListRef list, const CheckedKernel& kernel,
+                                                             const Launch& what,
+                                                             const Arguments&... arguments) {
   if constexpr ((std::is_base_of_v<Buffer, Arguments> || ...)) {
     const std::uint64_t largest = kernel.home().largest_buffer;
     if (((detail::buffer_size(arguments) > largest) || ...)) [[unlikely]]
       return tl::unexpected(detail::refuse_buffer(
           kernel, std::array<std::uint64_t, sizeof...(Arguments)>{detail::buffer_size(arguments)...}));
   }
-  return [&](const auto&... passed) -> Result<void> {
-    const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
-    if (!kernel.gate().admits(what.groups, what.group_size, all)) [[unlikely]]
-      return launch_with(list, kernel, what, all);
-    const detail::Sent sent = detail::send_launch(list, kernel, what, all);
-    if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
-      return {};
-    return tl::unexpected(detail::explain_unsent(sent, list, kernel, what, all));
-  }(detail::pass(arguments)...);
+  return detail::launch_passed(list, kernel, what, detail::pass(arguments)...);
 }
 
 /// What would fit instead of such a launch, as values that an engine can go on with: after a refusal, or
@@ -177,7 +246,7 @@ template <class... Arguments>
 [[nodiscard]] LaunchFit what_fits(const CheckedKernel& kernel, const Launch& what,
                                   const Arguments&... arguments) {
   return [&](const auto&... passed) {
-    const std::array<LaunchArgument, sizeof...(Arguments)> all{detail::launch_argument(passed)...};
+    const auto all = detail::launch_arguments(passed...);
     return what_fits(kernel.facts(), kernel.limits(), LaunchShape{what.groups, what.group_size}, all);
   }(detail::pass(arguments)...);
 }

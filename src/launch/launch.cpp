@@ -81,10 +81,9 @@ namespace {
       Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zeCommandListAppendLaunchKernel", std::move(diagnostic))));
 }
 
-constexpr const char* kAppend = "zeCommandListAppendLaunchKernel";
-constexpr const char* kAppendCooperative = "zeCommandListAppendLaunchCooperativeKernel";
-constexpr const char* kSetArgument = "zeKernelSetArgumentValue";
-constexpr const char* kSetGroupSize = "zeKernelSetGroupSize";
+using detail::kAppendLaunch;
+using detail::kSetArgument;
+using detail::kSetGroupSize;
 
 bool are_of_one_driver(KernelRef kernel, CommandListRef list, EventRef signal) {
   const Api* const table = kernel.table();
@@ -92,15 +91,14 @@ bool are_of_one_driver(KernelRef kernel, CommandListRef list, EventRef signal) {
 }
 
 /// Straight through the table: a Result for each call would cost more than the check.
-template <class ValueOf>
 [[gnu::always_inline]] inline detail::Sent send(CommandListRef list, KernelRef kernel, const Launch& launch,
-                                                std::span<const LaunchArgument> arguments, ValueOf value_of,
+                                                std::span<const LaunchArgument> arguments,
                                                 ze_event_handle_t* events) {
   const Api& ze = *kernel.table();  // the list's, and a list that is not empty has one
   std::uint32_t index = 0;
   for (const LaunchArgument& argument : arguments)
     if (const auto code = ze.zeKernelSetArgumentValue(kernel.raw(), index++, argument.size,
-                                                      value_of(argument))) [[unlikely]]
+                                                      detail::value_of(argument))) [[unlikely]]
       return {code, kSetArgument};
   const Extent &size = launch.group_size, &groups = launch.groups;
   if (const auto code = ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z)) [[unlikely]]
@@ -109,29 +107,23 @@ template <class ValueOf>
   const auto waits = static_cast<std::uint32_t>(launch.sync.wait.size());
   return {ze.zeCommandListAppendLaunchKernel(list.raw(), kernel.raw(), &count, launch.sync.signal.raw(),
                                              waits, events),
-          kAppend};
+          kAppendLaunch};
 }
 
-template <class ValueOf>
 [[gnu::noinline]] detail::Sent send_behind_events(CommandListRef list, KernelRef kernel, const Launch& launch,
-                                                  std::span<const LaunchArgument> arguments,
-                                                  ValueOf value_of) {
+                                                  std::span<const LaunchArgument> arguments) {
   const detail::Handles events(std::span(launch.sync.wait.data(), launch.sync.wait.size()));
-  if (events.has_empty()) return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
-  if (!events.is_of(kernel.api())) return {ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppend};
-  return send(list, kernel, launch, arguments, value_of, events.data());
+  if (events.has_empty()) return {ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppendLaunch};
+  if (!events.is_of(kernel.api())) return {ZE_RESULT_ERROR_INVALID_ARGUMENT, kAppendLaunch};
+  return send(list, kernel, launch, arguments, events.data());
 }
 
-template <class ValueOf>
-[[gnu::always_inline]] inline detail::Sent send_checked(CommandListRef list, const CheckedKernel& checked,
-                                                        const Launch& launch,
-                                                        std::span<const LaunchArgument> arguments,
-                                                        ValueOf value_of) {
-  const KernelRef kernel = checked.kernel();
+detail::Sent send_checked(CommandListRef list, KernelRef kernel, const Launch& launch,
+                          std::span<const LaunchArgument> arguments) {
   if (!list || !are_of_one_driver(kernel, list, launch.sync.signal)) [[unlikely]]
-    return {list ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppend};
-  if (!launch.sync.wait.empty()) return send_behind_events(list, kernel, launch, arguments, value_of);
-  return send(list, kernel, launch, arguments, value_of, nullptr);
+    return {list ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE, kAppendLaunch};
+  if (!launch.sync.wait.empty()) return send_behind_events(list, kernel, launch, arguments);
+  return send(list, kernel, launch, arguments, nullptr);
 }
 
 /// The first pointer that lies in no allocation of the driver; how many there are: none.
@@ -172,12 +164,13 @@ Error detail::explain_refused(Sent sent, const CheckedKernel& kernel, const Laun
   const KernelHome& home = kernel.home();
   Refusal refusal = survey(sent.code, sent.call, home.device);
   refusal.driver_text = home.driver.last_error_description();
-  if (sent.call == kSetArgument && sent.code == ZE_RESULT_ERROR_INVALID_ARGUMENT)
+  const std::string_view call = sent.call;  // by its text: a program has literals of its own
+  if (call == kSetArgument && sent.code == ZE_RESULT_ERROR_INVALID_ARGUMENT)
     if (const std::size_t stray = stray_pointer(home.driver, arguments); stray < arguments.size())
       return Error(sent.code, sent.call,
                    explain_pointer(refusal, kernel.facts(), stray, pointer_of(arguments[stray])));
-  const bool cooperative = std::string_view(sent.call) == kAppendCooperative;
-  if (sent.code == ZE_RESULT_ERROR_INVALID_ARGUMENT && (cooperative || sent.call == kAppend) &&
+  const bool cooperative = call == "zeCommandListAppendLaunchCooperativeKernel";
+  if (sent.code == ZE_RESULT_ERROR_INVALID_ARGUMENT && (cooperative || call == kAppendLaunch) &&
       !is_lost(refusal))
     return Error(sent.code, sent.call, explain_list_kind(refusal, kernel.facts(), cooperative));
   return Error(sent.code, sent.call,
@@ -191,11 +184,6 @@ detail::Sent detail::set_up(KernelRef kernel, const Extent& size, std::span<cons
             ze.zeKernelSetArgumentValue(kernel.raw(), i, arguments[i].size, value_of(arguments[i])))
       return {code, kSetArgument};
   return {ze.zeKernelSetGroupSize(kernel.raw(), size.x, size.y, size.z), kSetGroupSize};
-}
-
-detail::Sent detail::send_launch(CommandListRef list, const CheckedKernel& kernel, const Launch& launch,
-                                 std::span<const LaunchArgument> arguments) {
-  return send_checked(list, kernel, launch, arguments, [](const LaunchArgument& each) { return each.data; });
 }
 
 Result<void> detail::refuse_null_objects(const CheckedKernel& kernel,
@@ -224,7 +212,7 @@ Result<void> launch_with(CommandListRef list, const CheckedKernel& kernel, const
     if (verdict != LaunchVerdict::fits) return refuse(verdict, kernel, shape, arguments);
     KILN_TRY(detail::told(Refused::launch, detail::refuse_null_objects(kernel, arguments)));
   }
-  const detail::Sent sent = send_checked(list, kernel, launch, arguments, detail::value_of);
+  const detail::Sent sent = send_checked(list, kernel.kernel(), launch, arguments);
   if (sent.code == ZE_RESULT_SUCCESS) [[likely]]
     return {};
   return tl::unexpected(detail::explain_unsent(sent, list, kernel, launch, arguments));

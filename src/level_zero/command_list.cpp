@@ -103,6 +103,31 @@ DeviceRef device_of(CommandListRef list) {
   return not_submitted(std::move(result), list);
 }
 
+template <class... Parameters, class... Given>
+[[gnu::noinline]] Result<void> append_behind(const char* call, ze_result_t (*Api::*function)(Parameters...),
+                                             CommandListRef list, const Sync& sync, Given... given) {
+  return submitted(detail::call(call, function, list, given..., Optional{sync.signal}, count(sync.wait),
+                                handles(sync.wait)),
+                   list);
+}
+
+/// A command whose last parameters are what it signals and what it waits for. Most wait for nothing: they
+/// take the short way, which checks the same.
+template <class... Parameters, class... Given>
+[[gnu::always_inline]] inline Result<void> append_command(const char* call,
+                                                          ze_result_t (*Api::*function)(Parameters...),
+                                                          CommandListRef list, const Sync& sync,
+                                                          Given... given) {
+  if (!list || !sync.wait.empty() || (sync.signal && sync.signal.table() != list.table())) [[unlikely]]
+    return append_behind(call, function, list, sync, given...);
+  const ze_result_t code = (list.table()->*function)(list.raw(), given..., sync.signal.raw(), 0, nullptr);
+  if (code == ZE_RESULT_SUCCESS) [[likely]]
+    return {};
+  return not_submitted(tl::unexpected(detail::refused(code, call)), list);
+}
+
+#define KILN_APPEND(name, ...) append_command(#name, &Api::name, __VA_ARGS__)
+
 /// A box that is empty or reaches over the end of a row or slice: drivers copy something else then.
 bool fits(const RegionPlace& place, const Extent& size) {
   const std::uint64_t width = std::uint64_t{place.x} + size.x, height = std::uint64_t{place.y} + size.y;
@@ -202,18 +227,14 @@ Result<void> CommandListRef::close() const { return KILN_CALL(zeCommandListClose
 Result<void> CommandListRef::reset() const { return KILN_CALL(zeCommandListReset, *this); }
 
 Result<void> CommandListRef::barrier(const Sync& sync) const {
-  return submitted(KILN_CALL(zeCommandListAppendBarrier, *this, Optional{sync.signal}, count(sync.wait),
-                             handles(sync.wait)),
-                   *this);
+  return KILN_APPEND(zeCommandListAppendBarrier, *this, sync);
 }
 
 Result<void> CommandListRef::copy(void* to, const void* from, std::size_t bytes, const Sync& sync) const {
   if (!to || !from)  // Intel's driver ends the process
     return tl::unexpected(
         detail::null_pointer("zeCommandListAppendMemoryCopy", to ? "source" : "destination"));
-  return submitted(KILN_CALL(zeCommandListAppendMemoryCopy, *this, to, from, bytes, Optional{sync.signal},
-                             count(sync.wait), handles(sync.wait)),
-                   *this);
+  return KILN_APPEND(zeCommandListAppendMemoryCopy, *this, sync, to, from, bytes);
 }
 
 Result<void> CommandListRef::copy(const Buffer& to, const Buffer& from, const Sync& sync) const {
@@ -231,9 +252,7 @@ Result<void> CommandListRef::fill(void* to, std::span<const std::byte> pattern, 
                                   const Sync& sync) const {
   if (!to) return tl::unexpected(detail::null_pointer("zeCommandListAppendMemoryFill", "destination"));
   if (!std::has_single_bit(pattern.size())) return tl::unexpected(detail::bad_fill(pattern.size(), bytes));
-  return submitted(KILN_CALL(zeCommandListAppendMemoryFill, *this, to, pattern.data(), pattern.size(), bytes,
-                             Optional{sync.signal}, count(sync.wait), handles(sync.wait)),
-                   *this);
+  return KILN_APPEND(zeCommandListAppendMemoryFill, *this, sync, to, pattern.data(), pattern.size(), bytes);
 }
 
 Result<void> CommandListRef::copy_region(void* to, const RegionPlace& to_place, const void* from,
@@ -252,11 +271,9 @@ Result<void> CommandListRef::copy_region(void* to, const RegionPlace& to_place, 
     from_bytes += std::size_t{from_region.originZ} * from_place.slice_pitch;
     to_region.originZ = from_region.originZ = 0;
   }
-  return submitted(
-      KILN_CALL(zeCommandListAppendMemoryCopyRegion, *this, to_bytes, &to_region, to_place.pitch,
-                to_place.slice_pitch, from_bytes, &from_region, from_place.pitch, from_place.slice_pitch,
-                Optional{sync.signal}, count(sync.wait), handles(sync.wait)),
-      *this);
+  return KILN_APPEND(zeCommandListAppendMemoryCopyRegion, *this, sync, to_bytes, &to_region, to_place.pitch,
+                     to_place.slice_pitch, from_bytes, &from_region, from_place.pitch,
+                     from_place.slice_pitch);
 }
 
 Result<void> CommandListRef::prefetch(const void* data, std::size_t bytes) const {
@@ -275,9 +292,7 @@ Result<void> CommandListRef::write_timestamp(std::uint64_t* to, const Sync& sync
     return tl::unexpected(detail::null_pointer("zeCommandListAppendWriteGlobalTimestamp", "destination"));
   if (const auto address = reinterpret_cast<std::uintptr_t>(to); address % alignof(std::uint64_t) != 0)
     return tl::unexpected(detail::bad_timestamp(address));
-  return submitted(KILN_CALL(zeCommandListAppendWriteGlobalTimestamp, *this, to, Optional{sync.signal},
-                             count(sync.wait), handles(sync.wait)),
-                   *this);
+  return KILN_APPEND(zeCommandListAppendWriteGlobalTimestamp, *this, sync, to);
 }
 
 Result<void> CommandListRef::append(std::span<const CommandListRef> lists, const Sync& sync) const {
