@@ -339,6 +339,7 @@ Compilation out_of_process(const std::function<bool(Compilation&)>& work, unsign
   Compilation compilation;
   const ChildOutcome outcome = run_in_child(
       [&] {
+        tune_own_process();
         compilation.well = work(compilation);
         return compilation.to_text();
       },

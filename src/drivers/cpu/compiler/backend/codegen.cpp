@@ -9,8 +9,10 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetOptions.h>
@@ -28,9 +30,15 @@
 namespace kiln::cpu {
 namespace {
 
+// Looks at each loop's accesses anew, behind the vectorizer, for values that one turn stores and the next
+// loads.
+constexpr llvm::StringLiteral kLeftOut = "LoopLoadEliminationPass";
+
 // LLVM's own pipelines, and the analyses that they share.
 struct Pipelines {
-  explicit Pipelines(llvm::TargetMachine& machine) : builder(&machine, tuning()) {
+  explicit Pipelines(llvm::TargetMachine& machine) : builder(&machine, tuning(), {}, &callbacks) {
+    callbacks.registerShouldRunOptionalPassCallback(
+        [](llvm::StringRef pass, const llvm::Any&) { return pass != kLeftOut; });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
@@ -45,6 +53,7 @@ struct Pipelines {
     return tuning;
   }
 
+  llvm::PassInstrumentationCallbacks callbacks;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -83,6 +92,18 @@ std::string host_features() {
 const HostCpu& host_cpu() {
   static const HostCpu cpu = {llvm::sys::getHostCPUName().str(), host_features()};
   return cpu;
+}
+
+void tune_own_process() {
+  const auto set = [](const char* name, const char* value) {
+    auto& options = llvm::cl::getRegisteredOptions();
+    if (const auto found = options.find(name); found != options.end())
+      found->second->addOccurrence(0, name, value);
+  };
+  // Loop strength reduction took a fifth of a compilation; addresses of x86 have room for what it saves.
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isX86()) set("disable-lsr", "true");
+  // A second vector loop for what the first leaves over took a tenth: groups are most often of whole vectors.
+  set("enable-epilogue-vectorization", "false");
 }
 
 namespace {

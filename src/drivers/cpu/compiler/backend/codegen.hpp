@@ -21,6 +21,10 @@ struct HostCpu {
 };
 const HostCpu& host_cpu();
 
+/// Leaves out work of LLVM's that makes compilations longer and kernels no faster. Its settings are those of
+/// the whole process, so this is for one that compiles and ends. Call it once.
+void tune_own_process();
+
 /// What a target machine is for.
 enum class MachineUse : std::uint8_t { optimizer, code_generator };
 
