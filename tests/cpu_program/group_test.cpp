@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Sub-group and work-group functions against references on the host, for sub-groups of 8, 16 and 32.
+// Sub-group and work-group functions against references on the host, for sub-groups of 8, 16 and 32, with
+// loops over work-items where the compiler makes them and with a fiber for each.
 #include "reference/group.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
+#include <tuple>
+
+#include "drivers/cpu/runtime/loaded_kernel.hpp"
 
 namespace kiln::cpu::test {
 namespace {
 
 constexpr const char* kFiles[] = {"group.ocloc.spv", "group.clang.spv"};
+constexpr const char* kFibers = "-cl-opt-disable";
 
 /// Builds for one sub-group size, which kernels that require none then have. Built once for all tests.
-const Program& build(const std::string& file, std::uint32_t size) {
-  static std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const Program>> programs;
-  std::shared_ptr<const Program>& program = programs[{file, size}];
+const Program& build(const std::string& file, std::uint32_t size, const std::string& flags = {}) {
+  static std::map<std::tuple<std::string, std::uint32_t, std::string>, std::shared_ptr<const Program>>
+      programs;
+  std::shared_ptr<const Program>& program = programs[{file, size, flags}];
   if (program == nullptr) {
     BuildOptions options;
+    options.flags = flags;
     options.sub_group_sizes = {size, 0, 0};
     BuildResult result = build_from_spirv(read_file(file), options);
     REQUIRE_MESSAGE(result.status == BuildStatus::ok, result.log);
@@ -25,16 +32,27 @@ const Program& build(const std::string& file, std::uint32_t size) {
   return *program;
 }
 
-/// Calls test(program, sub-group size) for both compilers and all sizes.
+/// Calls test(program, sub-group size) for both compilers, all sizes and both ways to run them.
 template <class Test>
 void for_all(Test test) {
   for (const char* file : kFiles) {
     for (const std::uint32_t size : {8u, 16u, 32u}) {
-      CAPTURE(file);
-      CAPTURE(size);
-      test(build(file, size), size);
+      for (const char* flags : {"", kFibers}) {
+        CAPTURE(file);
+        CAPTURE(size);
+        CAPTURE(flags);
+        test(build(file, size, flags), size);
+      }
     }
   }
+}
+
+bool has_fibers(const Program& program, const char* kernel) {
+  const CompiledKernel* found = find(program, kernel);
+  std::string log;
+  REQUIRE_MESSAGE(found != nullptr, kernel);
+  REQUIRE_MESSAGE(program.make_ready(found, log) == BuildStatus::ok, log);
+  return static_cast<const LoadedKernel*>(found->entry)->run_item != nullptr;
 }
 
 // Whole sub-groups, a partial last one, fewer items than a sub-group, and 2-D and 3-D groups.
@@ -201,6 +219,18 @@ void check_blocks(const Program& program, const std::string& type, std::uint32_t
 }
 
 }  // namespace
+
+TEST_CASE("items that come to each function together are no fibers, unless it is to be so") {
+  for (const char* file : kFiles) {
+    for (const char* kernel : {"sub_group_int", "work_group_int", "shuffle_int", "block_uint1"}) {
+      CAPTURE(file);
+      CAPTURE(kernel);
+      CHECK_FALSE(has_fibers(build(file, 16), kernel));
+      CHECK(has_fibers(build(file, 16, kFibers), kernel));
+    }
+    for (const char* kernel : {"divergent_int", "divergent_loop"}) CHECK(has_fibers(build(file, 16), kernel));
+  }
+}
 
 TEST_CASE("sub-group reductions and scans") {
   for_all([](const Program& program, std::uint32_t width) {

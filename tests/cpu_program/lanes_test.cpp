@@ -2,15 +2,43 @@
 // Kernels whose work-items go through loops as lanes of vectors give what they give one by one.
 #include <doctest/doctest.h>
 
+#include <spirv/unified1/spirv.hpp>
+
 #include "support.hpp"
 
 namespace kiln::cpu::test {
 namespace {
 
-BuildResult build_lanes(const char* flags) {
+/// The module with kernels that require sub-groups of `size`, which its source does not.
+std::vector<std::byte> with_sub_groups_of(std::uint32_t size, std::span<const std::byte> module) {
+  constexpr std::size_t kHeader = 5;  // words
+  std::vector<std::uint32_t> in(module.size() / 4), out, modes;
+  std::memcpy(in.data(), module.data(), module.size());
+  out.assign(in.begin(), in.begin() + kHeader);
+  out.insert(out.end(), {2U << 16 | spv::OpCapability, spv::CapabilitySubgroupDispatch});
+  for (std::size_t i = kHeader; i < in.size(); i += in[i] >> 16) {
+    const std::uint32_t code = in[i] & 0xffff;
+    if (code == spv::OpEntryPoint)
+      modes.insert(modes.end(),
+                   {4U << 16 | spv::OpExecutionMode, in[i + 2], spv::ExecutionModeSubgroupSize, size});
+    else if (!modes.empty()) {
+      out.insert(out.end(), modes.begin(), modes.end());
+      modes.clear();
+    }
+    out.insert(out.end(), in.begin() + static_cast<std::ptrdiff_t>(i),
+               in.begin() + static_cast<std::ptrdiff_t>(i + (in[i] >> 16)));
+  }
+  const auto bytes = std::as_bytes(std::span(out));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// With kernels that require sub-groups of `size`, unless it is 0.
+BuildResult build_lanes(const char* flags, std::uint32_t size = 0) {
   BuildOptions options;
   options.flags = flags;
-  return build_from_spirv(read_file("lanes.ocloc.spv"), options);
+  std::vector<std::byte> module = read_file("lanes.ocloc.spv");
+  if (size != 0) module = with_sub_groups_of(size, module);
+  return build_from_spirv(module, options);
 }
 
 std::vector<std::int32_t> run_lanes(const Program& program, std::string_view name, Three size,
@@ -68,11 +96,12 @@ std::string count_lanes(const CompiledKernel& kernel, Three size, std::int32_t n
   return counters;
 }
 
-}  // namespace
-
-TEST_CASE("what is counted by lanes is what is counted by work-items") {
-  const BuildResult lanes = build_lanes("-kiln-counters"),
-                    items = build_lanes("-kiln-counters -cl-opt-disable");
+/// With kernels that require sub-groups of `sub_group`, unless it is 0: those of fewer than a vector of lanes
+/// are not taken as such.
+void check_counts(std::uint32_t sub_group) {
+  CAPTURE(sub_group);
+  const BuildResult lanes = build_lanes("-kiln-counters", sub_group),
+                    items = build_lanes("-kiln-counters -cl-opt-disable", sub_group);
   REQUIRE_MESSAGE(lanes.status == BuildStatus::ok, lanes.log);
   REQUIRE_MESSAGE(items.status == BuildStatus::ok, items.log);
   for (std::size_t i = 0; i < counted_in.size(); ++i) counted_in[i] = static_cast<std::int32_t>(i * 37 % 101);
@@ -80,6 +109,7 @@ TEST_CASE("what is counted by lanes is what is counted by work-items") {
     const std::string& name = kernel.facts.name;
     if (name == "tickets") continue;
     CAPTURE(name);
+    if (sub_group != 0) CHECK(kernel.facts.required_sub_group_size == sub_group);
     for (const Three size :
          {Three{16, 1, 1}, Three{37, 1, 1}, Three{16, 16, 1}, Three{20, 4, 1}, Three{48, 1, 2}})
       for (const std::int32_t n : {1, 4, 16}) {
@@ -93,6 +123,12 @@ TEST_CASE("what is counted by lanes is what is counted by work-items") {
         CHECK(counted_out == out);
       }
   }
+}
+
+}  // namespace
+
+TEST_CASE("what is counted by lanes is what is counted by work-items") {
+  for (const std::uint32_t sub_group : {0U, 8U, 32U}) check_counts(sub_group);
 }
 
 // Else the test above would compare loops with loops.

@@ -128,7 +128,7 @@ void keep_sub_groups_whole(llvm::Module& module, const std::vector<KernelFacts>&
 /// From entries to code, for those kernels whose entries are in the module.
 bool generate(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOptions& parsed,
               std::vector<KernelFacts>& kernels, std::string& log) {
-  if (parsed.optimize) loop_over_items(module, machine, kernels);
+  if (parsed.optimize) loop_over_items(module, machine, kernels, parsed.counters);
   if (parsed.counters) keep_sub_groups_whole(module, kernels);
   apply_fast_math(module, parsed);
   if (!parsed.counters) unlock_slm_atomics(module);

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "drivers/cpu/runtime/collective.hpp"
 #include "drivers/cpu/runtime/fiber_stacks.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
@@ -15,7 +17,9 @@ namespace kiln::cpu {
 struct GroupRun : GroupState {
   SlmBuffer* memory = nullptr;  ///< for what items keep across barriers
   bool out_of_memory = false;
-  std::string report;  ///< who waits where, when the group hangs
+  std::string report;       ///< who waits where, when the group hangs
+  std::vector<Wait> waits;  ///< those of one collective, and their places
+  std::vector<std::uint32_t> members;
 };
 
 }  // namespace kiln::cpu
@@ -24,3 +28,9 @@ struct GroupRun : GroupState {
 extern "C" std::byte* kiln_item_memory(kiln::cpu::GroupState* group, std::uint64_t bytes);
 /// The place where all items of the group wait; kReady when they wait at different ones, for ever.
 extern "C" std::uint32_t kiln_agree(kiln::cpu::GroupState* group, const std::uint32_t* places);
+/// A collective that all items of the group have come to, each with its value (see Wait) `stride` bytes
+/// behind that of the item before, and its parameter in `parameters`, or all with `parameter` where that is
+/// null. Sub-groups have `members` items; 0: it is one of the work-group.
+extern "C" void kiln_exchange(kiln::cpu::GroupState* group, std::uint64_t what, std::byte* values,
+                              std::uint64_t stride, const std::uint64_t* parameters, std::uint64_t parameter,
+                              kiln::cpu::Combine combine, std::uint64_t members);

@@ -14,8 +14,8 @@
 namespace kiln::cpu {
 
 struct LoadedKernel {
-  GroupEntry run_group = nullptr;  ///< kernels without collectives
-  ItemEntry run_item = nullptr;    ///< kernels with collectives
+  GroupEntry run_group = nullptr;  ///< a work-group in one call
+  ItemEntry run_item = nullptr;    ///< else: a fiber for each work-item
   std::vector<std::size_t> argument_offsets;
   std::size_t stack_bytes = 0;  ///< stack that one call needs
   std::uint32_t sub_group_size = 0;

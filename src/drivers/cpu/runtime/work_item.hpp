@@ -47,14 +47,14 @@ struct ItemState {
   std::uint64_t local_id[3];
 };
 
-/// Runs a whole work-group (kernels without collectives, or with regions between barriers): first argument
+/// Runs a whole work-group (kernels without collectives, or with regions between them): first argument
 /// GroupState, second the argument bytes.
 using GroupEntry = void (*)(const GroupState*, const std::byte*);
-/// Runs one work-item (kernels with other collectives: group and sub-group functions).
+/// Runs one work-item (kernels whose items may come apart before a group or sub-group function, and others).
 using ItemEntry = void (*)(ItemState*, const std::byte*);
 
 /// Raise when compiled code and run time stop fitting together, or other code is made of the same module.
-inline constexpr std::uint32_t kAbiVersion = 8;
+inline constexpr std::uint32_t kAbiVersion = 9;
 
 /// What a work-item can ask. Calls stand in the IR until the kernel's body is part of its entry function.
 enum class WorkItem : std::uint8_t {

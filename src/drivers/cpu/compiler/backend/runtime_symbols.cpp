@@ -127,6 +127,7 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"kiln_grid_barrier", address(kiln_grid_barrier)},
     {"kiln_callable", address(kiln_callable)},
     {"kiln_collective", address(kiln_collective)},
+    {"kiln_exchange", address(kiln_exchange)},
     {"kiln_item_memory", address(kiln_item_memory)},
     {"kiln_printf", address(kiln_printf)},
     {"kiln_access", address(kiln_access)},

@@ -223,6 +223,14 @@ void replace_halves(llvm::CallInst* call, const ItemValues& values, WorkItem ite
   }
 }
 
+// All items must come to the same call.
+void keep_single(llvm::FunctionCallee collective) {
+  auto* function = llvm::cast<llvm::Function>(collective.getCallee());
+  for (const auto kind : {llvm::Attribute::NoUnwind, llvm::Attribute::Convergent,
+                          llvm::Attribute::NoDuplicate, llvm::Attribute::NoMerge})
+    function->addFnAttr(kind);
+}
+
 void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValues& values,
                         KernelFacts& facts) {
   llvm::IRBuilder<> b(call);
@@ -240,10 +248,7 @@ void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValu
     if (is_of_grid) place = b.CreateOr(place, b.getInt64(kGridPlace));
     llvm::FunctionCallee barrier =
         call->getModule()->getOrInsertFunction(is_of_grid ? kGridBarrier : "kiln_barrier", type);
-    auto* function = llvm::cast<llvm::Function>(barrier.getCallee());
-    for (const auto kind : {llvm::Attribute::NoUnwind, llvm::Attribute::Convergent,
-                            llvm::Attribute::NoDuplicate, llvm::Attribute::NoMerge})
-      function->addFnAttr(kind);
+    keep_single(barrier);
     b.CreateCall(barrier, {values.item, b.CreateOr(place, b.getInt64(kBarrierPlace))})
         ->addFnAttr(llvm::Attribute::NoMerge);
     return;
@@ -251,9 +256,11 @@ void replace_collective(llvm::CallInst* call, std::uint64_t site, const ItemValu
   Value* what = b.CreateOr(kind, call->getArgOperand(2));
   auto* type =
       llvm::FunctionType::get(b.getVoidTy(), {pointer, number, number, pointer, number, pointer}, false);
-  b.CreateCall(
-      call->getModule()->getOrInsertFunction("kiln_collective", type),
-      {values.item, place, what, call->getArgOperand(3), call->getArgOperand(4), call->getArgOperand(5)});
+  llvm::FunctionCallee collective = call->getModule()->getOrInsertFunction("kiln_collective", type);
+  keep_single(collective);
+  b.CreateCall(collective, {values.item, place, what, call->getArgOperand(3), call->getArgOperand(4),
+                            call->getArgOperand(5)})
+      ->addFnAttr(llvm::Attribute::NoMerge);
 }
 
 // Masks of lanes come as 64 bits and go as four times 32.

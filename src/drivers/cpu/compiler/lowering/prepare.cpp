@@ -209,10 +209,11 @@ bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vec
   return true;
 }
 
-void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels) {
+void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
+                     bool counted) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     llvm::Function* entry = module.getFunction(item_entry_symbol(i));
-    if (entry == nullptr || !may_have_regions(*entry)) continue;
+    if (entry == nullptr || !may_have_regions(*entry, counted)) continue;
     simplify(*entry, machine);
     write_regions(*entry, group_entry_symbol(i), kernels[i]);
   }

@@ -26,8 +26,9 @@ inline std::string variable_symbol(std::string_view name) {
 bool prepare_module(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
                     std::vector<KernelPlaces>* places, bool keep_functions, bool library, std::string& log);
 
-/// Makes group entries of item entries whose collectives are work-group barriers alone.
-void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels);
+/// Makes group entries of item entries, as far as write_regions() takes them. `counted`: accesses are.
+void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::vector<KernelFacts>& kernels,
+                     bool counted);
 
 /// Sets private_size after optimization. False when a kernel needs more stack than a work-item can have.
 bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log);

@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
+#include "drivers/cpu/compiler/lowering/region_collectives.hpp"
 #include "drivers/cpu/compiler/lowering/region_plan.hpp"
 #include "drivers/cpu/compiler/lowering/region_values.hpp"
 #include "drivers/cpu/runtime/collective.hpp"
@@ -30,38 +30,25 @@ using Block = llvm::BasicBlock*;
 using Values = llvm::ValueToValueMapTy;
 
 constexpr std::size_t kLargestGrowth = 20'000;  // instructions of all regions
-constexpr std::size_t kMostBarriers = 256;      // each pair of them costs time to plan
+constexpr std::size_t kMostCollectives = 256;   // each pair of them costs time to plan
+constexpr std::ptrdiff_t kMostExchanges = 64;   // each costs 3 ms to compile, with fibers a tenth of it
 constexpr std::uint64_t kEvenItems = 128;       // arrays are for a multiple of it: keeps them all aligned
 
-/// The barriers, when all that `entry` does with its item is asking for ids and waiting at work-group
-/// barriers.
-std::optional<std::vector<llvm::CallInst*>> find_barriers(llvm::Function& entry) {
-  std::vector<llvm::CallInst*> barriers;
-  for (Instruction& instruction : llvm::instructions(entry)) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-    if (callee != nullptr && callee->getName() == "kiln_barrier") {
-      const auto* place = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(1));
-      if (place == nullptr || (place->getZExtValue() & kGroupPlace) == 0) return std::nullopt;
-      barriers.push_back(call);
-    } else if (llvm::is_contained(instruction.operands(), entry.getArg(0)) && item_field(instruction) < 0) {
-      const auto is_field = [](const llvm::User* user) {
-        return item_field(*llvm::cast<Instruction>(user)) >= 0;
-      };
-      if (!llvm::isa<llvm::GetElementPtrInst>(instruction) || !llvm::all_of(instruction.users(), is_field))
-        return std::nullopt;
-    }
-  }
-  return barriers;
+bool are_barriers_of_group(const std::vector<llvm::CallInst*>& collectives) {
+  return std::ranges::all_of(
+      collectives, [](const llvm::CallInst* call) { return !is_exchange(*call) && is_of_group(*call); });
 }
 
 class Writer {
  public:
-  Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values)
+  Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values,
+         const LeftParameters& parameters, std::uint32_t sub_group_size)
       : from_(from),
         to_(to),
         plan_(plan),
         values_(values),
+        parameters_(parameters),
+        sub_group_size_(sub_group_size),
         b_(llvm::BasicBlock::Create(to.getContext(), "entry", &to)),
         accesses_(llvm::MDNode::getDistinct(to.getContext(), {})) {}
 
@@ -125,10 +112,13 @@ class Writer {
     b_.SetInsertPoint(some);
   }
 
+  Value* begin_of(llvm::IRBuilder<>& b, RegionValues::Array place) {
+    return b.CreateInBoundsGEP(b.getInt8Ty(), memory_,
+                               b.CreateMul(even_items_, b.getInt64(place.offset), "", true, true));
+  }
+
   Value* array_at(llvm::IRBuilder<>& b, RegionValues::Array place, const Scope& scope) {
-    Value* array = b.CreateInBoundsGEP(b.getInt8Ty(), memory_,
-                                       b.CreateMul(even_items_, b.getInt64(place.offset), "", true, true));
-    return b.CreateInBoundsGEP(b.getInt8Ty(), array,
+    return b.CreateInBoundsGEP(b.getInt8Ty(), begin_of(b, place),
                                b.CreateMul(scope.index, b.getInt64(place.stride), "", true, true));
   }
 
@@ -311,11 +301,11 @@ class Writer {
 
   std::uint32_t place_of(Block cut) const {
     if (cut == nullptr) return kEnded;
-    const llvm::CallInst* barrier = plan_.cuts.find(cut)->second;
-    if (barrier != nullptr)
+    const llvm::CallInst* collective = plan_.cuts.find(cut)->second;
+    if (collective != nullptr)
       return static_cast<std::uint32_t>(
-          llvm::cast<llvm::ConstantInt>(barrier->getArgOperand(1))->getZExtValue());
-    // Of no barrier, and never told: all items come to such a branch.
+          llvm::cast<llvm::ConstantInt>(collective->getArgOperand(CollectiveOperand::place))->getZExtValue());
+    // Of no collective, and never told: all items come to such a branch.
     return kGroupPlace -
            2 * (1 + static_cast<std::uint32_t>(std::distance(from_.begin(), cut->getIterator())));
   }
@@ -325,6 +315,9 @@ class Writer {
       b_.CreateRetVoid();
       return;
     }
+    if (const llvm::CallInst* collective = plan_.cuts.find(cut)->second;
+        collective != nullptr && is_exchange(*collective))
+      exchange(*collective);
     auto* branch = llvm::cast<llvm::BranchInst>(cut->getTerminator());
     if (branch->isUnconditional()) {
       keep_rolled(cut, b_.CreateBr(heads_[branch->getSuccessor(0)]));
@@ -336,6 +329,24 @@ class Writer {
                                              : static_cast<Value*>(group_.map[value]);
     keep_rolled(cut,
                 b_.CreateCondBr(condition, heads_[branch->getSuccessor(0)], heads_[branch->getSuccessor(1)]));
+  }
+
+  // All items have come, and left their values.
+  void exchange(const llvm::CallInst& collective) {
+    const RegionValues::Array values = values_.array(*value_of(collective));
+    const auto parameters = parameters_.find(&collective);
+    Value* list[] = {to_.getArg(0),
+                     collective.getArgOperand(CollectiveOperand::what),
+                     begin_of(b_, values),
+                     b_.getInt64(values.stride),
+                     parameters == parameters_.end() ? llvm::Constant::getNullValue(b_.getPtrTy())
+                                                     : begin_of(b_, values_.array(*parameters->second)),
+                     collective.getArgOperand(CollectiveOperand::parameter),
+                     collective.getArgOperand(CollectiveOperand::combine),
+                     b_.getInt64(is_of_group(collective) ? 0 : sub_group_size_)};
+    std::array<llvm::Type*, std::size(list)> types{};
+    std::ranges::transform(list, types.begin(), [](const Value* value) { return value->getType(); });
+    b_.CreateCall(host("kiln_exchange", b_.getVoidTy(), types), list);
   }
 
   // A loop of the kernel that goes round loops over items: eight turns of it in one took most of a
@@ -356,8 +367,7 @@ class Writer {
       return;
     }
     if (region.exits.size() == 1) return go_to(region.exits[0]);
-    Value* places = b_.CreateInBoundsGEP(b_.getInt8Ty(), memory_,
-                                         b_.CreateMul(even_items_, b_.getInt64(values_.places().offset)));
+    Value* places = begin_of(b_, values_.places());
     Value* place = b_.CreateCall(host("kiln_agree", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy()}),
                                  {to_.getArg(0), places});
     Block hung = llvm::BasicBlock::Create(to_.getContext(), "hung", &to_);
@@ -374,6 +384,8 @@ class Writer {
   llvm::Function &from_, &to_;
   const RegionPlan& plan_;
   const RegionValues& values_;
+  const LeftParameters& parameters_;
+  std::uint32_t sub_group_size_;
   llvm::IRBuilder<> b_;
   llvm::MDNode* accesses_;
   llvm::DenseMap<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
@@ -392,36 +404,41 @@ class Writer {
 
 }  // namespace
 
-bool may_have_regions(llvm::Function& item_entry) {
+bool may_have_regions(llvm::Function& item_entry, bool counted) {
   if (item_entry.getInstructionCount() > kLargestGrowth || has_grid_barrier(item_entry)) return false;
-  for (const Instruction& instruction : llvm::instructions(item_entry))
-    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-      if (const llvm::Function* callee = call->getCalledFunction())
-        if (callee->getName() == "kiln_collective") return false;
-  const auto barriers = find_barriers(item_entry);
-  return barriers && barriers->size() <= kMostBarriers;
+  const auto collectives = find_collectives(item_entry);
+  if (!collectives || collectives->size() > kMostCollectives) return false;
+  // The recorder follows a sub-group from its begin to its end.
+  if (counted && !are_barriers_of_group(*collectives)) return false;
+  return std::ranges::count_if(*collectives, [](const auto* call) { return is_exchange(*call); }) <=
+         kMostExchanges;
 }
 
 bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts) {
-  const auto barriers = find_barriers(item_entry);
-  if (!barriers) return false;
+  const auto collectives = find_collectives(item_entry);
+  if (!collectives) return false;
   llvm::stripDebugInfo(item_entry);
   llvm::removeUnreachableBlocks(item_entry);
-  set_apart(*barriers);
+  const LeftParameters parameters = leave_parameters(*collectives);
+  set_apart(*collectives);
   const Uniformity uniformity(item_entry);
-  const RegionPlan plan = plan_regions(item_entry, *barriers, uniformity);
+  // Who waits in vain for a work-group barrier is found at it. What else items wait for must be sure to come.
+  const auto come_together = [&](const llvm::CallInst* call) {
+    return uniformity.is_together(call->getParent());
+  };
+  if (!are_barriers_of_group(*collectives) && !std::ranges::all_of(*collectives, come_together))
+    return take_back(parameters, *collectives), false;
+  const RegionPlan plan = plan_regions(item_entry, *collectives, uniformity);
   std::size_t instructions = 0;
   for (const Region& region : plan.regions)
     for (const Block block : region.blocks) instructions += block->size();
-  if (instructions > kLargestGrowth) return false;
-
   const RegionValues values(item_entry, plan, uniformity);
-  if (!values.fit()) return false;
+  if (instructions > kLargestGrowth || !values.fit()) return take_back(parameters, *collectives), false;
   llvm::Module& module = *item_entry.getParent();
   auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                              symbol, module);
   group_entry->setAttributes(item_entry.getAttributes());
-  Writer(item_entry, *group_entry, plan, values).write();
+  Writer(item_entry, *group_entry, plan, values, parameters, facts.simd_size).write();
   facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
   item_entry.eraseFromParent();
   return true;

@@ -10,14 +10,14 @@
 
 namespace kiln::cpu {
 
-/// Whether write_regions() could take it.
-bool may_have_regions(llvm::Function& item_entry);
+/// Whether write_regions() could take it. `counted`: its accesses are.
+bool may_have_regions(llvm::Function& item_entry, bool counted);
 
 /// Replaces the item entry by a group entry `symbol`, in which a loop over the work-items stands between
-/// barriers instead of a fiber for each. Only for kernels whose collectives are all work-group barriers;
-/// others stay as they are, as do those that would grow too large. Best after simplification, since what
-/// lives across barriers is stored. Items that wait at different barriers are found while the kernel runs, as
-/// with fibers. Counts private memory that leaves the stack as facts.private_size.
+/// collectives instead of a fiber for each. Kernels whose items may come apart before one other than a
+/// work-group barrier stay as they are, as do those that would grow too large. Best after simplification,
+/// since what lives across collectives is stored. Items that wait at different barriers are found while the
+/// kernel runs, as with fibers. Counts private memory that leaves the stack as facts.private_size.
 bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts);
 
 }  // namespace kiln::cpu
