@@ -187,44 +187,44 @@ void LogReader::State::text(std::string_view line) {
     names_other = true;
     return;
   }
-  const auto has = [&](std::string_view words) { return small.find(words) != small.npos; };
-  if (has("size of slm (") && !slm) {
+  using enum detail::ReadWord;
+  const auto has = [&](auto... words) { return rules.reads(found, {words...}); };
+  if (has(size_of_slm) && !slm) {
     const auto asked = parse_number(between(line, "Size of SLM (", ")"));
     const auto available = parse_number(between(line, "larger than available (", ")"));
     if (asked && available) slm = {*asked, *available};
-  } else if (has("out of resource: shared memory") && !slm) {
+  } else if (has(out_of_shared_memory) && !slm) {
     const auto asked = parse_number(between(line, "Required: ", ","));
     std::string_view limit = between(line, "Hardware limit: ", "\n");
     limit = limit.substr(0, limit.find_first_not_of("0123456789"));
     if (const auto available = parse_number(limit); asked && available) slm = {*asked, *available};
-  } else if (has("unresolved external symbol ") && has(" at offset ") && unresolved.empty()) {
+  } else if (has(unresolved_external) && has(at_offset) && unresolved.empty()) {
     // "error : unresolved external symbol f at offset 8 in instructions segment #1 (aka kernel : k)"
     unresolved = kept(between(line, "unresolved external symbol ", " at offset "));
     unresolved_kernel = kept(between(line, "(aka kernel : ", ")"));
-  } else if (has("unresolved imported symbol <") && unresolved.empty()) {
+  } else if (has(unresolved_imported) && unresolved.empty()) {
     unresolved = kept(between(line, "Unresolved Imported Symbol <", ">"));
-  } else if (has("error: undefined reference to `") && !has("ld:") && !has("ld.") && unresolved.empty()) {
+  } else if (has(undefined_reference) && !has(linker, linker_variant) && unresolved.empty()) {
     unresolved = kept(between(line, "undefined reference to `", "'"));
-  } else if (has("abort was called at ") && abort_line == 0) {
+  } else if (has(abort_called) && abort_line == 0) {
     abort_line = lines;
     abort_text = kept(line);
     abort_file = kept(between(line, "line in file:", "\n"));
   }
-  if (has("slm per work group")) kernel_table(line);
-  if (has("segmentation fault") || has("sigsegv") || has("caught signal 11")) death(line);
-  if (has("allocat") || has("malloc") || has("free device memory")) memory.read(line);
-  if (has("[opencl:") || has("[level_zero:") || has("[ext_oneapi_level_zero")) {
+  if (has(slm_per_group)) kernel_table(line);
+  if (has(segmentation_fault, sigsegv, signal_11)) death(line);
+  if (has(allocation, malloc, free_memory)) memory.read(line);
+  if (has(opencl_device, level_zero_device, level_zero_extension)) {
     lists_devices = true;
     if (list_line == 0) list_line = lines;
-    lists_gpu |= has("gpu");
+    lists_gpu |= has(gpu);
   }
-  if (has("i915") || has("xe ") || has("[drm]") || has("process:")) kernel_log(line);
+  if (has(i915, xe, drm, process)) kernel_log(line);
   sentences(small, found);
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
   names_gpu |= rules.names_gpu(found);
-  for (const std::string_view tool : {"clinfo", "sycl-ls", "xpu-smi", "zello_world", "hello_query_device"})
-    lists |= has(tool);
+  lists |= has(clinfo, sycl_ls, xpu_smi, zello_world, query_device);
   may_name_gpu |= rules.may_name_gpu(found);
 
   const CallKind here = rules.kind(found);

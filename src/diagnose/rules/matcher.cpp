@@ -17,32 +17,47 @@ void each_part(std::string_view text, char between, Each&& each) {
   }
 }
 
-// What LogReader::State::text() reads by itself.
-constexpr std::string_view kRead[] = {"size of slm (",
-                                      "unresolved external symbol ",
-                                      "unresolved imported symbol <",
-                                      "undefined reference to `",
-                                      "abort was called at ",
-                                      "[opencl:",
-                                      "[level_zero:",
-                                      "[ext_oneapi_level_zero",
-                                      "allocat",
-                                      "malloc",
-                                      "free device memory",
-                                      "relaxed_allocation",
-                                      "i915",
-                                      "xe ",
-                                      "[drm]",
-                                      "process:",
-                                      "slm per work group",
-                                      "segmentation fault",
-                                      "sigsegv",
-                                      "caught signal 11",
-                                      "clinfo",
-                                      "sycl-ls",
-                                      "xpu-smi",
-                                      "zello_world",
-                                      "hello_query_device"};
+struct Read {
+  ReadWord word;
+  std::string_view text;  // in small letters
+};
+// In the order of ReadWord.
+constexpr Read kRead[] = {{ReadWord::size_of_slm, "size of slm ("},
+                          {ReadWord::out_of_shared_memory, "out of resource: shared memory"},
+                          {ReadWord::unresolved_external, "unresolved external symbol "},
+                          {ReadWord::at_offset, " at offset "},
+                          {ReadWord::unresolved_imported, "unresolved imported symbol <"},
+                          {ReadWord::undefined_reference, "error: undefined reference to `"},
+                          {ReadWord::linker, "ld:"},
+                          {ReadWord::linker_variant, "ld."},
+                          {ReadWord::abort_called, "abort was called at "},
+                          {ReadWord::slm_per_group, "slm per work group"},
+                          {ReadWord::segmentation_fault, "segmentation fault"},
+                          {ReadWord::sigsegv, "sigsegv"},
+                          {ReadWord::signal_11, "caught signal 11"},
+                          {ReadWord::allocation, "allocat"},
+                          {ReadWord::malloc, "malloc"},
+                          {ReadWord::free_memory, "free device memory"},
+                          {ReadWord::opencl_device, "[opencl:"},
+                          {ReadWord::level_zero_device, "[level_zero:"},
+                          {ReadWord::level_zero_extension, "[ext_oneapi_level_zero"},
+                          {ReadWord::gpu, "gpu"},
+                          {ReadWord::i915, "i915"},
+                          {ReadWord::xe, "xe "},
+                          {ReadWord::drm, "[drm]"},
+                          {ReadWord::process, "process:"},
+                          {ReadWord::clinfo, "clinfo"},
+                          {ReadWord::sycl_ls, "sycl-ls"},
+                          {ReadWord::xpu_smi, "xpu-smi"},
+                          {ReadWord::zello_world, "zello_world"},
+                          {ReadWord::query_device, "hello_query_device"}};
+constexpr bool in_order() {
+  std::size_t place = 0;
+  for (const Read& read : kRead)
+    if (static_cast<std::size_t>(read.word) != place++) return false;
+  return place == static_cast<std::size_t>(ReadWord::count);
+}
+static_assert(in_order(), "each ReadWord has its text, in the order of the enumeration");
 
 }  // namespace
 
@@ -64,7 +79,7 @@ std::vector<std::string_view> RuleMatcher::words() {
   codes_ = group(code_words());
   gpus_ = group(gpu_words());
   any_gpus_ = group(any_gpu_words());
-  (void)group(kRead);
+  for (const Read& read : kRead) read_.push_back(place_of(read.text));
   return words_;
 }
 
@@ -98,6 +113,11 @@ bool RuleMatcher::holds(std::size_t rule, const WordFinder::Found& found, std::s
   const Rule& read = log_rules()[rule];
   if (read.also == kGpuLibrary && !names_gpu_library(small)) return false;
   return (read.cause != Cause::library && read.rank > kFallbackRank) || !names_optional_library(small);
+}
+
+bool RuleMatcher::reads(const WordFinder::Found& found, std::initializer_list<ReadWord> words) const {
+  return std::ranges::any_of(words,
+                             [&](ReadWord word) { return found[read_[static_cast<std::size_t>(word)]]; });
 }
 
 CallKind RuleMatcher::kind(const WordFinder::Found& found) const {

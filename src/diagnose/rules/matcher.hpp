@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,40 @@
 
 namespace kiln::detail {
 
+/// A word that the reader of logs asks for by itself: the text of each stands in matcher.cpp, once.
+enum class ReadWord : std::uint8_t {
+  size_of_slm,
+  out_of_shared_memory,
+  unresolved_external,
+  at_offset,
+  unresolved_imported,
+  undefined_reference,
+  linker,
+  linker_variant,
+  abort_called,
+  slm_per_group,
+  segmentation_fault,
+  sigsegv,
+  signal_11,
+  allocation,
+  malloc,
+  free_memory,
+  opencl_device,
+  level_zero_device,
+  level_zero_extension,
+  gpu,
+  i915,
+  xe,
+  drm,
+  process,
+  clinfo,
+  sycl_ls,
+  xpu_smi,
+  zello_world,
+  query_device,
+  count  ///< how many there are
+};
+
 /// Made once; then thread-safe.
 class RuleMatcher {
  public:
@@ -22,6 +57,8 @@ class RuleMatcher {
   [[nodiscard]] WordFinder::Found find(std::string_view line) const { return finder_.find(line); }
   /// `rule`: its place in log_rules(); `small`: the line in small letters.
   [[nodiscard]] bool holds(std::size_t rule, const WordFinder::Found& found, std::string_view small) const;
+  /// Has the line one of the words?
+  [[nodiscard]] bool reads(const WordFinder::Found& found, std::initializer_list<ReadWord> words) const;
   [[nodiscard]] CallKind kind(const WordFinder::Found& found) const;
   [[nodiscard]] bool may_have_code(const WordFinder::Found& found) const { return any(codes_, found); }
   [[nodiscard]] bool names_gpu(const WordFinder::Found& found) const { return any(gpus_, found); }
@@ -45,6 +82,7 @@ class RuleMatcher {
   std::vector<Compiled> rules_;
   std::vector<Group> kinds_;
   Group codes_, gpus_, any_gpus_;
+  Group read_;  // by ReadWord
   WordFinder finder_;
 };
 
