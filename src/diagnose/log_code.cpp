@@ -246,6 +246,10 @@ constexpr Behind kBehind[] = {
     {0x70000006, CallKind::unknown, {Cause::wedged, Cause::hang}},
     {0x70010000, CallKind::unknown, {Cause::permission}},
     {0x70020000, CallKind::unknown, {Cause::library}},
+    // What ran until then had a device: so the runtimes tell of one that is lost.
+    {0x78000001, CallKind::copy, {Cause::hang, Cause::no_device, Cause::page_fault}},
+    {0x78000001, CallKind::launch, {Cause::hang, Cause::no_device, Cause::page_fault}},
+    {0x78000001, CallKind::wait, {Cause::hang, Cause::no_device, Cause::page_fault}},
     {0x78000001, CallKind::unknown, {Cause::no_device, Cause::library, Cause::permission}},
     {0x78000009, CallKind::unknown, {Cause::too_large, Cause::misuse}},
     {0x7800000f, CallKind::kernel, {Cause::scratch, Cause::other_target}},
@@ -258,7 +262,7 @@ constexpr Behind kBehind[] = {
     {0x78000005, CallKind::unknown, {Cause::misuse}},
     {0x78000007, CallKind::unknown, {Cause::misuse}},
     {0x7ffffffe, CallKind::build, {Cause::build}},
-    {0x7ffffffe, CallKind::unknown, {Cause::memory_full, Cause::hang, Cause::library}},
+    {0x7ffffffe, CallKind::unknown, {Cause::memory_full, Cause::hang, Cause::page_fault, Cause::library}},
 };
 
 }  // namespace

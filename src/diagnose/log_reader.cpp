@@ -145,6 +145,9 @@ std::string in_small_letters(std::string_view line) {
 }
 
 bool is_another_vendors(std::string_view small) {
+  // What has no CUDA, or takes nothing else, fails on Intel's GPU.
+  const auto has = [&](std::string_view word) { return small.find(word) != small.npos; };
+  if (has("not compiled with cuda") || (has("xpu") && (has("only support") || has("got:")))) return false;
   for (const std::string_view word :
        {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl", "geforce", "radeon", "adreno"})
     if (small.find(word) != small.npos) return true;

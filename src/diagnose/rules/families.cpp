@@ -22,9 +22,9 @@ namespace {
   "open|"                                                                                                    \
   "failed to open|not load|cannot load|failed to load|unable to load|missing|not installed|not exist|n't "   \
   "exist|not_found|error loading"
-#define KILN_FRAME                                                                                     \
-  "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |(+0x|unknown line|[0x|!0x|+ " \
-  "0x|faulting module"
+#define KILN_FRAME                                                                                    \
+  "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |+0x|unknown line|[0x|!0x|+ " \
+  "0x|faulting module|  at file "
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
@@ -55,8 +55,9 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE, Cause::scratch, 27, Cause::private_memory},
     {"spir-v|spirv|spv_",
      KILN_UNSUPPORTED "|invalid|unknown|disabled|fail|error:|malformed|unexpected|not allowed|version",
-     KILN_NO_FAILURE "|vk|vulkan|shader|not found|no such file|.spv|spirv_input", Cause::spirv, 26,
-     Cause::library},
+     KILN_NO_FAILURE
+     "|vk|vulkan|shader|not found|no such file|.spv|spirv_input|assertion|stack dump|terminate",
+     Cause::spirv, 26, Cause::library},
 
     // Memory.
     {"page fault|pagefault|illegal access|illegal memory|illegal address|invalid address|"
@@ -75,7 +76,8 @@ constexpr Rule kFamilies[] = {
      KILN_TOO_MUCH "|" KILN_FAILS, KILN_NO_FAILURE, Cause::host_memory, 25, Cause::memory_full},
     {"query|querying|memory info|memory_info|mem_get_info|free memory|memory size|"
      "memory properties|sysman|zes",
-     KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|out of ", Cause::library, 23, Cause::no_device,
+     KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|out of |initiali", Cause::library, 23,
+     Cause::no_device,
      "the driver does not answer what it is asked of the device: it or its sysman part is "
      "too old, off (ZES_ENABLE_SYSMAN=1), or of another release"},
     {"alloc|memory|vram|usm|buffer|oom", KILN_TOO_MUCH "|" KILN_FAILS,
@@ -84,7 +86,8 @@ constexpr Rule kFamilies[] = {
      Cause::memory_full, 22, Cause::host_memory},
 
     // The kernel's drivers.
-    {kKernelLine, "firmware|guc|huc|gsc&fail|error|not found|missing|mismatch|unsupported|older|newer",
+    {kKernelLine,
+     "firmware|guc|huc|gsc|mmio request&fail|error|not found|missing|mismatch|unsupported|older|newer",
      KILN_DISPLAY, Cause::kernel_driver, 26, Cause::hang},
     {kKernelLine, "alloc|memory|(-12)|(-28)|enomem|enospc|evict|migrate&fail|error|out of |unable|cannot",
      KILN_DISPLAY, Cause::host_memory, 25, Cause::memory_full},
@@ -129,9 +132,9 @@ constexpr Rule kFamilies[] = {
      "ipchandle|pidfd|drmfd|all_reduce|allreduce|allgather|collective",
      KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|pointer type", Cause::peer, 24, Cause::library},
     {"oneapi_device_selector|sycl_device_filter|ze_affinity_mask|device selector|"
-     "unsupported backend|unknown backend|invalid backend",
-     "error|invalid|unknown|unsupported|incorrect|malformed|not recogni", KILN_NO_FAILURE "|export |set ",
-     Cause::misuse, 20, Cause::no_device,
+     "selector string|filter string|filter selector|unsupported backend|unknown backend|invalid backend",
+     "error|invalid|unknown|unsupported|incorrect|malformed|not recogni|could not",
+     KILN_NO_FAILURE "|export |set ", Cause::misuse, 24, Cause::no_device,
      "what chooses the device (ONEAPI_DEVICE_SELECTOR, ZE_AFFINITY_MASK, an option of the "
      "program) is not taken"},
     {"no device|no gpu|no xpu|no sycl|no level|no opencl|no intel|no usable|no available|"
@@ -155,6 +158,8 @@ constexpr Rule kFamilies[] = {
      "unmet dependencies|has no installation candidate",
      "", "", Cause::library, 24, Cause::other_target,
      "a package is not to be had for this Python, system or release"},
+    {"not compiled with cuda", "", "", Cause::other_target, 29, Cause::library,
+     "the program asks PyTorch for CUDA, which Intel's GPUs do not have: it must choose `xpu`"},
     {"no module named|cannot import name|has no attribute|unexpected keyword argument",
      "xpu|sycl|ipex|intel|openvino|triton|dpctl|dpnp|vllm|oneccl|torch|sgl", "", Cause::library, 24,
      Cause::misuse, "modules of Python are missing, or of releases that do not belong together"},
@@ -166,9 +171,16 @@ constexpr Rule kFamilies[] = {
     {"unable to locate|cannot locate|could not locate|no such file|not found|n't find|missing",
      "directory|executable|runner|command|script|tool|path",
      KILN_NO_FAILURE "|model|.gguf|.safetensors|.json|.xml", Cause::library, 13, Cause::misuse},
+    {"libze|libsycl|libur_|libigc|libopencl|_jll", "not defined|undefvar|not available", KILN_NO_FAILURE,
+     Cause::library, 22, Cause::no_device},
+    {"spawn|execv|createprocess|cannot execute|could not run|exec format",
+     "no such file|enoent|not found|"
+     "exec format|error",
+     KILN_NO_FAILURE, Cause::library, 23, Cause::misuse,
+     "a tool that is started on the way is missing, or does not run on this system"},
     {"dlopen|loadlibrary", "fail|error|cannot|unable|null", KILN_NO_FAILURE, Cause::library, 21,
      Cause::no_device},
-    {".so|.dll|.dylib|librar|loader|adapter|plugin|runtime|package|header|toolkit|ocloc|"
+    {".so|.dll|.dylib|librar|loader|adapter|plugin| runtime |-runtime|runtime.|package|header|toolkit|ocloc|"
      "setvars|mkl|icpx|dpc++|driver|level zero|level-zero|opencl|oneapi",
      KILN_MISSING, KILN_NO_FAILURE "|kernel name|model|tokenizer", Cause::library, 21, Cause::no_device},
     {"/dev/dri|/dev/dxg|renderd1",
@@ -194,7 +206,7 @@ constexpr Rule kFamilies[] = {
     {"internal error|assertion `|unreachable", "assert|llvm|mlir|visa|codegen|executed at",
      KILN_NO_FAILURE "|gcc", Cause::compiler_crash, 19, Cause::build},
     // The innermost frame counts, which stands first.
-    {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|zn4llvm|zn3igc|zn5spirv|"
+    {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|gbe::|zn4llvm|zn3igc|zn5spirv|"
      "igc64|igdfcl64",
      KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
     {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl64|igdrcl32|"

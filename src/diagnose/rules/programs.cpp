@@ -9,17 +9,18 @@ namespace kiln::detail {
 namespace {
 
 constexpr std::string_view kGpuWords[] = {
-    "xpu",       "ur error",   "sycl",      "level_zero", "level zero", "level-zero",   "levelzero",
-    "libze",     "ze_result",  "oneapi",    "ocloc",      "intel",      "openvino",     "libigc",
-    "i915",      "oneccl",     "dnnl",      "onednn",     "triton",     "ipex",         "opencl",
-    "cl_",       "xe2",        "xe3",       "xe 0000",    "[drm",       "arc(tm)",      "battlemage",
-    "alchemist", "lunar lake", "dpcpp",     "dpc++",      "icpx",       "uhd graphics", "iris",
-    "chip info", "chip error", "chip warn", "chip_be",    "chip debug", "zemodule",     "zekernel",
-    "zecommand", "zemem",      "zedevice",  "zedriver",   "zeinit",     "zecontext",    "zeevent",
-    "zefence",   "zeimage",    "onearray",  "cl::",       "clbuild",    "clenqueue",    "clcreate",
-    "clfinish",  "igfx",       "igdkmd",    " igc",       " ocl",       "|ccl_",        "zes_"};
-constexpr std::string_view kAnyGpuWords[] = {"gpu",     "llama",    "ggml", "vulkan",
-                                             "renderd", "/dev/dri", "vaapi"};
+    "xpu",         "ur error",   "sycl",         "level_zero", "level zero", "level-zero", "levelzero",
+    "libze",       "ze_result",  "oneapi",       "ocloc",      "intel",      "openvino",   "libigc",
+    "i915",        "oneccl",     "dnnl",         "onednn",     "triton",     "ipex",       "opencl",
+    "cl_",         "xe2",        "xe3",          "xe 0000",    "[drm",       "arc(tm)",    "battlemage",
+    "alchemist",   "lunar lake", "dpcpp",        "dpc++",      "dpctl",      "dpnp",       "dpex",
+    "adaptivecpp", "icpx",       "uhd graphics", "iris",       "chip info",  "chip error", "chip warn",
+    "chip_be",     "chip debug", "zemodule",     "zekernel",   "zecommand",  "zemem",      "zedevice",
+    "zedriver",    "zeinit",     "zecontext",    "zeevent",    "zefence",    "zeimage",    "onearray",
+    "cl::",        "clbuild",    "clenqueue",    "clcreate",   "clfinish",   "igfx",       "igdkmd",
+    " igc",        " ocl",       "|ccl_",        "zes_"};
+constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama", "ggml",  "vulkan", "renderd",
+                                             "/dev/dri", "vaapi", "spirv", "spir-v", "torch"};
 
 constexpr std::string_view kProgramDied = "the process died, and this log does not say in which call";
 constexpr std::string_view kProgramFailed =
@@ -91,6 +92,8 @@ constexpr Rule kProgramRules[] = {
     {"zememopenipchandle|zememgetipchandle", "ze_result_error", "", Cause::peer, 82},
     {"zememopenipchandle", "0x7", "", Cause::peer, 82},
     {"init_device_fds|fill_device_fds", "failed", "", Cause::peer, 82},
+    {"mpl_gpu_|mpidi_gpu|ch4/ipc", "error|fail", "", Cause::peer, 57, Cause::memory_full,
+     "MPI cannot copy or open memory of a GPU: most often that of another process"},
     {"pidfd_getfd", "", "", Cause::peer, 75},
     {"oneccl: ze", "exception", "", Cause::peer, 54, Cause::library},
 
@@ -197,6 +200,10 @@ constexpr Rule kProgramRules[] = {
      "", "", Cause::no_device, 46, Cause::library},
     {"no opencl", "platform found", "", Cause::no_device, 46, Cause::library},
     {"no matching devices found", "", "", Cause::no_device, 44, Cause::library},
+    {"mfx session", "error|fail", "", Cause::library, 47, Cause::no_device,
+     "the runtime of oneVPL for this GPU (libmfx-gen1.2 or libmfxhw64, by its generation) is missing, or "
+     "does "
+     "not take the GPU"},
     {"device creation failed", "", "", Cause::no_device, 43, Cause::library},
     {"ggml_assert", "device_count", "", Cause::no_device, 46, Cause::library},
     {"failed to create plugin", "gpu", "", Cause::no_device, 46, Cause::library},
