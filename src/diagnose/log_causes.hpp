@@ -74,6 +74,10 @@ constexpr std::string_view kGpuLibrary = "(a library)";
 /// One that runtimes and the loader try, and go on without: that of another device.
 [[nodiscard]] bool names_optional_library(std::string_view small);
 
+/// DEVICE_LOST of zeMemAllocDevice and zeMemAllocShared (intel/compute-runtime 22.43 to 26.31, context.cpp).
+constexpr std::string_view kForeignDevice =
+    "memory was asked for on a device that is not in the context, or that is lost";
+
 /// Words of programs that use an Intel GPU. Sentences of kFallbackRank and less count in their logs alone.
 [[nodiscard]] std::span<const std::string_view> gpu_words();
 /// Words of programs that use a GPU: where no other vendor's is named, it may be Intel's.

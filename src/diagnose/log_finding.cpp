@@ -68,6 +68,12 @@ bool says_more(const detail::Rule& family, const std::optional<detail::LoggedCod
 Diagnostic call_finding(const LoggedFailure& failure) {
   const std::string& call = failure.call;
   Diagnostic diagnostic = by_code(failure.result, detail::kind_of_call(call));
+  const bool foreign = (call == "zeMemAllocDevice" || call == "zeMemAllocShared") &&
+                       failure.result.find("DEVICE_LOST") != std::string::npos;
+  if (foreign) {
+    diagnostic = finding_of(Cause::misuse, detail::kForeignDevice);
+    leave_open(diagnostic, Cause::misuse, std::array{Cause::hang});
+  }
   std::vector<DiagnosticRow> rows;
   rows.swap(diagnostic.rows);
   add_failure(diagnostic, failure);
@@ -78,7 +84,7 @@ Diagnostic call_finding(const LoggedFailure& failure) {
     diagnostic.rows.push_back(words_row("arguments", failure.values));
   add_meaning(diagnostic, failure.result);
   diagnostic.rows.insert(diagnostic.rows.end(), rows.begin(), rows.end());
-  if (diagnostic.code == text_of(Cause::none).code) {
+  if (!foreign && diagnostic.code == text_of(Cause::none).code) {
     diagnostic.message = "`" + call + "` failed";
     if (const auto meaning = explain_code(failure.result)) {
       for (const std::string& cause : meaning->causes)

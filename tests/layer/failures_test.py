@@ -73,6 +73,7 @@ TOLD = [
     ('zeMemAllocHost failed: ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY', 'K0513', 'memory.max'),
     ('zeImageCreate failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY', 'K0507', 'kiln memory'),
     ('zeCommandQueueExecuteCommandLists failed: ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY', 'K0507', 'memory of the host'),
+    ('zeMemAllocDevice failed: ZE_RESULT_ERROR_DEVICE_LOST', 'K0508', 'not in the context'),
     ('zeCommandListAppendLaunchKernel failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY', 'K0501', 'a GPU that hung'),
     ('zeCommandQueueSynchronize failed: ZE_RESULT_ERROR_DEVICE_LOST', 'K0511', 'dmesg'),
     ('Segmentation fault from GPU at 0x41000, ctx_id: 1 (CCS) type: 0 (NotPresent), level: 1 (PDE), access: 0 (Read), '

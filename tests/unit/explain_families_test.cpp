@@ -109,3 +109,20 @@ TEST_CASE("codes without a prefix, and SYCL's") {
   CHECK(code_in("caught sycl::errc::memory_allocation\n") == "K0507");
   CHECK(code_in("exception code: sycl:13\n") == "K0522");
 }
+
+TEST_CASE("a device that is lost in an allocation may not be in the context") {
+  const auto traced = read_log(
+      ">>>> [12] zeMemAllocDevice: hContext = 0x1 size = 64\n"
+      "<<<< [14] zeMemAllocDevice [2 ns] -> ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)\n");
+  REQUIRE(traced);
+  CHECK(traced->code == "K0508");
+  CHECK(traced->message.find("not in the context") != traced->message.npos);
+  CHECK(row(*traced, "undecided"));
+  CHECK(code_in("urUSMDeviceAlloc failed: UR_RESULT_ERROR_DEVICE_LOST\n") == "K0507");
+}
+
+TEST_CASE("a device that a wait does not find any more is one that is lost") {
+  const std::string lost = "Native API returns: -1 (PI_ERROR_DEVICE_NOT_FOUND)\n";
+  CHECK(code_in("torch.xpu.synchronize()\n" + lost) == "K0511");
+  CHECK(code_in("sycl::queue q\n" + lost) == "K0514");
+}

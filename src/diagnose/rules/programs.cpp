@@ -81,6 +81,9 @@ constexpr Rule kProgramRules[] = {
      " or the driver is missing or of another release, or memory is short"},
     {"ur error", "runtimeerror", "", Cause::memory_full, 9, Cause::hang},
 
+    {"zememallocdevice|zememallocshared", "device_lost|70000001|1879048193", "", Cause::misuse, 56,
+     Cause::hang, kForeignDevice},
+
     // A warning of chipStar, and the reason where the module then does not build.
     {"missing definition for '", "", "", Cause::unresolved, 59},
     {"zemoduledynamiclink", "unsupported_feature", "", Cause::unresolved, 82, Cause::none,
