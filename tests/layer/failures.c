@@ -3,6 +3,7 @@
 // NAME is one of the table at the end. Each call says its answer; the last line of a program that survives is
 // `survived`.
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "calls.h"
 
@@ -95,7 +96,7 @@ static void launch_without_wait_list(void) {
   CALL(zeCommandListAppendLaunchKernel, list, tiled(1024, 1024), &groups, NULL, 3, NULL);
 }
 
-static void image_of(uint64_t width, uint32_t height) {
+static ze_image_handle_t image_of(uint64_t width, uint32_t height) {
   ze_image_desc_t description;
   memset(&description, 0, sizeof description);
   description.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC;
@@ -107,6 +108,18 @@ static void image_of(uint64_t width, uint32_t height) {
   description.depth = 1;
   ze_image_handle_t image = NULL;
   CALL(zeImageCreate, context, device, &description, &image);
+  return image;
+}
+
+/// 64 KiB of memory are the other side.
+static void copy_region(const ze_image_region_t region) {
+  CALL(zeCommandListAppendImageCopyToMemory, list, memory_of(1 << 16), image_of(16, 16), &region, NULL, 0,
+       NULL);
+}
+static void region_outside(void) { copy_region((ze_image_region_t){1000, 0, 0, 16, 16, 1}); }
+static void region_far_outside(void) {
+  alarm(3);  // the driver does not come back
+  copy_region((ze_image_region_t){0, 0, 0, 16, 0xffffffff, 1});
 }
 
 static void large_image(void) { image_of(1 << 20, 16); }
@@ -191,6 +204,8 @@ static const struct {
     {"launch-without-wait-list", launch_without_wait_list},
     {"large-image", large_image},
     {"image-of-no-width", image_of_no_width},
+    {"region-outside", region_outside},
+    {"region-far-outside", region_far_outside},
     {"virtual-size", virtual_size},
     {"physical-size", physical_size},
     {"ipc-of-stack", ipc_of_stack},

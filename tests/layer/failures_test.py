@@ -47,6 +47,9 @@ TRIED = [
     ('large-image', 'dg2', '', None, [], 'zeImageCreate: 0x78000009', ['K0262']),
     ('image-of-no-width', 'dg2', '', None, [], 'zeImageCreate: 0x78000009', ['K0262']),
     ('large-image', 'pvc', '', None, [], 'zeImageCreate: 0x78000003', ['K0262']),
+    ('region-outside', 'dg2', '', 'zeCommandListAppendImageCopyToMemory: 0x0', [],
+     'zeCommandListAppendImageCopyToMemory: 0x78000004', ['K0263']),
+    ('region-far-outside', 'dg2', '', None, [], 'zeCommandListAppendImageCopyToMemory: 0x78000004', ['K0263']),
     ('foreign-device', 'pvc', '', 'zeMemAllocDevice: 0x70000001', ['K0216'], 'zeMemAllocDevice: 0x70000001', ['K0216']),
     ('private-memory', 'pvc', 'private', 'zeKernelCreate: 0x0', [], 'zeKernelCreate: 0x70000003', ['K0115']),
 ]
@@ -70,10 +73,10 @@ TOLD = [
     ('zeModuleCreate failed: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE', 'K0516', 'libigc'),
     ('zeKernelCreate failed: ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION', 'K0521', 'multiple'),
     ('zeMemAllocDevice failed: ZE_RESULT_ERROR_UNSUPPORTED_SIZE', 'K0512', 'RELAXED'),
+    ('zeMemAllocDevice failed: ZE_RESULT_ERROR_DEVICE_LOST', 'K0508', 'not in the context'),
     ('zeMemAllocHost failed: ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY', 'K0513', 'memory.max'),
     ('zeImageCreate failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY', 'K0507', 'kiln memory'),
     ('zeCommandQueueExecuteCommandLists failed: ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY', 'K0507', 'memory of the host'),
-    ('zeMemAllocDevice failed: ZE_RESULT_ERROR_DEVICE_LOST', 'K0508', 'not in the context'),
     ('zeCommandListAppendLaunchKernel failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY', 'K0501', 'a GPU that hung'),
     ('zeCommandQueueSynchronize failed: ZE_RESULT_ERROR_DEVICE_LOST', 'K0511', 'dmesg'),
     ('Segmentation fault from GPU at 0x41000, ctx_id: 1 (CCS) type: 0 (NotPresent), level: 1 (PDE), access: 0 (Read), '
@@ -131,6 +134,8 @@ class Tried(unittest.TestCase):
                 self.assertTrue(guard.stdout.endswith('survived\n'))
                 if (name, product) == ('large-image', 'dg2'):
                     self.assertEqual(guard.stderr.rpartition('kiln exec: ')[0], (GOLDEN / 'K0262.txt').read_text())
+                if name == 'region-outside':
+                    self.assertEqual(guard.stderr.rpartition('kiln exec: ')[0], (GOLDEN / 'K0263.txt').read_text())
 
     def test_what_ends_the_process_is_in_the_record(self):
         for name, product, file, call in DIES:

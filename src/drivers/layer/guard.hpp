@@ -42,6 +42,10 @@ template <class... Codes>
   return first;
 }
 
+/// The region lies inside of the image, or nothing is known of that; null: all of it.
+[[nodiscard, gnu::cold]] ze_result_t guard_region(const char* call, ze_image_handle_t image,
+                                                  const ze_image_region_t* region) noexcept;
+
 /// What the driver is asked less for.
 struct KernelGuard {
   KernelFacts facts;

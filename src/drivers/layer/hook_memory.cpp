@@ -71,6 +71,25 @@ std::optional<Error> misfit(ze_device_handle_t device, const ze_image_desc_t& im
   return std::nullopt;
 }
 
+/// As regions count: of a 1D array the levels may be on either axis. Nothing for buffers and other types.
+std::optional<KnownImage> sides_of(const ze_image_desc_t& image) {
+  const std::uint64_t levels = std::max(image.arraylevels, 1u);
+  switch (image.type) {
+    case ZE_IMAGE_TYPE_1D:
+      return KnownImage{{image.width, 1, 1}};
+    case ZE_IMAGE_TYPE_1DARRAY:
+      return KnownImage{{image.width, levels, levels}};
+    case ZE_IMAGE_TYPE_2D:
+      return KnownImage{{image.width, image.height, 1}};
+    case ZE_IMAGE_TYPE_2DARRAY:
+      return KnownImage{{image.width, image.height, levels}};
+    case ZE_IMAGE_TYPE_3D:
+      return KnownImage{{image.width, image.height, image.depth}};
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Driver 22.43 ends the process over such an image.
 ze_result_t guard_image(ze_context_handle_t context, ze_device_handle_t device,
                         const ze_image_desc_t* description, const void* place) noexcept {
@@ -85,6 +104,28 @@ ze_result_t guard_image(ze_context_handle_t context, ze_device_handle_t device,
 }
 
 }  // namespace
+
+ze_result_t guard_region(const char* call, ze_image_handle_t image,
+                         const ze_image_region_t* region) noexcept {
+  const KnownImage* const of = region ? known.images.find(image) : nullptr;
+  if (!of) return ZE_RESULT_SUCCESS;
+  const std::array<std::uint64_t, 3> begin{region->originX, region->originY, region->originZ};
+  const std::array<std::uint64_t, 3> size{region->width, region->height, region->depth};
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    const std::uint64_t end = begin[i] + size[i];
+    if (end <= of->sides[i]) continue;
+    quietly([&] {
+      Diagnostic diagnostic{"K0263", "the region lies outside of its image", {}, {}};
+      diagnostic.rows = {{"axis", std::string(1, "xyz"[i])},
+                         {"end of the region", {}, end, "pixels"},
+                         {"size of the image", {}, of->sides[i], "pixels"}};
+      diagnostic.help = {"let origin and size of the region together be at most the size of the image"};
+      (void)refuse(Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, call, std::move(diagnostic)));
+    });
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  }
+  return ZE_RESULT_SUCCESS;
+}
 
 ze_result_t ZE_APICALL hook::zeDeviceGetImageProperties(ze_device_handle_t device,
                                                         ze_device_image_properties_t* properties) {
@@ -102,6 +143,16 @@ ze_result_t ZE_APICALL hook::zeImageCreate(ze_context_handle_t context, ze_devic
       return error ? answered(*error->diagnostic(), AnsweredBy::driver, code, failed.call)
                    : explain_code_alone(failed);
     });
+  else if (const auto sides = guarding ? sides_of(*description) : std::nullopt)
+    quietly([&] { known.images.add(*image, [&](KnownImage& made) { made = *sides; }); });
+  return code;
+}
+
+ze_result_t ZE_APICALL hook::zeImageDestroy(ze_image_handle_t image) {
+  KILN_GUARD(need_handles("zeImageDestroy", image));
+  if (guarding) known.images.remove(image, [](KnownImage&) {});
+  const ze_result_t code = real.zeImageDestroy(image);
+  if (code != ZE_RESULT_SUCCESS) tell([&] { return explain_code_alone({code, "zeImageDestroy"}); });
   return code;
 }
 

@@ -229,7 +229,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyRegion(ze_command_list_
                                                                 ze_event_handle_t signal, std::uint32_t waits,
                                                                 ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopyRegion";
-  KILN_GUARD(need_handles(kCall, list, to, from));
+  KILN_GUARD(first_of(need_handles(kCall, list, to, from), guard_region(kCall, to, to_region),
+                      guard_region(kCall, from, from_region)));
   const Recording recording(record::Call::image_region, list);
   recording.set(signal, nullptr);
   recording.begin();
@@ -243,7 +244,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyToMemory(
     ze_command_list_handle_t list, void* to, ze_image_handle_t from, const ze_image_region_t* region,
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopyToMemory";
-  KILN_GUARD(first_of(need_handles(kCall, list, from), need(kCall, "destination", to)));
+  KILN_GUARD(first_of(need_handles(kCall, list, from), need(kCall, "destination", to),
+                      guard_region(kCall, from, region)));
   const Recording recording(record::Call::from_image, list);
   recording.set(signal, nullptr);
   recording.begin();
@@ -257,7 +259,8 @@ ze_result_t ZE_APICALL hook::zeCommandListAppendImageCopyFromMemory(
     ze_command_list_handle_t list, ze_image_handle_t to, const void* from, const ze_image_region_t* region,
     ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
   constexpr const char* kCall = "zeCommandListAppendImageCopyFromMemory";
-  KILN_GUARD(first_of(need_handles(kCall, list, to), need(kCall, "source", from)));
+  KILN_GUARD(
+      first_of(need_handles(kCall, list, to), need(kCall, "source", from), guard_region(kCall, to, region)));
   const Recording recording(record::Call::to_image, list);
   recording.set(signal, nullptr);
   recording.begin();

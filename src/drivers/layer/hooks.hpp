@@ -61,6 +61,7 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
   OLD(Fence, 2, zeFenceHostSynchronize)                                                              \
   OLD(Fence, 3, zeFenceQueryStatus)                                                                  \
   OLD(Image, 1, zeImageCreate)                                                                       \
+  OLD(Image, 2, zeImageDestroy)                                                                      \
   OLD(Module, 0, zeModuleCreate)                                                                     \
   OLD(Module, 1, zeModuleDestroy)                                                                    \
   OLD(Module, 2, zeModuleDynamicLink)                                                                \

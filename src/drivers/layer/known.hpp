@@ -111,10 +111,16 @@ struct KnownQueue {
   ze_device_handle_t device = nullptr;
 };
 
+/// An image, of --guard alone.
+struct KnownImage {
+  std::array<std::uint64_t, 3> sides{};  ///< as regions count: pixels, and levels of an array
+};
+
 struct Known {
   HandleMap<KnownKernel> kernels{Lock::kernels};
   HandleMap<ModuleEntry> modules{Lock::modules};
   HandleMap<KnownQueue> queues{Lock::queues};  ///< and lists
+  HandleMap<KnownImage> images{Lock::images};
 };
 static_assert(std::is_trivially_destructible_v<Known>, "calls come until the process is gone");
 inline constinit Known known{};

@@ -18,6 +18,7 @@ enum class Lock : std::uint8_t {
   modules,
   kernels,
   queues,
+  images,
   facts,
   names,
   lists,
