@@ -40,6 +40,29 @@ std::optional<std::string> json_string(std::string_view line, std::string_view k
   return kept(text->get<std::string>());
 }
 
+/// Rows and helps of a diagnostic that stands in one line, as `kiln exec --json` writes them.
+void take_whole(LoggedDiagnostic& diagnostic, std::string_view line) {
+  const auto json = Json::parse(line);
+  if (!json || !json->is_object()) return;
+  for (const Json& help : (*json)["help"])
+    if (help.is_string() && diagnostic.help.size() < kMostRows)
+      diagnostic.help.push_back(kept(help.get<std::string>()));
+  for (const Json& row : (*json)["rows"]) {
+    const Json *label = row.find("label"), *text = row.find("text"), *value = row.find("value"),
+               *unit = row.find("unit");
+    if (!label || !label->is_string() || diagnostic.rows.size() >= kMostRows) continue;
+    DiagnosticRow taken{kept(label->get<std::string>()), {}};
+    if (text && text->is_string())
+      taken.text = kept(text->get<std::string>());
+    else if (value && value->is_number_unsigned())
+      taken.value = value->get<std::uint64_t>();
+    else
+      continue;
+    if (unit && unit->is_string()) taken.unit = kept(unit->get<std::string>());
+    diagnostic.rows.push_back(std::move(taken));
+  }
+}
+
 /// "15.6 GiB", taken away from `text` with what separates it from the next.
 std::optional<std::uint64_t> take_size(std::string_view& text) {
   const auto end = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -226,6 +249,7 @@ bool OwnMessages::json_line(std::string_view text, std::uint64_t number) {
     const bool warning = json_string(text, "severity") == "warning";
     start(*code, warning ? Severity::warning : Severity::error, "", number);
     json_ = true;
+    if (text.starts_with('{')) take_whole(open(), text);
   } else if (!inside_ || !json_ || left_ == 0) {
     return false;
   } else {

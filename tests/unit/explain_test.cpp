@@ -379,3 +379,17 @@ TEST_CASE("damaged traces end well, and memory does not grow with their kernels"
       "<<<< [1] zeKernelSuggestGroupSize [1 ns] -> ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY(0x1879048195)");
   CHECK(reader.finding()->code == "K0501");
 }
+
+TEST_CASE("a diagnostic in one line of JSON keeps its rows and helps") {
+  const auto told = read_log(
+      R"({"code":"K0101","severity":"error","message":"too much SLM","rows":[{"label":"asked for",)"
+      R"("value":67584,"unit":"B"},{"label":"limit","text":"64 KiB"},{"label":5},{"text":"no label"},7],)"
+      R"("help":["less of it",5,{"a":1}],"call":"zeKernelCreate","result":"ZE_RESULT_ERROR_UNKNOWN"})"
+      "\n");
+  REQUIRE(told);
+  CHECK(told->help == std::vector<std::string>{"less of it"});
+  REQUIRE(row(*told, "asked for"));
+  CHECK(row(*told, "asked for")->value == 67584);
+  REQUIRE(row(*told, "limit"));
+  CHECK(row(*told, "limit")->text == "64 KiB");
+}
