@@ -5,16 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "kiln/cache.hpp"
 #include "level_zero/discovery.hpp"
 #include "record/format.hpp"
 #include "support/file_limit.hpp"
+#include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
 
@@ -102,8 +106,11 @@ Error not_writable(const std::string& path, const std::string& reason) {
                 {"name a file in a folder that you may write to"}});
 }
 
+constexpr const char* kStandard = "-";
+
 /// The file is made now, so that a mistake in its name shows before the program runs.
 Result<std::string> emptied(const std::string& path, mode_t readers = kAll) {
+  if (path == kStandard) return tl::unexpected(not_writable(path, "standard output is the program's"));
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readers);
   if (file < 0) return tl::unexpected(not_writable(path, std::strerror(errno)));
   struct stat status {};
@@ -129,6 +136,7 @@ bool is_record_or_empty(const std::string& path) {
 /// The same of a record, which the first process that opens a driver takes. A new file: the one that was
 /// there may be mapped by a program that still runs, and stays until there is room for another.
 Result<std::string> made_record(const std::string& path) {
+  if (path == kStandard) return tl::unexpected(not_writable(path, "standard output is the program's"));
   if (!is_record_or_empty(path))
     return tl::unexpected(not_writable(path, "it is there already, and no record of calls"));
   const std::string part = path + "." + std::to_string(getpid()) + ".part";
@@ -188,9 +196,27 @@ Error not_started(const std::string& program, int number) {
        {number == ENOENT ? "look for it: command -v PROGRAM" : "see whether it may be executed here"}});
 }
 
+/// Two options that would write one file.
+std::optional<Error> same_file(const ExecOptions& options) {
+  const std::array files{std::pair{"--record", &options.record}, std::pair{"--json", &options.json},
+                         std::pair{"--capture", &options.capture}};
+  const auto place = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (std::size_t k = i + 1; k < files.size(); ++k)
+      if (!files[i].second->empty() && !files[k].second->empty() &&
+          place(*files[i].second) == place(*files[k].second))
+        return usage_error(std::string(files[i].first) + " and " + files[k].first + " name the same file",
+                           {"give each a file of its own"});
+  return std::nullopt;
+}
+
 }  // namespace
 
 int exec(const ExecOptions& options) {
+  if (const auto error = same_file(options)) return fail(*error, kUsage);
   const std::string layer = detail::layer_path();
   if (access(layer.c_str(), R_OK) != 0) return fail(no_layer(layer), kFailed);
   const auto drivers = drivers_for(options.device);

@@ -399,6 +399,19 @@ class Command(unittest.TestCase):
         self.assertEqual(codes(layered.stderr), ['K0306'])
         self.assertEqual(exec_('--device', 'nothing', '--', 'true').returncode, 2)
 
+    @unittest.skipUnless(INTEL and not os.path.exists('/dev/dri'), "Intel's driver with a GPU, or none of it")
+    def test_a_driver_without_a_device_is_told(self):
+        done = exec_('--', RAW, KERNELS, 'good')
+        self.assertEqual((done.returncode, codes(done.stderr)), (1, ['K0260']))
+        self.assertIn('zeInit gave ZE_RESULT_ERROR_UNINITIALIZED', done.stderr)
+        self.assertIn('kiln doctor', done.stderr)
+
+    def test_files_that_cannot_be_meant(self):
+        for words, status, code in ((('--json', '-'), 125, 'K0451'), (('--record', '-'), 125, 'K0451'),
+                                    (('--record', 'calls', '--json', './calls'), 2, 'K0400')):
+            done = exec_(*words, '--', 'true')
+            self.assertEqual((done.returncode, done.stdout, codes(done.stderr)), (status, '', [code]))
+
     def test_the_layer_is_not_its_own_driver(self):
         layer = os.environ['KILN_LAYER']
         layered = run(RAW, KERNELS, ZE_ENABLE_ALT_DRIVERS=layer, KILN_LAYER_DRIVER=layer)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "drivers/layer/capture/hooks.hpp"
+#include "drivers/layer/explain.hpp"
 #include "drivers/layer/hooks.hpp"
 #include "drivers/layer/tell.hpp"
 
@@ -42,7 +43,29 @@ ze_result_t other_extensions(ze_driver_handle_t driver, std::uint32_t* count,
   return ZE_RESULT_SUCCESS;
 }
 
+/// The driver does not start: most often for want of a device.
+[[gnu::cold]] ze_result_t not_started(const Failed failed) noexcept {
+  tell([&] {
+    Diagnostic diagnostic = explain_code_alone(failed);
+    diagnostic.help = {"`kiln doctor` says why there is no GPU, and what to do",
+                       "`kiln exec --device cpu` takes the CPU device"};
+    return diagnostic;
+  });
+  return failed.code;
+}
+
 }  // namespace
+
+ze_result_t ZE_APICALL hook::zeInit(ze_init_flags_t flags) {
+  const ze_result_t code = real.zeInit(flags);
+  return code == ZE_RESULT_SUCCESS ? code : not_started({code, "zeInit"});
+}
+
+ze_result_t ZE_APICALL hook::zeInitDrivers(std::uint32_t* count, ze_driver_handle_t* drivers,
+                                           void* description) {
+  const ze_result_t code = real.zeInitDrivers(count, drivers, description);
+  return code == ZE_RESULT_SUCCESS ? code : not_started({code, "zeInitDrivers"});
+}
 
 ze_result_t ZE_APICALL hook::zeDriverGetProperties(ze_driver_handle_t driver,
                                                    ze_driver_properties_t* properties) {

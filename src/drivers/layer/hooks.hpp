@@ -15,6 +15,8 @@ namespace kiln::layer {
 
 namespace abi {
 
+/// zeInitDrivers, 1.10; the last is ze_init_driver_type_desc_t.
+using InitDrivers = ze_result_t(ZE_APICALL*)(std::uint32_t*, ze_driver_handle_t*, void*);
 struct GroupSize {  // ze_group_size_t, 1.14
   std::uint32_t x, y, z;
 };
@@ -31,6 +33,8 @@ using AppendWithArguments = ze_result_t(ZE_APICALL*)(ze_command_list_handle_t, z
 // OLD(table, place in it, name) is in the oldest headers; NEW(table, place, minor version that brought it,
 // name, type) is not. Places: ze_ddi.h of specification 1.17.
 #define KILN_LAYER_HOOKS(OLD, NEW)                                                                   \
+  OLD(Global, 0, zeInit)                                                                             \
+  NEW(Global, 1, 10, zeInitDrivers, abi::InitDrivers)                                                \
   OLD(Driver, 2, zeDriverGetProperties)                                                              \
   OLD(Driver, 4, zeDriverGetExtensionProperties)                                                     \
   OLD(Driver, 5, zeDriverGetExtensionFunctionAddress)                                                \
