@@ -141,12 +141,19 @@ void print_process(const MemoryAccount& account) {
       limit_text(account.limits.address_space).c_str());
 }
 
-void print_account(const MemoryAccount& account, const std::vector<Diagnostic>& causes) {
+void print_account(const MemoryAccount& account, const std::vector<Diagnostic>& causes,
+                   const MemoryOptions& options) {
   print_cards(account);
   print_clients(account);
   print_host(account);
   print_process(account);
   for (const Diagnostic& each : causes) say("\n%s", to_text(each).c_str());
+  if (!options.size || !causes.empty()) return;
+  const char* const kind = options.kind == MemoryKind::device ? "device"
+                           : options.kind == MemoryKind::host ? "host"
+                                                              : "shared";
+  say("\nnothing that is seen here stands in the way of %s of %s memory\n",
+      memory_size_text(*options.size).c_str(), kind);
 }
 
 Json account_json(const MemoryAccount& account, const std::vector<Diagnostic>& causes) {
@@ -224,7 +231,7 @@ int memory(const MemoryOptions& options) {
     else if (options.json)
       print(account_json(account, causes));
     else
-      print_account(account, causes);
+      print_account(account, causes, options);
     std::fflush(stdout);
     if (!pause || !pause->wait(*options.watch)) return kOk;
     if (!options.json && !redraws) say("\n");
