@@ -218,7 +218,7 @@ class Capture(unittest.TestCase):
             refused = run(KILN, 'replay', self.file, '--device', 'cpu')
             self.assertEqual((refused.returncode, codes(refused.stderr)), (5, ['K0453']), refused.stderr)
         missing = run(KILN, 'replay', '/nonexistent')
-        self.assertEqual((missing.returncode, codes(missing.stderr)), (5, ['K0201']))
+        self.assertEqual((missing.returncode, codes(missing.stderr)), (5, ['K0453']))
 
     @unittest.skipUnless(COMPILER, 'no C compiler')
     def test_a_program_in_c_does_the_same(self):

@@ -199,11 +199,17 @@ Result<CaptureFile> parse_capture(KernelFile file) {
 }
 
 Result<CaptureFile> read_capture(const std::string& path) {
-  KILN_TRY(auto file, read_kernel_file(path));
-  if (file.bytes.empty())
+  auto file = read_kernel_file(path);
+  if (!file) {
+    const Diagnostic* why = file.error().diagnostic();
+    return tl::unexpected(no_capture(path,
+                                     why && !why->rows.empty() ? why->rows[0].text : "it cannot be read",
+                                     "check the path and its rights"));
+  }
+  if (file->bytes.empty())
     return tl::unexpected(no_capture(path, "it is empty: nothing was captured",
                                      "kiln exec --capture " + path + " -- PROGRAM says why"));
-  return parse_capture(std::move(file));
+  return parse_capture(*std::move(file));
 }
 
 }  // namespace kiln::tool
