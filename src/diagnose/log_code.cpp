@@ -91,6 +91,7 @@ constexpr std::string_view kCodeWords[] = {
     "pi_error_",
     "cl_",
     "ze_result_t",
+    "-1001",
     "0x7",
     "18790",
     "18791",

@@ -126,3 +126,15 @@ TEST_CASE("a device that a wait does not find any more is one that is lost") {
   CHECK(code_in("torch.xpu.synchronize()\n" + lost) == "K0511");
   CHECK(code_in("sycl::queue q\n" + lost) == "K0514");
 }
+
+TEST_CASE("what programs say of builds, hangs and devices in words of their own") {
+  // A program that was not built is no unresolved symbol, which Level Zero's code of the same name is.
+  CHECK(code_in("what(): ViennaCL: FATAL ERROR: CL_INVALID_PROGRAM_EXECUTABLE.\n") == "K0504");
+  CHECK(code_in("zeKernelCreate failed: ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED\n") == "K0510");
+  CHECK(code_in("drm_intel_gem_bo_context_exec() failed: Input/output error\n") == "K0511");
+  CHECK(code_in("clGetPlatformIDs(-1001)\n") == "K0514");
+  CHECK(code_in("Available devices for Open VINO: CPU\n") == "K0514");
+  CHECK(code_in("Available devices for Open VINO: CPU GPU\n").empty());
+  CHECK(code_in("Failed to serve gpu.intel.com/i915: dial unix kubelet.sock: connect: permission denied\n") ==
+        "K0515");
+}

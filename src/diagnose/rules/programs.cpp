@@ -191,12 +191,17 @@ constexpr Rule kProgramRules[] = {
     {"permission denied", "renderd", "", Cause::permission, 76},
     {"permission denied", "/dev/dxg", "", Cause::permission, 76},
     {"permission denied", "/dev/accel", "", Cause::permission, 76},
+    {"permission denied", "kubelet", "", Cause::permission, 76, Cause::none,
+     "the plugin that serves GPUs to Kubernetes may not reach the kubelet: SELinux, or the rights of its "
+     "pod"},
     {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
     {"no device of requested type available|no xpu devices|xpu device count is zero", "", "",
      Cause::no_device, 48, Cause::library},
     {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::permission,
      "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the "
      "rights are missing"},
+    {"invalid_program_executable|invalid program executable", "", "", Cause::build, 56, Cause::other_target,
+     "a program of OpenCL was not built for this device: the build before it failed, or was for another"},
     {"no supported devices found", "[gpu]", "", Cause::no_device, 48, Cause::library},
     {"no opencl platform|no opencl device|no platforms found|no gpu device|no gpu found|"
      "hiperrornodevice",
@@ -235,6 +240,9 @@ constexpr Rule kProgramRules[] = {
     {"/dev/dri/renderd", "enoent", "", Cause::no_device, 44},
     {"/dev/dxg", "no such file", "", Cause::no_device, 49, Cause::none,
      "there is no /dev/dxg: Windows gives its Linux subsystem no GPU"},
+    {"available devices for open vino: cpu|available devices for openvino: cpu", "", "gpu", Cause::no_device,
+     43, Cause::library,
+     "OpenVINO finds the CPU alone: the GPU's driver of OpenCL, the node or the rights are missing"},
     {"number of platforms ", " 0", "", Cause::no_device, 43, Cause::permission,
      "OpenCL finds no driver, or the driver no device"},
 

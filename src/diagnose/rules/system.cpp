@@ -35,6 +35,8 @@ constexpr Rule kSystemRules[] = {
      "fence expiration time out i915|check job timeout|hangcheck timer elapsed",
      "", "", Cause::hang, 85},
     {"gpu hang|reset request timed out", "[drm]", "amdgpu", Cause::hang, 84},
+    {"drm_intel_gem_bo_context_exec|drm_intel_gem_bo_exec|intel_do_flush_locked", "input/output error", "",
+     Cause::hang, 84, Cause::wedged},
     {"gpu hang detected|exec queue reset detected|gpu hang (-21)", "", "", Cause::hang, 82},
     {"errordevicelost|vk_error_device_lost", "", "", Cause::hang, 45, Cause::page_fault},
     {"resetting chip for", "i915", "", Cause::hang, 84},
