@@ -101,7 +101,7 @@ MemoryVerdict verdict(const LoggedMemory& m) {
   if (m.total && used + asked > *m.total - *m.total / 16) return {Cause::memory_full, Cause::none, {}};
   if (asked > kLargestUsually && !m.relaxed)
     return {Cause::too_large, m.free ? Cause::host_memory : Cause::memory_full, {}};
-  if (m.free || m.total) {
+  if (m.free || (m.total && m.used)) {
     if (asked > kLargestOnWindowsLinux && used == 0 && !m.free)
       return {Cause::too_large, Cause::host_memory,
               "an allocation of more than 1 GiB fails while the device is empty: Windows' subsystem for "

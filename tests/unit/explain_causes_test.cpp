@@ -162,6 +162,8 @@ TEST_CASE("the amounts of an allocator tell a full device from a limit, a share 
         "K0512");
   CHECK(of("1.71 GiB (GPU 0; 15.56 GiB total capacity; 14.50 GiB already allocated; 15 GiB reserved)") ==
         "K0507");
+  // How much is in use is not said.
+  CHECK(of("2.34 GiB. GPU 0 has a total capacity of 23.91 GiB") == "K0507");
   CHECK(code_in("can't allocate 20731101184 Bytes of memory on device\n") == "K0512");
   CHECK(code_in("can't allocate 595591168 Bytes of memory on device\n") == "K0507");
   CHECK(code_in("[GPU] Exceeded max size of memory object allocation: requested 1258291200 bytes, but max "

@@ -131,6 +131,7 @@ TEST_CASE("what programs say of builds, hangs and devices in words of their own"
   // A program that was not built is no unresolved symbol, which Level Zero's code of the same name is.
   CHECK(code_in("what(): ViennaCL: FATAL ERROR: CL_INVALID_PROGRAM_EXECUTABLE.\n") == "K0504");
   CHECK(code_in("zeKernelCreate failed: ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED\n") == "K0510");
+  CHECK(code_in("Failed to build program kernel_1: CL_INVALID_OPERATION\n") == "K0504");
   CHECK(code_in("drm_intel_gem_bo_context_exec() failed: Input/output error\n") == "K0511");
   CHECK(code_in("clGetPlatformIDs(-1001)\n") == "K0514");
   CHECK(code_in("Available devices for Open VINO: CPU\n") == "K0514");

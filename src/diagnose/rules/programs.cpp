@@ -200,6 +200,7 @@ constexpr Rule kProgramRules[] = {
     {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::permission,
      "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the "
      "rights are missing"},
+    {"failed to build program", "cl_invalid_operation", "", Cause::build, 56, Cause::other_target},
     {"invalid_program_executable|invalid program executable", "", "", Cause::build, 56, Cause::other_target,
      "a program of OpenCL was not built for this device: the build before it failed, or was for another"},
     {"no supported devices found", "[gpu]", "", Cause::no_device, 48, Cause::library},
