@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a hit costs beside the store's own GET, and a local hit with stores and without:
-hit_costs.py BUILD_FOLDER [--keys 300] [--size 65536] [--rounds 5] [--json]"""
+hit_costs.py BUILD_FOLDER [--keys 300] [--size 65536] [--rounds 5] [--like FILE] [--json]"""
 import argparse
 import json
 import os
@@ -19,6 +19,7 @@ arguments.add_argument('build', type=pathlib.Path)
 arguments.add_argument('--keys', type=int, default=300)
 arguments.add_argument('--size', type=int, default=65536)
 arguments.add_argument('--rounds', type=int, default=5)
+arguments.add_argument('--like', type=pathlib.Path, help='a native binary whose bytes the entries have, so that they compress as code does')
 arguments.add_argument('--json', action='store_true')
 given = arguments.parse_args()
 NODE, STORE, KILN = (str(given.build.resolve() / name) for name in ('tests/fleet/fleet_node', 'src/store/kiln-store', 'src/tool/kiln'))
@@ -27,6 +28,7 @@ sys.path.insert(0, str(SOURCE / 'tests' / 'fleet'))
 import servers  # noqa: E402
 from fleet_case import key_of  # noqa: E402
 
+like = [f'like={given.like.resolve()}'] if given.like else []
 root = pathlib.Path(tempfile.mkdtemp(prefix='kiln-bench-'))
 redis, nginx = servers.Redis(), servers.Nginx()
 key = subprocess.run([KILN, 'cache', 'keygen', str(root / 'key')], capture_output=True, text=True, check=True).stdout.strip()
@@ -35,7 +37,7 @@ os.chmod(root / 'trusted', 0o600)
 
 
 def node(folder, remote, **more):
-    done = subprocess.run([NODE, f'keys={given.keys}', f'size={given.size}', 'each'], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
+    done = subprocess.run([NODE, f'keys={given.keys}', f'size={given.size}', 'each', *like], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
                           env={**os.environ, 'KILN_CACHE_DIR': str(root / folder), 'KILN_CACHE_REMOTE': remote, 'KILN_STORE': STORE,
                                'KILN_CACHE_TRUST': str(root / 'trusted'), 'KILN_CACHE_REMOTE_WAIT': '5000', **more})
     answer = json.loads(done.stdout)
@@ -59,16 +61,17 @@ def quiet(times):
 def raw(port, request, body):
     """The store's own GET, one connection: microseconds."""
     times = []
+    room = memoryview(bytearray(2 * given.size + 10000))  # taken once, so that the figure has no page faults
     with socket.create_connection(('127.0.0.1', port)) as to:
         to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for number in range(given.keys):
             text = request(key_of(number)).encode()
             begin = time.perf_counter()
             to.sendall(text)
-            data = bytearray(to.recv(1 << 20))
-            wanted = body(bytes(data))
-            while len(data) < wanted:
-                data += to.recv(1 << 20)
+            size = to.recv_into(room)
+            wanted = body(bytes(room[:min(size, 1000)]))
+            while size < wanted:
+                size += to.recv_into(room[size:])
             times.append((time.perf_counter() - begin) * 1e6)
     return {'median_us': statistics.median(times), 'quiet_us': quiet(times)}, wanted
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One node of a fleet for the tests: threads that want keys, a compiler that only counts and takes its time.
-//   fleet_node keys=200 threads=4 compile_ms=20 size=3000 log=FILE seed=1 [first=0] [wait] [each] [hold]
+//   fleet_node keys=200 threads=4 compile_ms=20 size=3000 log=FILE seed=1 [first=0] [like=FILE] [wait] [each]
+//   [hold]
 // KILN_CACHE… are the settings. Prints what happened as JSON; exit status 1: a byte was wrong.
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -32,11 +35,17 @@ int number(const char* name, int otherwise) {
   return found == settings.end() ? otherwise : std::atoi(found->second.c_str());
 }
 
+/// Part of the file `like`, which each key has from another place on; else bytes that hardly compress.
 std::vector<std::byte> payload(int key, std::size_t size) {
+  static const std::string like = [] {
+    std::ifstream file(settings["like"], std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
   std::mt19937_64 random(static_cast<std::uint64_t>(key));
+  const std::uint64_t start = random();
   std::vector<std::byte> bytes(size);
-  // About as compressible as code.
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = std::byte(i % 3 == 0 ? random() : i / 64);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = std::byte(!like.empty() ? like[(start + i) % like.size()] : i % 3 == 0 ? random() : i / 64);
   return bytes;
 }
 
