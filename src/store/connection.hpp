@@ -19,11 +19,12 @@ using cache::Moment;
 /// How a question to a store ended.
 struct Reply {
   enum class End : std::uint8_t {
-    found,   ///< get: `bytes`; put: it is there now; extend: it is still ours
-    absent,  ///< get: nobody has it; put: there was one already; extend: it is lost
-    lead,    ///< this one may compile: `token`
-    busy,    ///< another one compiles
-    failed,  ///< `reason`
+    found,    ///< get: `bytes`; put: it is there now; extend: it is still ours
+    absent,   ///< get: nobody has it; put: there was one already; extend: it is lost
+    lead,     ///< this one may compile: `token`
+    busy,     ///< another one compiles
+    failed,   ///< `reason`
+    refused,  ///< lead, put: it answers, and lets this one only read: `reason`
   } end = End::failed;
   std::string reason{};
   std::span<const std::byte> bytes{};

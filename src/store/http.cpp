@@ -63,7 +63,9 @@ class Http : public Connection {
       curl_.set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(bytes.size()));
     });
     if (status >= 200 && status < 300) return {Reply::End::found, {}};
-    if (status == 404) return {Reply::End::failed, "it takes nothing under that path (404)"};
+    // It answers, so it may be asked for entries. 507: it is full.
+    if ((status >= 400 && status < 500) || status == 507)
+      return {Reply::End::refused, "it does not take what is put there (" + std::to_string(status) + ")"};
     return ended(status);
   }
 

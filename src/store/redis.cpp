@@ -86,9 +86,9 @@ class Redis : public Connection {
     const std::string_view value(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return asked({"EVAL", kPut, "3", entry, lease, token, mine, how.replace ? "1" : "0", ttl, value},
                  deadline, [](const Answer& answer) -> Reply {
-                   if (answer->integer == 1) return {Reply::End::found, {}};
-                   if (answer->integer == 2) return {Reply::End::absent, {}};
-                   return {Reply::End::failed, "another machine leads by now"};
+                   // 2: there is one; 0: another machine led since, and its entry counts. Neither is a
+                   // failure of the store.
+                   return {answer->integer == 1 ? Reply::End::found : Reply::End::absent, {}};
                  });
   }
 
@@ -174,6 +174,28 @@ class Redis : public Connection {
   }
 
  private:
+  /// The first word of an error. Redis 6 puts what a script ran into behind words of its own: "ERR Error
+  /// running script …: -READONLY …".
+  static std::string_view code_of(std::string_view error) {
+    if (const auto at = error.rfind(": -"); error.starts_with("ERR ") && at != error.npos)
+      error.remove_prefix(at + 3);
+    constexpr std::size_t kMostShown = 40;  // bytes
+    return error.substr(0, std::min(error.find(' '), kMostShown));
+  }
+  /// Null: it may be asked for nothing either.
+  static const char* why_refused(std::string_view code) {
+    if (code == "READONLY") return "it is a replica, which is only read: name its primary, or add read-only";
+    if (code == "NOPERM") return "its ACL does not let this user do that";
+    if (code == "OOM") return "it is full, and set to forget nothing";
+    if (code == "MISCONF") return "it cannot save what it has, and so takes nothing";
+    return nullptr;
+  }
+  static std::string why_failed(std::string_view code) {
+    if (code == "MOVED" || code == "ASK" || code == "CROSSSLOT" || code == "CLUSTERDOWN")
+      return "it is a node of a Redis Cluster, which needs a proxy before it (" + std::string(code) + ")";
+    if (code == "NOAUTH") return "it wants a password";
+    return "it answers " + detail::printable(code);
+  }
   static Reply unexpected() { return {Reply::End::failed, "it gives an answer to something else"}; }
   /// `text` inside `answer`, which keeps it.
   static Reply found(const Answer& answer, const redisReply& text) {
@@ -198,11 +220,10 @@ class Redis : public Connection {
       if (connected_ && why.empty()) {
         const Answer answer = command(words, deadline, why);
         if (answer && answer->type == REDIS_REPLY_ERROR) {
-          const std::string_view text(answer->str, static_cast<std::size_t>(answer->len));
-          // While it reads its files, or is to be let alone by this user.
-          constexpr std::size_t kMostShown = 40;  // bytes
-          why = "it answers " + detail::printable(text.substr(0, std::min(text.find(' '), kMostShown)));
-          if (!text.starts_with("LOADING")) return {Reply::End::failed, why};
+          const std::string_view code = code_of({answer->str, static_cast<std::size_t>(answer->len)});
+          if (const char* refused = why_refused(code)) return {Reply::End::refused, refused};
+          why = why_failed(code);
+          if (code != "LOADING") return {Reply::End::failed, why};
         } else if (answer) {
           return read(answer);
         } else {

@@ -61,6 +61,7 @@ Service::Service(const cache::StoreSettings& settings)
     : stores_(read_stores(settings)),
       key_file_(settings.signing_key),
       breakers_(stores_.size()),
+      writes_(stores_.size()),
       leases_(stores_) {
   constexpr int kUploaders = 2;
   for (int i = 0; i < kUploaders; ++i) threads_.emplace_back([this] { upload_all(); });
@@ -144,7 +145,8 @@ OwnAnswer Service::get(const cache::StoreRequest& request, Connections& connecti
 Service::Got Service::get_from(std::uint64_t store, const CacheKey& key, Connections& connections,
                                Moment deadline) {
   Reply reply = connections.to(store).get(key, deadline);
-  note_result(store, reply.end != Reply::End::failed, reply.reason);
+  if (reply.end == Reply::End::refused) reply.end = Reply::End::failed;
+  note_result(store, reply);
   if (reply.end == Reply::End::found) return read(store, key, reply.bytes);
   if (reply.end == Reply::End::failed) return {false, {}, stores_[store].name() + ": " + reply.reason};
   return {};
@@ -161,9 +163,9 @@ Service::Got Service::read(std::uint64_t store, const CacheKey& key, std::span<c
 }
 
 /// The first that has leases, takes entries, and answers.
-std::optional<std::uint64_t> Service::leading_store() const {
+std::optional<std::uint64_t> Service::leading_store() {
   for (std::uint64_t store = 0; store < stores_.size(); ++store)
-    if (stores_[store].is_redis() && takes(store)) return store;
+    if (stores_[store].is_redis() && takes(store) && writes_[store].allows(Clock::now())) return store;
   return std::nullopt;
 }
 
@@ -182,7 +184,7 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
     const auto now = Clock::now();
     if (!waits && !breakers_[store].allows(now)) return std::nullopt;
     Reply reply = connection.lead(request.key, waits ? now + 1s : deadline);
-    if (!waits) note_result(store, reply.end != Reply::End::failed, reply.reason);
+    if (!waits) note_written(store, reply);
     switch (reply.end) {
       case Reply::End::found: {
         Got got = read(store, request.key, reply.bytes);
@@ -200,6 +202,8 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
         why = stores_[store].name() + ": " + reply.reason;
         if (!waits) return std::nullopt;
         break;  // it may be back before the wait is over
+      case Reply::End::refused:
+        return std::nullopt;
       default:
         break;
     }
@@ -278,22 +282,21 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
   }
   Connection& connection = connections.to(store);
   const Reply reply = connection.put(request.key, encode_wire(sealed->bytes, seal), how, deadline);
-  note_result(store, reply.end != Reply::End::failed, reply.reason);
-  if (reply.end == Reply::End::failed) return reply.reason;
+  note_written(store, reply);
+  if (reply.end == Reply::End::failed || reply.end == Reply::End::refused) return reply.reason;
   if (how.token != 0) connection.remember(request.inputs, static_cast<std::uint64_t>(took.count()), deadline);
   return {};
 }
 
 void Service::upload(Upload upload, Connections& connections) {
   upload.request.entry = upload.entry;
-  const auto leading = leading_store();
-  // The one where others wait goes first.
   std::vector<std::uint64_t> order;
-  if (leading) order.push_back(*leading);
   for (std::uint64_t store = 0; store < stores_.size(); ++store)
-    if (takes(store) && store != leading) order.push_back(store);
+    if (takes(store)) order.push_back(store);
+  // Those with leases go first, since others wait there.
+  std::ranges::stable_partition(order, [&](std::uint64_t store) { return stores_[store].is_redis(); });
   for (const std::uint64_t store : order)
-    if (breakers_[store].allows(Clock::now()))
+    if (breakers_[store].allows(Clock::now()) && writes_[store].allows(Clock::now()))
       (void)put_into(store, upload.request, connections, Clock::now() + kForUpload);
   if (const auto lease = leases_.take(upload.request.lease)) free(*lease, connections);
 }
@@ -338,12 +341,23 @@ void Service::finish(Moment deadline) {
   for (const Lease& lease : leases_.take_all()) free(lease, connections);
 }
 
-void Service::note_result(std::uint64_t store, bool worked, const std::string& why) {
+void Service::note_result(std::uint64_t store, const Reply& reply) {
   const std::string name = stores_[store].name();
-  if (worked) {
+  if (reply.end != Reply::End::failed) {
     if (breakers_[store].worked()) note(name + " answers again");
   } else if (breakers_[store].failed(Clock::now())) {
-    note(name + " is left alone for a while: " + why);
+    note(name + " is left alone for a while: " + reply.reason);
+  }
+}
+
+/// One that only refuses what is written goes on being read.
+void Service::note_written(std::uint64_t store, const Reply& reply) {
+  note_result(store, reply);
+  if (reply.end == Reply::End::refused) {
+    if (writes_[store].failed(Clock::now()))
+      note(stores_[store].name() + " is only read for a while: " + reply.reason);
+  } else if (reply.end != Reply::End::failed) {
+    (void)writes_[store].worked();
   }
 }
 

@@ -86,18 +86,19 @@ class Service {
   std::string put_into(std::uint64_t store, const cache::StoreRequest& request, Connections& connections,
                        Moment deadline);
   [[nodiscard]] bool takes(std::uint64_t store) const;
-  [[nodiscard]] std::optional<std::uint64_t> leading_store() const;
+  [[nodiscard]] std::optional<std::uint64_t> leading_store();
   void upload(Upload upload, Connections& connections);
   void upload_all();
   void free(const Lease& lease, Connections& connections);
-  void note_result(std::uint64_t store, bool worked, const std::string& why);
+  void note_result(std::uint64_t store, const Reply& reply);
+  void note_written(std::uint64_t store, const Reply& reply);
   void note(std::string text);
   std::string take_notes();
   const tl::expected<SigningKey, std::string>& signing_key();
 
   std::vector<cache::RemoteUrl> stores_;
   const std::string key_file_;
-  std::vector<Breaker> breakers_;
+  std::vector<Breaker> breakers_, writes_;  ///< of questions; of leases and uploads
   Leases leases_;
 
   std::once_flag key_read_;

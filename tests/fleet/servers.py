@@ -26,10 +26,15 @@ def need(*programs):
             sys.exit(77)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
+def free_port(beside=0):
+    """With another one free that much above it, where `beside` is not 0."""
+    while True:
+        with socket.socket() as probe, socket.socket() as other:
+            probe.bind(('127.0.0.1', 0))
+            port = probe.getsockname()[1]
+            if port + beside > 65535 or beside and other.connect_ex(('127.0.0.1', port + beside)) == 0:
+                continue
+            return port
 
 
 def until(what, seconds=20):
@@ -90,6 +95,8 @@ class Server:
 class Redis(Server):
     def __init__(self, *options, durable=False):
         super().__init__()
+        if '--cluster-enabled' in options:
+            self.port = free_port(beside=10000)  # where its nodes speak to each other
         self.options = ['--appendonly', 'yes', '--appendfsync', 'always'] if durable else ['--appendonly', 'no']
         self.options += options
         self.start()

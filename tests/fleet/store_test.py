@@ -159,6 +159,7 @@ class Failures(FleetCase):
         redis = servers.Redis('--maxmemory', '1mb', '--maxmemory-policy', 'noeviction')
         node = self.node('a', redis.url + ',unsigned', 'keys=3', 'size=2000000', 'compile_ms=1')
         self.assertEqual((node['compiled'], node['wrong']), (3, 0))
+        self.assertIn('is only read for a while: it is full', node['log'] + self.node('b', redis.url + ',unsigned', 'first=5', 'size=2000000')['log'])
 
 
 class SingleFlight(FleetCase):
