@@ -72,10 +72,14 @@ TEST_CASE("URLs of stores") {
   CHECK(all->ttl == 60);
   CHECK(all->is_encrypted());
   CHECK(cache::parse_remote("https://cache.example/a/b/")->name() == "https://cache.example:443/a/b");
-  for (const std::string bad : {"", "redis://", "ftp://a", "http://a:0", "http://a:65536", "http://a b",
-                                "redis://a/x", "http://a,ttl=3", "redis://a,ttl=0", "http://a,readonly",
-                                "http://a?b", "http://%zz@a", "http://a,credentials=who", "redis://a,prefix=",
-                                "http://a/\x01", "http://me:12/34@b", "http://a\"b", "http://[::1"})
+  CHECK(cache::parse_remote("http://a/bucket,s3=eu-west-1")->s3_region == "eu-west-1");
+  for (const std::string bad :
+       {"http://a,s3=",      "http://a,s3=a:b", "redis://a,s3=eu",   "",
+        "redis://",          "ftp://a",         "http://a:0",        "http://a:65536",
+        "http://a b",        "redis://a/x",     "http://a,ttl=3",    "redis://a,ttl=0",
+        "http://a,readonly", "http://a?b",      "http://%zz@a",      "http://a,credentials=who",
+        "redis://a,prefix=", "http://a/\x01",   "http://me:12/34@b", "http://a\"b",
+        "http://[::1"})
     CHECK_MESSAGE(!cache::parse_remote(bad), bad);
   // Whatever is refused, its password is not told.
   CHECK(cache::parse_remote("http://me:secret@").error().find("secret") == std::string::npos);

@@ -40,6 +40,10 @@ std::string_view take_to(std::string_view& text, std::string_view end) {
   return part;
 }
 
+bool is_region(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == text.npos;
+}
+
 std::string take_option(RemoteUrl& url, std::string_view option) {
   const std::string_view name = take_to(option, "=");
   if (name == "read-only" && option.empty())
@@ -48,13 +52,16 @@ std::string take_option(RemoteUrl& url, std::string_view option) {
     url.accepts_unsigned = true;
   else if (name == "credentials" && option.starts_with('/'))
     url.credentials = option;
+  else if (name == "s3" && is_region(option) && !url.is_redis())
+    url.s3_region = option;
   else if (name == "prefix" && !option.empty() && url.is_redis())
     url.prefix = option;
   else if (const auto seconds = detail::parse_digits(option);
            name == "ttl" && seconds && *seconds > 0 && *seconds < (1u << 31) && url.is_redis())
     url.ttl = *seconds;
   else
-    return "its options are read-only, unsigned, credentials=/FILE, and of Redis prefix=TEXT and ttl=SECONDS";
+    return "its options are read-only, unsigned, credentials=/FILE, of Redis prefix=TEXT and ttl=SECONDS, of "
+           "HTTP s3=REGION";
   return {};
 }
 

@@ -21,6 +21,7 @@ struct RemoteUrl {
   std::string credentials;  ///< a file
   std::string prefix;       ///< of Redis keys
   std::uint64_t ttl = 0;    ///< seconds that Redis keeps an entry; 0: until it needs the room
+  std::string s3_region;    ///< of HTTP; not empty: questions are signed as S3 wants them
 
   [[nodiscard]] bool is_redis() const { return scheme.starts_with("redis"); }
   [[nodiscard]] bool is_encrypted() const { return scheme.ends_with("s") && scheme != "redis"; }
