@@ -74,6 +74,14 @@ std::string brief_device(const Manifest& manifest) {
   return text;
 }
 
+std::string shortened(std::string text) {
+  constexpr std::size_t kLongestCell = 40;  // bytes
+  if (text.size() <= kLongestCell) return text;
+  std::size_t end = kLongestCell;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
 std::string brief_compiler(const Manifest& manifest) {
   const auto named = [&](std::string_view part) -> const ManifestField* {
     const auto place = std::ranges::find_if(manifest.fields(), [&](const ManifestField& field) {

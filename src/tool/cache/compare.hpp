@@ -32,6 +32,8 @@ struct NearestEntry {
 /// manifest does not say. Pure.
 [[nodiscard]] std::string brief_device(const Manifest& manifest);
 [[nodiscard]] std::string brief_compiler(const Manifest& manifest);
+/// What is longer than 40 bytes is cut, between characters and not within one. Pure.
+[[nodiscard]] std::string shortened(std::string text);
 /// The flags of all inputs. Pure.
 [[nodiscard]] std::string brief_flags(const Manifest& manifest);
 

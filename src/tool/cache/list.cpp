@@ -11,17 +11,7 @@
 namespace kiln::tool {
 namespace {
 
-constexpr std::size_t kLongestCell = 40;  // bytes
-
 std::int64_t seconds(std::chrono::sys_seconds time) { return time.time_since_epoch().count(); }
-
-/// Cut between characters, not within one.
-std::string shortened(std::string text) {
-  if (text.size() <= kLongestCell) return text;
-  std::size_t end = kLongestCell;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
-}
 
 std::vector<std::string> kernel_names(const CacheEntry& entry) {
   std::vector<std::string> names;

@@ -76,7 +76,7 @@ class Rewarm {
     }
     Progress progress(hot.size());
     for (const Hot& each : hot) {
-      const std::string name = names_of(*each.entry), shown = detail::printable(name);
+      const std::string name = names_of(*each.entry), shown = shortened(detail::printable(name));
       progress.next(shown.c_str());
       Json json{{"key", each.entry->key.hex()},
                 {"kernels", name},

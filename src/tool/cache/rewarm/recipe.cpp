@@ -56,8 +56,11 @@ std::vector<ModuleInput> with_codes(const Recipe& recipe, const Recipe::Codes& c
   return inputs;
 }
 
+/// Without the zero behind it, which is kept with it and which compilers get anew.
 detail::SourceText text_of(const std::vector<std::byte>& code) {
-  return {{reinterpret_cast<const char*>(code.data()), code.size()}, {}, {}};
+  std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+  if (text.ends_with('\0')) text.remove_suffix(1);
+  return {std::string(text), {}, {}};
 }
 
 }  // namespace
