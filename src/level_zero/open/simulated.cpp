@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -126,11 +127,17 @@ Result<std::uint16_t> start_simulator(const std::string& product, SimulatorFault
 
 std::vector<std::pair<const char*, std::string>> simulated_variables(const std::string& product,
                                                                      std::uint16_t port) {
+  // Of private and scratch memory each hardware thread has a share, and all of it is sent both ways for each
+  // launch: so there are only shares for those that work at once. Source: kMostThreads of
+  // drivers/simulator/groups, and its pool, of which each worker numbers its own threads.
+  constexpr long kThreads = 128;
+  const long workers = std::clamp(sysconf(_SC_NPROCESSORS_CONF), 1L, product == "tgllp" ? 5L : 32L);
   return {{"NEOReadDebugKeys", "1"},
           {"SetCommandStreamReceiver", "2"},
           {"TbxServer", "127.0.0.1"},
           {"TbxPort", std::to_string(port)},
           {"ProductFamilyOverride", product},
+          {"OverrideNumComputeUnitsForScratch", std::to_string(kThreads * workers)},
           // With local memory the driver numbers the pages of both memories alike, and reads by number alone.
           {"EnableLocalMemory", "0"}};
 }
