@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The same kernels on a simulated GPU, from the native code of Intel's compiler, and on the CPU device: all
 // that they write is compared. `differential PRODUCT SEED COUNT` runs the kernels of COUNT seeds from SEED
-// on; `differential PRODUCT SEED` prints one. Behind the count: how many statements at most. Ends with 1
-// where answers differ, with 77 where a device is missing.
+// on, several a module; `differential PRODUCT SEED` prints one, and `differential PRODUCT FILE SEED` runs
+// such a file with the data of that seed. Behind the count: how many statements at most. Ends with 1 where
+// answers differ, with 77 where a device is missing.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "differential/generator.hpp"
@@ -23,6 +27,11 @@ struct Answers {
   std::vector<std::byte> scratch;
 };
 
+struct Case {
+  std::uint64_t seed;
+  GeneratedKernel source;
+};
+
 std::vector<std::uint64_t> inputs(std::uint64_t seed) {
   std::mt19937_64 random(~seed);
   std::vector<std::uint64_t> all(std::size_t{kItems} * kInputs);
@@ -34,9 +43,23 @@ std::vector<std::uint64_t> inputs(std::uint64_t seed) {
   return all;
 }
 
-Result<Answers> run(const OpenDevice& device, const GeneratedKernel& source, std::uint64_t seed) {
-  KILN_TRY(Bundle bundle, Bundle::compile(device, {"differential.cl", source.text}));
-  KILN_TRY(CheckedKernel* const kernel, bundle.kernel("test"));
+/// The kernels of one module, each with names of its own.
+std::string module_text(std::span<const Case> cases) {
+  std::string text;
+  for (const Case& each : cases) {
+    const std::string seed = std::to_string(each.seed);
+    for (const char* const name : {"test", "helper", "table"})
+      text += "#define " + std::string(name) + " " + name + "_" + seed + "\n";
+    text += each.source.text;
+    for (const char* const name : {"test", "helper", "table", "OUTPUTS"})
+      text += "#undef " + std::string(name) + "\n";
+  }
+  return text;
+}
+
+Result<Answers> run(const OpenDevice& device, Bundle& bundle, const GeneratedKernel& source,
+                    std::uint64_t seed) {
+  KILN_TRY(CheckedKernel* const kernel, bundle.kernel("test_" + std::to_string(seed)));
   const ContextRef context = device.context.get();
   const auto given = inputs(seed);
   KILN_TRY(auto in, context.allocate_shared(device.device, given.size() * 8));
@@ -96,36 +119,102 @@ int report(const char* what, const Error& error) {
   return missing ? 77 : 1;
 }
 
-int main(const std::string& product, std::uint64_t seed, std::uint64_t count, std::size_t statements) {
+class Comparison {
+ public:
+  Comparison(const OpenDevice& gpu, const OpenDevice& cpu) : gpu_(gpu), cpu_(cpu) {}
+
+  /// False: the simulated GPU is lost, and nothing more can be compared.
+  bool run(std::span<const Case> cases) {
+    const Source source{"differential.cl", module_text(cases)};
+    auto for_gpu = Bundle::compile(gpu_, source), for_cpu = Bundle::compile(cpu_, source);
+    if (cases.size() > 1 && (!for_gpu || !for_cpu)) {  // one of them is to blame
+      for (const Case& each : cases)
+        if (!run({&each, 1})) return false;
+      return true;
+    }
+    for (const auto& [seed, kernel] : cases) {
+      const auto of = [&, seed = seed, &kernel = kernel](const OpenDevice& device, Result<Bundle>& bundle) {
+        if (!bundle) return Result<Answers>(tl::unexpected(bundle.error()));
+        return test::run(device, *bundle, kernel, seed);
+      };
+      const auto from_gpu = of(gpu_, for_gpu), from_cpu = of(cpu_, for_cpu);
+      for (const auto* answer : {&from_gpu, &from_cpu})
+        if (!*answer)
+          std::printf("%llu: %s: %s", static_cast<unsigned long long>(seed),
+                      answer == &from_gpu ? "GPU" : "CPU", answer->error().text().c_str());
+      if (!from_gpu || !from_cpu || !compare(seed, kernel, *from_gpu, *from_cpu)) ++different_;
+      if (!from_gpu && from_gpu.error().code() == ZE_RESULT_ERROR_DEVICE_LOST) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] std::uint64_t different() const { return different_; }
+
+ private:
+  const OpenDevice &gpu_, &cpu_;
+  std::uint64_t different_ = 0;
+};
+
+/// A kernel from a file, as `differential PRODUCT SEED` prints them: for reducing what differs.
+std::optional<GeneratedKernel> read_kernel(const std::string& path) {
+  auto file = read_kernel_file(path);
+  if (!file) {
+    std::fputs(file.error().text().c_str(), stderr);
+    return {};
+  }
+  GeneratedKernel kernel;
+  kernel.text.assign(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
+  constexpr std::string_view kCount = "#define OUTPUTS ";
+  const auto at = kernel.text.find(kCount);
+  const std::size_t count =
+      at == std::string::npos ? 1 : std::strtoull(kernel.text.c_str() + at + kCount.size(), nullptr, 10);
+  for (std::size_t i = 0; i < count; ++i) kernel.outputs.push_back("output " + std::to_string(i));
+  return kernel;
+}
+
+struct Request {
+  std::string product, file{};  // no file: kernels from seeds
+  std::uint64_t seed = 0, count = 0;
+  std::size_t statements = 20;
+};
+
+int main(const Request& request) {
+  // Each line is out when it is complete, however the process ends.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   // What devices have in common: Xe-HPC has doubles in hardware and no sub-groups of 8.
-  const GeneratorOptions options{
-      .doubles = product == "pvc", .sub_group_8 = product != "pvc", .statements = statements};
-  if (count == 0) {
-    std::fputs(generate_kernel(seed, options).text.c_str(), stdout);
+  const bool hpc = request.product == "pvc";
+  const GeneratorOptions options{.doubles = hpc, .sub_group_8 = !hpc, .statements = request.statements};
+  if (request.count == 0) {
+    std::fputs(generate_kernel(request.seed, options).text.c_str(), stdout);
     return 0;
   }
   const auto open = [](const std::string& name) {
-    return parse_device_request(name).and_then([](const auto& request) { return open_device(request); });
+    return parse_device_request(name).and_then([](const auto& of) { return open_device(of); });
   };
-  const auto gpu = open("sim:" + product), cpu = open("cpu:" + product);
+  const auto gpu = open("sim:" + request.product), cpu = open("cpu:" + request.product);
   if (!gpu) return report("the simulated GPU", gpu.error());
   if (!cpu) return report("the CPU device", cpu.error());
-  std::uint64_t different = 0;
-  for (const std::uint64_t end = seed + count; seed != end; ++seed) {
-    const GeneratedKernel source = generate_kernel(seed, options);
-    const auto from_gpu = run(*gpu, source, seed), from_cpu = run(*cpu, source, seed);
-    for (const auto* answer : {&from_gpu, &from_cpu})
-      if (!*answer)
-        std::printf("%llu: %s: %s", static_cast<unsigned long long>(seed),
-                    answer == &from_gpu ? "GPU" : "CPU", answer->error().text().c_str());
-    if (!from_gpu || !from_cpu || !compare(seed, source, *from_gpu, *from_cpu)) ++different;
-    if (!from_gpu && from_gpu.error().code() == ZE_RESULT_ERROR_DEVICE_LOST) return 1;
-    std::fflush(stdout);
+  Comparison comparison(*gpu, *cpu);
+  constexpr std::uint64_t kOfModule = 8;  // a compiler's start costs more than a kernel
+  std::uint64_t done = 0;
+  for (bool goes_on = true; goes_on && done < request.count;) {
+    std::vector<Case> cases;
+    const std::uint64_t end = std::min(request.count, done + kOfModule);
+    for (; done < end; ++done) {
+      const std::uint64_t seed = request.seed + done;
+      if (request.file.empty())
+        cases.push_back({seed, generate_kernel(seed, options)});
+      else if (auto kernel = read_kernel(request.file))
+        cases.push_back({seed, std::move(*kernel)});
+      else
+        return 2;
+    }
+    goes_on = comparison.run(cases);
+    if (!goes_on) std::printf("the simulated GPU is lost: what follows was not run\n");
   }
   std::printf("%llu kernels on sim:%s and the CPU device, %llu differ\n",
-              static_cast<unsigned long long>(count), product.c_str(),
-              static_cast<unsigned long long>(different));
-  return different == 0 ? 0 : 1;
+              static_cast<unsigned long long>(done), request.product.c_str(),
+              static_cast<unsigned long long>(comparison.different()));
+  return comparison.different() == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -133,10 +222,21 @@ int main(const std::string& product, std::uint64_t seed, std::uint64_t count, st
 
 int main(int argc, char** argv) {
   if (argc < 3 || argc > 5) {
-    std::fputs("usage: differential PRODUCT SEED [COUNT [STATEMENTS]]\n", stderr);
+    std::fputs(
+        "usage: differential PRODUCT SEED [COUNT [STATEMENTS]]\n       differential PRODUCT FILE SEED\n",
+        stderr);
     return 2;
   }
   const auto number = [](const char* text) { return std::strtoull(text, nullptr, 10); };
-  return kiln::test::main(argv[1], number(argv[2]), argc > 3 ? number(argv[3]) : 0,
-                          argc > 4 ? std::max(1ULL, number(argv[4])) : 20);
+  kiln::test::Request request{.product = argv[1]};
+  if (std::string_view(argv[2]).find_first_not_of("0123456789") != std::string_view::npos) {
+    request.file = argv[2];
+    request.count = 1;
+    request.seed = argc > 3 ? number(argv[3]) : 0;
+  } else {
+    request.seed = number(argv[2]);
+    request.count = argc > 3 ? number(argv[3]) : 0;
+    if (argc > 4) request.statements = std::max(1ULL, number(argv[4]));
+  }
+  return kiln::test::main(request);
 }
