@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -16,8 +17,10 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "drivers/simulator/connection.hpp"
+#include "drivers/simulator/counting.hpp"
 #include "drivers/simulator/memory/program.hpp"
 
 namespace kiln::simulator {
@@ -121,4 +124,20 @@ extern "C" const char* kiln_simulator_start(const char* product, bool after_faul
   auto* const server = new Server(*model, listener, after_fault, fault, user);
   std::thread([server] { server->listen_on(); }).detach();
   return nullptr;
+}
+
+extern "C" void kiln_simulator_begin_counts() { kiln::simulator::counting().begin(); }
+
+extern "C" void kiln_simulator_read_counts(void (*each)(void* user, const kiln_simulator_counted* counted),
+                                           void* user) {
+  for (const auto& code : kiln::simulator::counting().read()) {
+    std::vector<kiln_simulator_count> counts;
+    for (const auto& [offset, of] : code.counts.at)
+      counts.push_back({offset, of.executed, of.lanes, of.bytes, of.lines, of.turns, of.conflicts});
+    std::ranges::sort(counts, {}, &kiln_simulator_count::offset);
+    const std::string target(code.target);
+    const kiln_simulator_counted counted{target.c_str(), code.code.data(), code.code.size(), code.launches,
+                                         code.groups,    code.threads,     counts.data(),    counts.size()};
+    each(user, &counted);
+  }
 }

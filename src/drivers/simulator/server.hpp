@@ -18,4 +18,24 @@ using kiln_simulator_fault = void (*)(void* user, int process, const char* text,
 [[gnu::visibility("default")]] const char* kiln_simulator_start(const char* product, bool after_fault,
                                                                 kiln_simulator_fault fault, void* user,
                                                                 std::uint16_t* port);
+
+/// Of an instruction, from the kernel's entry on, what all threads of all launches did: times executed,
+/// active lanes, bytes of memory, cache lines of 64 bytes, turns of SLM's banks and those of conflicts.
+struct kiln_simulator_count {
+  std::uint64_t offset, executed, lanes, bytes, lines, turns, conflicts;
+};
+/// Of one code of one product ("dg2-g10"), from its entry to the last instruction that was executed.
+struct kiln_simulator_counted {
+  const char* target;
+  const void* code;
+  std::uint64_t code_bytes, launches, groups, threads;
+  const kiln_simulator_count* counts;  ///< in the order of the code
+  std::uint64_t size;                  ///< of `counts`
+};
+/// From now on launches are counted, which takes several times as long; what was counted is forgotten.
+[[gnu::visibility("default")]] void kiln_simulator_begin_counts();
+/// Calls `each` for each code that ran since. What it is given lives as long as the call. Read when the
+/// launches are done. Thread-safe, as the above.
+[[gnu::visibility("default")]] void kiln_simulator_read_counts(
+    void (*each)(void* user, const kiln_simulator_counted* counted), void* user);
 }

@@ -27,6 +27,6 @@ struct GroupState {
 void count_block(Thread& thread, const Range& range, std::uint64_t at, std::uint32_t size);
 /// Those of lanes: `mask` says which, `at` where.
 void count_lanes(Thread& thread, const Range& range, const std::uint64_t* at, std::uint32_t mask,
-                 std::uint32_t size);
+                 std::uint32_t size, bool atomic);
 
 }  // namespace kiln::xe

@@ -90,11 +90,10 @@ struct Fault {
 /// end.
 struct Counts {
   struct Each {
-    std::uint64_t executed = 0, lanes = 0;  ///< times; active lanes together
-    std::uint64_t lines = 0,
-                  conflicts =
-                      0;      ///< cache lines of 64 bytes touched; SLM accesses beyond the first to a bank
-    std::uint64_t bytes = 0;  ///< that were moved between registers and memory
+    std::uint64_t executed = 0, lanes = 0;   ///< times; active lanes together
+    std::uint64_t bytes = 0;                 ///< that were moved between registers and memory
+    std::uint64_t lines = 0;                 ///< cache lines of 64 bytes that messages touched, but for SLM
+    std::uint64_t turns = 0, conflicts = 0;  ///< of SLM's banks; those beyond what the words need
   };
   std::unordered_map<std::uint64_t, Each> at;
   void merge(const Counts& other);

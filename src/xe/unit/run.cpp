@@ -103,32 +103,53 @@ std::uint32_t find_op(const Thread& thread, std::uint32_t offset) {
   return found == index.end() ? kNowhere : found->second;
 }
 
+namespace {
+
+// SLM has sixteen banks of four bytes. A bank serves one word at a time, to all lanes that want it, and lanes
+// come sixteen at a time. Source: Intel's oneAPI GPU optimization guide. The CPU device counts by the same
+// rule.
+constexpr std::uint64_t kLine = 64, kWord = 4;
+constexpr std::uint32_t kBanks = 16, kTogether = 16;
+
+std::uint64_t units(std::uint64_t at, std::uint64_t size, std::uint64_t unit) {
+  return (at + size - 1) / unit - at / unit + 1;
+}
+
+}  // namespace
+
 void count_block(Thread& thread, const Range& range, std::uint64_t at, std::uint32_t size) {
-  constexpr std::uint64_t kLine = 64;
   if (size == 0) return;
   thread.counts->bytes += size;
-  if (!range.slm)
-    thread.counts->lines += (range.base + at + size - 1) / kLine - (range.base + at) / kLine + 1;
+  if (range.slm)
+    thread.counts->turns += (units(at, size, kWord) + kBanks - 1) / kBanks;
+  else
+    thread.counts->lines += units(range.base + at, size, kLine);
 }
 
 void count_lanes(Thread& thread, const Range& range, const std::uint64_t* at, std::uint32_t mask,
-                 std::uint32_t size) {
-  // Sixteen banks of four bytes: lanes of a bank that want different words come one after another. Source:
-  // Intel's oneAPI GPU optimization guide.
-  constexpr std::uint64_t kLine = 64, kBanks = 16;
+                 std::uint32_t size, bool atomic) {
+  if (size == 0) return;
+  Counts::Each& counts = *thread.counts;
+  counts.bytes += std::uint64_t{size} * static_cast<std::uint32_t>(std::popcount(mask));
   std::set<std::uint64_t> seen;
-  std::array<std::uint32_t, kBanks> used{};
-  for (std::uint32_t left = mask; left; left &= left - 1) {
-    const std::uint64_t first = (range.slm ? 0 : range.base) + at[std::countr_zero(left)];
-    thread.counts->bytes += size;
-    const std::uint64_t unit = range.slm ? 4 : kLine;
-    for (std::uint64_t each = first / unit; each <= (first + size - 1) / unit; ++each)
-      if (seen.insert(each).second && range.slm) ++used[each % kBanks];
+  const std::uint64_t unit = range.slm ? kWord : kLine, base = range.slm ? 0 : range.base;
+  for (std::uint32_t begin = 0; begin < kMostLanes; begin += kTogether) {
+    std::array<std::uint32_t, kBanks> in_bank{};
+    std::uint32_t words = 0;
+    for (std::uint32_t left = mask & (((1U << kTogether) - 1) << begin); left; left &= left - 1) {
+      const std::uint64_t first = base + at[std::countr_zero(left)];
+      for (std::uint64_t each = first / unit; each <= (first + size - 1) / unit; ++each) {
+        const bool is_new = seen.insert(each).second;
+        if (range.slm && (is_new || atomic)) ++words, ++in_bank[each % kBanks];
+      }
+    }
+    if (!range.slm) continue;
+    const std::uint32_t turns = *std::ranges::max_element(in_bank);
+    counts.turns += turns;
+    counts.conflicts += turns - (words + kBanks - 1) / kBanks;
+    seen.clear();
   }
-  if (!range.slm)
-    thread.counts->lines += seen.size();
-  else
-    thread.counts->conflicts += std::max(1U, *std::ranges::max_element(used)) - 1;
+  counts.lines += range.slm ? 0 : seen.size();
 }
 
 void Counts::merge(const Counts& other) {
@@ -136,9 +157,10 @@ void Counts::merge(const Counts& other) {
     Each& mine = at[offset];
     mine.executed += each.executed;
     mine.lanes += each.lanes;
-    mine.lines += each.lines;
-    mine.conflicts += each.conflicts;
     mine.bytes += each.bytes;
+    mine.lines += each.lines;
+    mine.turns += each.turns;
+    mine.conflicts += each.conflicts;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "drivers/simulator/commands/registers.hpp"
+#include "drivers/simulator/counting.hpp"
 #include "drivers/simulator/ended.hpp"
 #include "drivers/simulator/memory/space.hpp"
 
@@ -110,6 +111,7 @@ class WalkerBus final : public xe::Bus {
 
 struct Shared {
   std::mutex mutex;
+  xe::Counts counts;  // where they are wanted
   std::optional<std::string> fault;
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> stop{false};
@@ -146,7 +148,9 @@ void dispatch(Machine& machine, Tables& tables, const Walk& walk) {
 
   WalkerBus bus(tables, walk);
   Shared shared;
+  const bool counts = counting().is_on();
   const auto work = [&](unsigned worker) {
+    xe::Counts own;
     std::vector<xe::ThreadStart> threads(walk.threads);
     const std::uint32_t all = walk.lanes >= 32 ? ~0u : (1u << walk.lanes) - 1;
     for (std::uint32_t thread = 0; thread < walk.threads; ++thread) {
@@ -163,21 +167,25 @@ void dispatch(Machine& machine, Tables& tables, const Walk& walk) {
     group.most_instructions = machine.limits.instructions;
     while (!shared.stop.load(std::memory_order_relaxed)) {
       const std::uint64_t index = shared.next.fetch_add(1);
-      if (index >= groups) return;
+      if (index >= groups) break;
       const std::array<std::uint32_t, 3> ids{
           static_cast<std::uint32_t>(walk.first[0] + index % extent[0]),
           static_cast<std::uint32_t>(walk.first[1] + index / extent[0] % extent[1]),
           static_cast<std::uint32_t>(walk.first[2] + index / extent[0] / extent[1])};
       for (xe::ThreadStart& thread : threads) set_group(thread.payload, ids);
-      if (const auto fault = xe::run_group(**code, group, bus)) {
+      if (const auto fault = xe::run_group(**code, group, bus, counts ? &own : nullptr)) {
         const std::scoped_lock lock(shared.mutex);
         if (!shared.fault) shared.fault = describe(*fault, machine, walk, ids);
         shared.stop = true;
       }
       if (machine.stop.load(std::memory_order_relaxed)) shared.stop = true;
     }
+    if (!counts) return;
+    const std::scoped_lock lock(shared.mutex);
+    shared.counts.merge(own);
   };
   machine.pool.run(static_cast<unsigned>(std::min<std::uint64_t>(groups, machine.pool.size())), work);
+  if (counts) counting().add(machine.model.target, bytes, groups, groups * walk.threads, shared.counts);
   if (shared.fault) end(*shared.fault);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Messages that move rectangles of a matrix in memory.
+#include <algorithm>
+
+#include "xe/unit/group.hpp"
 #include "xe/unit/message/send.hpp"
 
 namespace kiln::xe {
@@ -30,7 +33,18 @@ void move_plane(Thread& thread, const Op& op, const Form& form) {
   while (row_bytes < columns * size) row_bytes *= 2;  // rows begin at powers of two
   const std::uint32_t block_bytes = (rows * row_bytes + grf - 1) / grf * grf;
   for (std::uint32_t block = 0; block < blocks; ++block)
-    for (std::uint32_t row = 0; row < rows; ++row)
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::int64_t row_y = std::int64_t{y} + row,
+                         row_x = (std::int64_t{x} + std::int64_t{block} * columns) * size;
+      if (thread.counts && row_y >= 0 && static_cast<std::uint64_t>(row_y) < height) {
+        const std::int64_t begin = std::max<std::int64_t>(row_x, 0),
+                           end = std::min<std::int64_t>(row_x + std::int64_t{columns} * size,
+                                                        static_cast<std::int64_t>(width));
+        if (end > begin)
+          count_block(thread, Range{},
+                      base + static_cast<std::uint64_t>(row_y) * pitch + static_cast<std::uint64_t>(begin),
+                      static_cast<std::uint32_t>(end - begin));
+      }
       for (std::uint32_t column = 0; column < columns; ++column) {
         const std::uint32_t place = block * block_bytes + row * row_bytes + column * size;
         std::byte* data = write ? payload.in(form.sent * grf + place, size) : payload.out(place, size);
@@ -47,6 +61,7 @@ void move_plane(Thread& thread, const Op& op, const Form& form) {
             base + static_cast<std::uint64_t>(at_y) * pitch + static_cast<std::uint64_t>(at_x);
         if (!transfer(thread, Range{}, at, data, size, write, -1)) return;
       }
+    }
 }
 
 }  // namespace kiln::xe

@@ -133,7 +133,9 @@ void move_lanes(Thread& thread, const Op& op, const Form& form) {
   const auto range = range_of(thread, form);
   if (!range) return;
   const std::uint32_t data_begin = begin + block_of(thread, form, form.address_bytes);
-  if (thread.counts) count_lanes(thread, *range, addresses.at, mask, form.memory_bytes * form.elements);
+  if (thread.counts)
+    count_lanes(thread, *range, addresses.at, mask, form.memory_bytes * form.elements,
+                form.kind == Form::Kind::atomic);
   if (form.kind == Form::Kind::atomic)
     return do_atomics(thread, op, form, *range, addresses, mask, data_begin);
   const bool write = form.kind == Form::Kind::store;
