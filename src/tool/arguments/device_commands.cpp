@@ -329,15 +329,17 @@ void define_run(CLI::App& app, Action& action) {
   add_whole(*command, "--seed", options->seed, {0, UINT32_MAX}, "Of the random input");
   add_json(*command, options->json);
   add_flag(*command, "--counters", options->counters,
-           "Count accesses, cache lines and bank conflicts, and look for defects; CPU device only, slow")
+           "Count accesses, cache lines and bank conflicts, and look for defects, on the CPU device; native "
+           "instructions on a simulated GPU; slow")
       ->excludes(repeat);
   add_flag(*command, "--check-memory", options->check_memory,
            "Look for accesses out of bounds, data races in SLM, and SLM not written; CPU device only, slow")
       ->excludes(repeat);
   CLI::Option* report =
-      add_text(*command, "--report", options->report, kFile,
-               "Write the run as an HTML page to this file, with counters on the CPU device; of --sweep and "
-               "--against what they compare")
+      add_text(
+          *command, "--report", options->report, kFile,
+          "Write the run as an HTML page to this file, with counters where the device counts; of --sweep and "
+          "--against what they compare")
           ->check(needs_a_value);
   CLI::Option* list = add_flag(*command, "--list", options->list, "Name the samples");
   add_flag(*command, "--all", options->all,

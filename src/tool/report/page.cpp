@@ -52,6 +52,9 @@ std::string glance(const Json& run, const ReportFacts& facts) {
 
 std::string headline(const Json& run, const std::vector<Finding>& found) {
   if (!found.empty()) return shown_text(as_sentence(found.front().diagnostic.message));
+  if (run.contains("native_counters"))
+    return number(run["native_counters"]["instructions"].get<std::uint64_t>()) +
+           " native instructions were executed";
   if (!was_counted(run)) return "Accesses were not counted";
   return "Nothing to change was found";
 }
@@ -63,6 +66,9 @@ std::string advice(const Json& run, const ReportFacts& facts, const std::vector<
     return help.empty() ? std::string()
                         : "<p class=\"help lead\">" + shown_text(as_sentence(help.front())) + "</p>";
   }
+  if (run.contains("native_counters"))
+    return "<p class=\"lead\">" + escaped(as_sentence(run["native_counters"]["note"].get<std::string>())) +
+           ".</p>";
   if (!was_counted(run))
     return "<p class=\"help lead\">This device does not count: use <code>--device cpu</code></p>";
   return "<p class=\"lead\">" + escaped(as_sentence(nothing_found(facts))) + ".</p>";
@@ -101,6 +107,11 @@ std::string run_section(const Json& run) {
         "<p class=\"note\">A counted kernel runs many times slower: the times and what follows from them are "
         "no "
         "measure of the kernel.</p>\n";
+  else if (run.contains("native_counters"))
+    html +=
+        "<p class=\"note\">Times are those of a simulator that counts. Defects are looked for by the CPU "
+        "device "
+        "alone: <code>--device cpu</code>.</p>\n";
   else
     html +=
         "<p class=\"missing\">Accesses, bank conflicts and defects are missing: this device does not count. "
@@ -165,7 +176,7 @@ std::string report_page(const Json& run, const ReportFacts& facts) {
   if (was_counted(run)) html += legend_section(run["counters"]);
   if (was_counted(run)) html += source_section(run["counters"], facts, found);
   if (was_counted(run)) html += access_section(run["counters"], found, pictures);
-  html += predictions_section(run) + core_section(facts);
+  html += facts.executed + predictions_section(run) + core_section(facts);
   if (was_counted(run)) html += counts_section(run["counters"]);
   return whole_page(
       {kernel, code(kernel) + " on " + escaped(run["device"].get<std::string>()) + " " + answer_tag(run),

@@ -42,6 +42,7 @@ struct ReportFacts {
   std::string source_file;          ///< with `source`, its lines
   std::vector<std::string> source;  ///< empty: `no_source` says why
   std::string no_source;
+  std::string executed;  ///< HTML of what a simulated GPU executed, a `<section>`; empty: nothing is known
 };
 
 /// Pure. `group_size` in work-items, `slm` in bytes a group.

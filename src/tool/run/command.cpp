@@ -7,6 +7,7 @@
 #include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"
+#include "tool/executed/executed.hpp"
 #include "tool/kernel/load.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run/advise.hpp"
@@ -27,6 +28,7 @@ struct Report {
   std::optional<Counters> counters;  ///< nothing: not asked for
   bool show_counters = false;
   ReportFacts facts{};  ///< with the counters, or for a page
+  Json native{};        ///< what a simulated GPU executed; null: not asked for
   std::optional<Advice> advice{};
 };
 
@@ -77,6 +79,7 @@ Json report_json(const Report& r) {
     json["first_wrong"] = {{"index", r.outcome.mismatch->index},
                            {"got", r.outcome.mismatch->got},
                            {"wanted", r.outcome.mismatch->wanted}};
+  if (!r.native.is_null()) json["native_counters"] = r.native;
   if (!r.counters) return json;
   for (const samples::Predicted& p : r.prepared.predicted)
     if (const auto value = counted(*r.counters, p)) json["counted"][p.what] = *value;
@@ -120,6 +123,7 @@ void print_text(const Report& r) {
     say("%s\n", wrong_text(*wrong).c_str());
   else
     say("%llu elements as on the host\n", static_cast<unsigned long long>(r.prepared.elements));
+  if (!r.native.is_null()) print_executed(r.native);
   if (r.show_counters) {
     print_counters(*r.counters);
     if (r.advice) print_advice(json["advice"]);
@@ -162,6 +166,20 @@ Result<std::vector<KernelFile>> files_of(const samples::Sample& sample, const Ru
   return files;
 }
 
+/// The sample's launches again, on the CPU device with the limits of that product: its totals.
+Result<Json> count_on_cpu(const samples::Sample& sample, const RunOptions& options,
+                          const std::string& product) {
+  KILN_TRY(const auto device, open_chosen("cpu:" + product));
+  KILN_TRY(auto files, files_of(sample, options));
+  KILN_TRY(auto bundle, Bundle::load(device, std::move(files), counted_build()));
+  KILN_TRY(CheckedKernel* const kernel, bundle.kernel(sample.kernel));
+  KILN_TRY(const auto prepared,
+           sample.prepare(device, {options.size, options.group, options.slm, options.seed.value_or(1)}));
+  KILN_TRY(measure(device, prepared, *kernel, options.repeat));
+  KILN_TRY(const auto counters, read_counters(device, kernel->kernel()));
+  return to_json(counters)["totals"];
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -190,7 +208,9 @@ int run(const RunOptions& options) {
   const auto device = open_chosen(options.device);
   if (!device) return fail(options, device.error());
   // A report has counters where the device counts; elsewhere it shows the rest and says what is missing.
-  const bool counts = options.counters || options.advise || (!options.report.empty() && can_count(*device));
+  const bool native = is_executed_counted(*device, options);
+  const bool counts =
+      (options.counters && !native) || options.advise || (!options.report.empty() && can_count(*device));
   const bool watched = counts || options.check_memory;
   if (const auto can = can_count(*device); watched && !can) return fail(options, can.error());
   auto files = files_of(*sample, options);
@@ -200,13 +220,17 @@ int run(const RunOptions& options) {
   const auto settings = cache_options();
   if (!settings) return fail(options, settings.error());
   Cache cache = Cache::open(*settings);
-  auto bundle = Bundle::load(*device, *std::move(files), watched ? counted_build() : BundleOptions(), &cache);
+  BundleOptions build = watched ? counted_build() : BundleOptions();
+  if (native) build.flags = kReadableCode;
+  auto bundle = Bundle::load(*device, *std::move(files), build, &cache);
   if (!bundle) return fail(options, bundle.error());
   const auto kernel = bundle->kernel(sample->kernel);
   if (!kernel) return fail(options, kernel.error());
   const auto prepared =
       sample->prepare(*device, {options.size, options.group, options.slm, options.seed.value_or(1)});
   if (!prepared) return fail(options, prepared.error());
+  if (native)
+    if (const auto begun = begin_executed(*device); !begun) return fail(options, begun.error());
   auto outcome = measure(*device, *prepared, **kernel, options.repeat);
   if (!outcome) return fail(options, outcome.error());
   Report report{*sample, *device, *bundle, *prepared, *outcome, std::nullopt, counts};
@@ -214,6 +238,12 @@ int run(const RunOptions& options) {
     auto counters = read_counters(*device, (*kernel)->kernel());
     if (!counters) return fail(options, counters.error());
     report.counters = *std::move(counters);
+  }
+  if (native) {
+    auto executed = read_executed(*device, *bundle, sample->kernel);
+    if (!executed) return fail(options, executed.error());
+    report.native = executed_json(
+        *executed, count_on_cpu(*sample, options, simulated_product(*executed)).value_or(Json()));
   }
   if (options.advise) {
     auto advice = outcome->mismatch || !report.counters->defects.empty()
@@ -225,6 +255,7 @@ int run(const RunOptions& options) {
   if (counts || !options.report.empty())
     report.facts = report_facts(*device, **kernel, *sample, *prepared, bundle->file(),
                                 source_of(sources, bundle->file()), report.counters);
+  if (native) report.facts.executed = executed_section(report.native);
   if (!options.report.empty())
     if (const auto written = write_report(options.report, report_page(report_json(report), report.facts));
         !written)

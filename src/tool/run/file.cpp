@@ -10,6 +10,7 @@
 #include "support/whole_file.hpp"
 #include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
+#include "tool/executed/executed.hpp"
 #include "tool/kernel/case_file.hpp"
 #include "tool/kernel/npy.hpp"
 #include "tool/report/report.hpp"
@@ -33,6 +34,7 @@ struct FileReport {
   std::optional<Counters> counters{};  ///< nothing: not asked for
   bool show_counters = false;
   ReportFacts facts{};
+  Json native{};  ///< what a simulated GPU executed; null: not asked for
   std::optional<Advice> advice{};
 
   [[nodiscard]] bool is_compared() const {
@@ -123,6 +125,7 @@ Json file_json(const FileReport& r) {
     json["ok"] = false;
     json["error"] = to_json(*r.overrun);
   }
+  if (!r.native.is_null()) json["native_counters"] = r.native;
   if (!r.counters) return json;
   json["defects"] = defects_json(*r.counters);
   if (!json["defects"].empty()) json["ok"] = false;
@@ -162,6 +165,7 @@ void print_file_text(const FileReport& r, const Json& json) {
     say("%llu numbers %s\n", static_cast<unsigned long long>(json["elements"].get<std::uint64_t>()),
         right ? "as expected" : "compared");
   }
+  if (!r.native.is_null()) print_executed(r.native);
   if (r.show_counters) {
     print_counters(*r.counters);
     if (r.advice) print_advice(json["advice"]);
@@ -198,6 +202,16 @@ ReportFacts facts_of(const FileReport& report, const samples::Prepared& prepared
   return facts;
 }
 
+/// The launches again, on the CPU device with the limits of that product: its totals.
+Result<Json> count_on_cpu(const FileRequest& request, std::uint32_t repeat, const std::string& product) {
+  KILN_TRY(const auto device, open_chosen("cpu:" + product));
+  KILN_TRY(const auto run, FileRun::create(device, request, true));
+  const samples::Prepared prepared = run->prepare(run->shape());
+  KILN_TRY(measure(device, prepared, run->kernel(), repeat));
+  KILN_TRY(const auto counters, read_counters(device, run->kernel().kernel()));
+  return to_json(counters)["totals"];
+}
+
 Result<int> run_kernel_file(RunOptions options) {
   if (is_case_file(options.kernel)) {
     KILN_TRY(options, read_case(options));
@@ -218,19 +232,31 @@ Result<int> run_kernel_file(RunOptions options) {
   if (!options.sweep.empty()) return run_sweep(options, request);
   if (!options.against.empty()) return run_against(options, request);
   KILN_TRY(const auto device, open_chosen(options.device));
-  const bool counts = options.counters || options.advise || (!options.report.empty() && can_count(device));
+  const bool native = is_executed_counted(device, options);
+  const bool counts =
+      (options.counters && !native) || options.advise || (!options.report.empty() && can_count(device));
   const bool watched = counts || options.check_memory;
   if (watched) {
     KILN_TRY(can_count(device));
   }
-  KILN_TRY(const auto run, FileRun::create(device, request, watched));
+  FileRequest counted = request;
+  if (native) counted.build_flags = kReadableCode;
+  KILN_TRY(const auto run, FileRun::create(device, counted, watched));
   const samples::Prepared prepared = run->prepare(run->shape());
   const FaultGuard guard(device, run->code().facts.name, options.json);
+  if (native) {
+    KILN_TRY(begin_executed(device));
+  }
   KILN_TRY(auto outcome, measure(device, prepared, run->kernel(), options.repeat));
   FileReport report{*run, device, outcome, run->results(), run->overrun(), request.tolerance};
   report.show_counters = counts;
   if (watched) {
     KILN_TRY(report.counters, read_counters(device, run->kernel().kernel()));
+  }
+  if (native) {
+    KILN_TRY(const auto executed, read_executed(device, run->bundle(), run->code().facts.name));
+    report.native = executed_json(
+        executed, count_on_cpu(request, options.repeat, simulated_product(executed)).value_or(Json()));
   }
   if (outcome.executed) {
     KILN_TRY(save_results(report));
@@ -244,6 +270,7 @@ Result<int> run_kernel_file(RunOptions options) {
     }
   }
   if (counts || !options.report.empty()) report.facts = facts_of(report, prepared, request.flags);
+  if (native) report.facts.executed = executed_section(report.native);
   const Json json = file_json(report);
   if (!options.report.empty()) {
     KILN_TRY(write_report(options.report, report_page(json, report.facts)));

@@ -153,8 +153,8 @@ Result<void> FileRun::load(bool watched) {
   KILN_TRY(const auto settings, cache_options());
   Cache cache = Cache::open(settings);
   BundleOptions options = watched ? counted_build() : BundleOptions();
-  const std::string own = detail::split_options(request_.flags).back_end;
-  if (!own.empty()) options.flags += (options.flags.empty() ? "" : " ") + own;
+  for (const std::string& more : {detail::split_options(request_.flags).back_end, request_.build_flags})
+    if (!more.empty()) options.flags += (options.flags.empty() ? "" : " ") + more;
   KILN_TRY(bundle_, Bundle::load(device_, code_.files, options, &cache));
   KILN_TRY(kernel_, bundle_.kernel(code_.facts.name));
   return {};

@@ -18,6 +18,7 @@ struct FileRequest {
   std::vector<Specification> expects{};
   Tolerance tolerance{};
   std::string flags{};
+  std::string build_flags{};  ///< more of them, for a build from SPIR-V alone
   std::uint64_t seed = 1;
   const KernelCode* code = nullptr;  ///< read already, for create(); null: `name` is read
 };

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# counters.py KILN PRODUCT: what a simulated GPU counts of native code, held against what samples predict, what the
+# CPU device counts of the SPIR-V, and what kernels do by construction; skipped where there is no Intel's driver
+# (K0306), or a release without such a way in (K0311).
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+kiln, product = sys.argv[1:]
+device = 'sim:' + product
+KERNEL = '''kernel __attribute__((intel_reqd_sub_group_size(16)))
+void odd(global float* x, uint n) {
+  uint i = get_global_id(0);
+  if (i & 1)
+    x[i] += 1;
+}
+'''
+
+
+def run(*arguments):
+    return subprocess.run([kiln, 'run', *arguments, '--device', device], capture_output=True, text=True, timeout=300)
+
+
+def counters(*arguments):
+    ran = run(*arguments, '--counters', '--json')
+    if 'K0306' in ran.stdout or 'K0311' in ran.stdout:
+        print('skipped: Intel\'s driver 22.43 is not here')
+        sys.exit(77)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return json.loads(ran.stdout)['native_counters']
+
+
+def same(native, memory, *fields):
+    """As the CPU device counts."""
+    for field in fields:
+        assert native['totals'][memory][field] == native['cpu_totals'][memory][field], (memory, field, native['totals'],
+                                                                                     native['cpu_totals'])
+
+
+# A bank serves one word at a time: of every second word half the banks are busy twice, of every sixteenth one is.
+for stride, turns in ((1, 1), (2, 2), (16, 16)):
+    native = counters(f'bank_conflict.stride_{stride}')
+    for memory in ('slm_reads', 'slm_writes'):
+        same(native, memory, 'bytes', 'turns', 'conflict_turns')
+        of = native['totals'][memory]
+        assert of['turns'] * 64 == of['bytes'] * turns, of  # 16 words of 4 bytes
+        assert of['conflict_turns'] * turns == of['turns'] * (turns - 1), of
+    for memory in ('global_reads', 'global_writes'):
+        same(native, memory, 'bytes')
+    assert sum(each['executed'] for each in native['code']) == native['instructions']
+    assert sum(each['executed'] for each in native['kinds']) == native['instructions']
+    assert 'no claim on time' in native['note']
+
+# Its 64 counts a work-item are in no register.
+native = counters('access.private_array')
+assert native['scratch']['bytes'] > 0 or native['totals']['global_writes']['bytes'] > native['cpu_totals'][
+    'global_writes']['bytes'], native['totals']
+
+with tempfile.TemporaryDirectory() as folder:
+    source = pathlib.Path(folder, 'odd.cl')
+    source.write_text(KERNEL)
+    page = pathlib.Path(folder, 'page.html')
+    given = [str(source), '--arg', 'x=random:float:1024', '--arg', 'n=1024', '--groups', '16', '--group', '64', '--options=-g']
+    native = counters(*given)
+    # Sixteen neighbours are one cache line, and eight of them write.
+    threads = 1024 // 16
+    assert (native['launches'], native['groups'], native['threads']) == (1, 16, threads), native
+    for memory in ('global_reads', 'global_writes'):
+        of = native['totals'][memory]
+        assert (of['messages'], of['bytes']) == (threads, 2048) and of['lanes'] == 512, of
+        same(native, memory, 'bytes', 'lines')
+    assert 0.5 < native['simd_efficiency'] < 1, native['simd_efficiency']
+    lines = {each['line']: each for each in native['lines']}
+    assert lines[5]['messages'] == 2 * threads and lines[5]['bytes'] == 4096, lines
+    # Text and page have the same, and say what they do not.
+    text = run(*given, '--counters')
+    assert text.returncode == 0 and 'no claim on time' in text.stdout and str(native['instructions']) in text.stdout
+    assert run(*given, '--report', str(page)).returncode == 0
+    html = page.read_text()
+    assert f'<data value="{native["instructions"]}">' in html and 'o claim on time' in html
+
+# What only the CPU device finds stays its own.
+refused = run('saxpy', '--check-memory')
+assert refused.returncode != 0 and 'K0409' in refused.stderr, refused.stderr
+print('counters of', device, 'agree')
