@@ -458,6 +458,23 @@ TEST_CASE("instructions: flags of a move are those of what is written") {
   CHECK((machine.run("mov (16|M0) (lt)f0.0 (sat)r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0xaaaa);
 }
 
+TEST_CASE("instructions: packed integers are words beside the results") {
+  Machine machine;
+  machine.run(
+      "(W) mov (8|M0) r2.0<1>:uw 0x76543210:uv\n"
+      "(W) mov (8|M0) r3.0<1>:w 0xFE3210:v\n"
+      "(W) mov (1|M0) r4.0<1>:ud 0x100:ud\n"
+      "(W) add (2|M0) r5.0<1>:ud r4.0<0;1,0>:uw 0x400:uv\n"
+      "(W) add (4|M0) r6.0<1>:ud r4.0<0;1,0>:uw 0xC080400:uv\n");
+  constexpr std::array kSigned{0, 1, 2, 3, -2, -1, 0, 0};
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    CHECK(machine.get<std::uint16_t>(2 * kGrf + 2 * i) == i);
+    CHECK(machine.get<std::int16_t>(3 * kGrf + 2 * i) == kSigned[i]);
+  }
+  for (std::uint32_t i = 0; i < 2; ++i) CHECK(machine.get<std::uint32_t>(5 * kGrf + 4 * i) == 0x100 + 4 * i);
+  for (std::uint32_t i = 0; i < 4; ++i) CHECK(machine.get<std::uint32_t>(6 * kGrf + 4 * i) == 0x100 + 4 * i);
+}
+
 TEST_CASE("instructions: what compilers write for the machine alone") {
   Machine machine;
   for (std::uint32_t i = 0; i < 8; ++i)

@@ -2,6 +2,7 @@
 // Turns registers and regions into bytes, once for each instruction.
 #include "xe/unit/places.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -85,8 +86,8 @@ void shape_of(const Region& region, std::uint32_t lanes, std::uint32_t size, Cod
 
 }  // namespace
 
-std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body& body, Place& place,
-                         std::uint64_t& immediate) {
+std::string place_source(const Operand& operand, std::uint32_t lanes, std::uint32_t result_step,
+                         Code::Body& body, Place& place, std::uint64_t& immediate) {
   place.type = operand.type;
   place.negated = operand.negated;
   place.absolute = operand.absolute;
@@ -107,8 +108,12 @@ std::string place_source(const Operand& operand, std::uint32_t lanes, Code::Body
       place.type = floats ? Type::f : operand.name == "v" ? Type::w : Type::uw;
       place.shape = Shape::table;
       auto& table = body.tables.emplace_back();
+      // Integers stand for eight words side by side, and a lane takes that beside its result: of results of
+      // 32 bits every second one. ocloc writes 0x400:uv for 0 and 4 then (dg2 and tgllp, addresses of 64 bits
+      // in SLM).
+      const std::uint32_t words = std::max(1U, result_step / 2);
       for (std::uint32_t i = 0; i < kMostLanes; ++i)
-        table[i] = static_cast<std::uint16_t>(floats ? i % 4 * 4 : i % 8 * 2);
+        table[i] = static_cast<std::uint16_t>(floats ? i % 4 * 4 : i * words % 8 * 2);
       place.table = table.data();
       return {};
     }

@@ -223,8 +223,9 @@ std::string resolve_arithmetic(const Instruction& from, Code::Body& body, Op& op
   const std::string_view opcode = from.opcode;
   std::uint32_t sources = 0;
   for (; sources < 3 && from.sources[sources].file != File::none; ++sources)
-    if (auto why =
-            place_source(from.sources[sources], op.lanes, body, op.sources[sources], op.immediates[sources]);
+    if (auto why = place_source(from.sources[sources], op.lanes,
+                                from.result.region.horizontal * size_of(from.result.type), body,
+                                op.sources[sources], op.immediates[sources]);
         !why.empty())
       return why;
   for (std::uint32_t i = 0; i < sources; ++i)
