@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "differential/generator.hpp"
@@ -35,6 +36,8 @@ struct Variable {
 /// Draws, text, and expressions without side effects.
 class Expressions {
  protected:
+  /// Products without doubles have no integers of 64 bits in hardware either.
+  [[nodiscard]] bool made_of_32(const Type& type) const { return types_ < kTypes.size() && type.bits == 64; }
   Expressions(std::uint64_t seed, const GeneratorOptions& options)
       : random_(seed), types_(kTypes.size() - (options.doubles ? 0 : 1)) {}
 
@@ -185,7 +188,10 @@ class Expressions {
                       b.c_str());
       case 16: {
         constexpr std::array kHow{"min", "max", "add_sat", "sub_sat", "hadd", "rhadd", "mul_hi"};
-        return format("%s(%s, %s)", kHow[below(kHow.size())], a.c_str(), b.c_str());
+        const char* how = kHow[below(kHow.size())];
+        // Of long ocloc 22.43 takes the wrong end where it has to make 64 bits of 32.
+        if (made_of_32(of) && of.is_signed && std::string_view(how).ends_with("_sat")) how = "min";
+        return format("%s(%s, %s)", how, a.c_str(), b.c_str());
       }
       case 17: {
         // Of 16 bits ocloc 22.43 for Xe-HPC forgets signs before a rotation, and takes what a comparison
