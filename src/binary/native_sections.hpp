@@ -24,6 +24,7 @@ struct NativeRelocation {
   std::uint64_t offset = 0;   ///< bytes from the start of the section
   std::string_view section;   ///< where the address lies
   std::uint64_t address = 0;  ///< bytes from the start of that section
+  std::uint32_t kind = 0;     ///< as the ELF file numbers it
 };
 
 /// Of the first section of that name, in the order of the file; those whose symbol lies in a section. Pure;

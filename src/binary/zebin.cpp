@@ -313,7 +313,8 @@ std::vector<detail::NativeRelocation> detail::native_relocations(std::span<const
           has_addends ? read<std::uint64_t>(file, header.sh_offset + at + sizeof(Elf64_Rel)) : 0;
       found.push_back({entry->r_offset,
                        symbol_name.starts_with('.') ? symbol_name : whole_name((*sections)[symbol->st_shndx]),
-                       symbol->st_value + addend.value_or(0)});
+                       symbol->st_value + addend.value_or(0),
+                       static_cast<std::uint32_t>(ELF64_R_TYPE(entry->r_info))});
     }
     break;
   }

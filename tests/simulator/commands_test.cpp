@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/world.hpp"
+#include "xe/native/local_ids.hpp"
 
 namespace {
 
@@ -150,18 +151,18 @@ TEST_CASE("a walker's payload: local ids in the order of the walk") {
     return value;
   };
   // 8x2x2 work-items, two threads of 16, registers of 32 bytes.
-  const auto x_first = local_ids({8, 2, 2}, 0, 16, 2, 32, 7);
+  const auto x_first = xe::local_ids({8, 2, 2}, 0, 16, 2, 32, 7);
   REQUIRE(x_first.size() == 2 * 3 * 32);
   CHECK(at(x_first, 9) == 1);            // x of lane 9
   CHECK(at(x_first, 16 + 9) == 1);       // its y
   CHECK(at(x_first, 48 + 32 + 9) == 1);  // z of the second thread
-  const auto z_first = local_ids({8, 2, 2}, 5, 16, 2, 32, 7);
+  const auto z_first = xe::local_ids({8, 2, 2}, 5, 16, 2, 32, 7);
   CHECK(at(z_first, 1) == 0);
   CHECK(at(z_first, 32 + 1) == 1);
   CHECK(at(z_first, 4) == 1);
   // Lanes of 32 take a register of 64 bytes each, of 8 a whole one of 32.
-  CHECK(local_ids({32, 1, 1}, 0, 32, 1, 64, 7).size() == 3 * 64);
-  CHECK(local_ids({8, 1, 1}, 0, 8, 1, 32, 1).size() == 32);
+  CHECK(xe::local_ids({32, 1, 1}, 0, 32, 1, 64, 7).size() == 3 * 64);
+  CHECK(xe::local_ids({8, 1, 1}, 0, 8, 1, 32, 1).size() == 32);
 }
 
 TEST_CASE("SLM as the driver encodes it") {

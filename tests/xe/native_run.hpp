@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Native kernels on the execution unit without any driver: memory is flat, payloads are laid out by
-// `.ze_info`.
+// Native kernels on the execution unit without any driver, in memory that is flat.
 #pragma once
 
 #include <array>

@@ -138,6 +138,11 @@ class Decoder {
 
 }  // namespace
 
+std::uint32_t register_bytes_of(const Target& target) {
+  const bool is_hpc = target.architecture == 12 && (target.release == 60 || target.release == 61);
+  return target.architecture > 12 || is_hpc ? 64 : 32;
+}
+
 Code::Code(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 Code::~Code() = default;
 
@@ -152,10 +157,7 @@ tl::expected<std::shared_ptr<const Code>, std::string> Code::decode(const Target
   auto body = std::make_unique<Body>();
   body->target = target;
   body->older = target.architecture == 12 && target.release < 50;
-  body->register_bytes = target.architecture > 12 ||
-                                 (target.architecture == 12 && (target.release == 60 || target.release == 61))
-                             ? 64
-                             : 32;
+  body->register_bytes = register_bytes_of(target);
   body->entry_offset = entry;
   bytes = bytes.first(std::min<std::size_t>(bytes.size(), INT32_MAX));
   if (entry >= bytes.size()) return tl::unexpected(std::string("the entry lies behind the end of the code"));

@@ -3,6 +3,7 @@
 // fault out.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,8 +68,13 @@ struct Group {
       0;  ///< cr0.0 at the start: rounding in bits 4-5, denormals kept 6 (df), 7 (f), 10 (hf)
   std::span<const ThreadStart> threads{};
   std::uint64_t most_instructions = 0;  ///< of a thread, before it counts as hanging; 0: kMostInstructions
+  /// A thread that runs at this time ends, a little later.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 inline constexpr std::uint64_t kMostInstructions = 4'000'000'000;
+
+/// Bytes of a register: 64 on Xe-HPC and later. Pure.
+[[nodiscard]] std::uint32_t register_bytes_of(const Target& target);
 
 /// Why a group ended early. `text` is a sentence that has all of the rest.
 struct Fault {

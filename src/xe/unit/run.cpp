@@ -40,11 +40,28 @@ void start(Thread& thread, const Group& group, std::uint32_t index, bool older) 
   thread.registers.state[0] =
       in_pieces ? (from.number & 7) | (from.number >> 3 & 3) << 4 | from.number >> 5 << 7 : from.number;
   thread.registers.state[2] = thread.registers.state[3] = from.dispatch_mask;
-  thread.left = group.most_instructions ? group.most_instructions : kMostInstructions;
+  thread.left_behind = group.most_instructions ? group.most_instructions : kMostInstructions;
+}
+
+/// More instructions for a thread that has executed those it had; false: it ends.
+bool go_on(Thread& thread, const Group& group) {
+  constexpr std::uint64_t kBetween = 1 << 16;  // looks at the clock
+  if (thread.left_behind == 0) {
+    thread.fail(Fault::Kind::hang, "the thread executes more instructions than it may");
+    return false;
+  }
+  if (group.deadline != std::chrono::steady_clock::time_point::max() &&
+      std::chrono::steady_clock::now() >= group.deadline) {
+    thread.fail(Fault::Kind::hang, "the thread runs longer than it may");
+    return false;
+  }
+  thread.left = std::min(kBetween, thread.left_behind);
+  thread.left_behind -= thread.left;
+  return true;
 }
 
 /// Until the thread stops.
-void execute(Thread& thread, const Code::Body& code, Counts* counts) {
+void execute(Thread& thread, const Group& group, const Code::Body& code, Counts* counts) {
   thread.take_control();
   const Op* ops = code.ops.data();
   Counts::Each discarded;
@@ -55,10 +72,8 @@ void execute(Thread& thread, const Code::Body& code, Counts* counts) {
     }
     const Op& op = ops[thread.pc];
     if (op.wakes && thread.waiting) thread.wake();
-    if (thread.left-- == 0) {
-      thread.fail(Fault::Kind::hang, "the thread executes more instructions than it may");
-      return;
-    }
+    if (thread.left == 0 && !go_on(thread, group)) return;
+    --thread.left;
     if (counts) {
       Counts::Each& each = counts->at[op.offset];
       ++each.executed;
@@ -202,7 +217,7 @@ std::optional<Fault> run_group(const Code& code, const Group& group, Bus& bus, C
         thread.stop = Stop::no;
       }
       any = true;
-      execute(thread, body, counts);
+      execute(thread, group, body, counts);
       if (thread.stop == Stop::fault) {
         describe(fault, thread, body);
         return fault;

@@ -29,7 +29,8 @@ struct Thread {
   bool flush_f = true, flush_df = true, flush_hf = true;  ///< denormals are zeros
   std::array<std::uint32_t, 32> waits_for{};  ///< of each barrier: the generation that lets it go on
   std::uint32_t waits_at = 0;                 ///< the barrier it stands at
-  std::uint64_t left = 0;                     ///< instructions before it counts as hanging
+  std::uint64_t left = 0;                     ///< instructions before it is looked at
+  std::uint64_t left_behind = 0;              ///< and those behind, before it counts as hanging
   Memory* memory = nullptr;
   GroupState* group = nullptr;
   Fault* fault = nullptr;

@@ -6,6 +6,7 @@
 #include "drivers/simulator/commands/streamer.hpp"
 #include "drivers/simulator/ended.hpp"
 #include "drivers/simulator/groups/dispatch.hpp"
+#include "xe/native/local_ids.hpp"
 
 // Fields by word and bits: hw_cmds_generated_*.inl of driver 22.43.
 namespace kiln::simulator {
@@ -122,8 +123,8 @@ void Streamer::compute_walker(Words words) {
   if (emitted != 0) {
     const std::array<std::uint32_t, 3> sizes{(words[6] & 0x3ff) + 1, (words[6] >> 10 & 0x3ff) + 1,
                                              (words[6] >> 20 & 0x3ff) + 1};
-    walk.own = local_ids(sizes, words[4] >> 22 & 7, walk.lanes, walk.threads, machine_.model.register_bytes,
-                         emitted);
+    walk.own = xe::local_ids(sizes, words[4] >> 22 & 7, walk.lanes, walk.threads,
+                             machine_.model.register_bytes, emitted);
     walk.own_bytes = static_cast<std::uint32_t>(walk.own.size() / walk.threads);
   }
   if (words[4] >> 25 & 1) {

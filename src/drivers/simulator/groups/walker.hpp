@@ -33,13 +33,6 @@ struct Walk {
   std::uint32_t own_bytes = 0;   ///< of one thread
 };
 
-/// Local ids, as hardware generates them: for each thread three times `lanes` numbers of 16 bits, each from a
-/// register's start. `sizes`: the group's; `order`: of WalkOrder, 0 to 5. Source: hw_walk_order.h and
-/// local_id_gen.inl of driver 22.43. Pure.
-[[nodiscard]] std::vector<std::byte> local_ids(const std::array<std::uint32_t, 3>& sizes, std::uint32_t order,
-                                               std::uint32_t lanes, std::uint32_t threads,
-                                               std::uint32_t register_bytes, std::uint32_t dimensions);
-
 /// Register bytes from r0 on for thread `thread` of a group. The group's ids still lack. Pure.
 [[nodiscard]] std::vector<std::byte> payload(const Walk& walk, const Model& model, std::uint32_t thread,
                                              std::uint32_t number);
