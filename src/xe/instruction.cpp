@@ -236,6 +236,12 @@ bool read_operand(std::string_view text, Operand& operand, bool is_result) {
 /// An immediate, or a register with it.
 bool read_descriptor(std::string_view text, Descriptor& descriptor) {
   Operand operand;
+  if (const auto colon = text.find(":a0."); colon != text.npos) {
+    if (!read_immediate(text.substr(0, colon), operand) || operand.value > UINT32_MAX) return false;
+    descriptor.beside = static_cast<std::uint32_t>(operand.value);
+    text.remove_prefix(colon + 1);
+    operand = {};
+  }
   if (!read_operand(text, operand, false)) return false;
   descriptor.address = operand.element;
   if (operand.file == File::immediate) {

@@ -90,6 +90,7 @@ struct Predicate {
 struct Descriptor {
   std::optional<std::uint32_t> value{};  ///< nothing: it stands in a0
   std::uint16_t address = 0;             ///< then: the element of a0
+  std::uint32_t beside = 0;              ///< and bits of the instruction itself: "0x4000:a0.2"
 };
 
 struct Instruction {

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -527,6 +529,58 @@ TEST_CASE("instructions: what is not known ends the group with a text") {
   const auto fault = xe::run_group(**xe::Code::decode(*target, loop, 0), group, bus);
   REQUIRE(fault);
   CHECK(fault->kind == xe::Fault::Kind::hang);
+  // And by the clock.
+  group.most_instructions = 0;
+  group.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  const auto late = xe::run_group(**xe::Code::decode(*target, loop, 0), group, bus);
+  REQUIRE(late);
+  CHECK(late->kind == xe::Fault::Kind::hang);
+  CHECK(std::chrono::steady_clock::now() >= group.deadline);
+}
+
+TEST_CASE("instructions: offsets in the extended descriptors of Xe2") {
+  const Target* target = find_target("bmg");
+  const auto disassembler = xe::Disassembler::open();
+  REQUIRE(disassembler);
+  if (!disassembler->line(std::array<std::byte, 16>{}, xe::instruction_set(*target))) {
+    MESSAGE("not tried: this libiga64 does not know Xe2");
+    return;
+  }
+  FlatBus bus;
+  const std::uint64_t memory = bus.add(256), out = bus.add(64), counter = bus.add(64);
+  for (std::uint32_t i = 0; i < 64; ++i) std::memcpy(bus.bytes(memory).data() + 4 * i, &i, 4);
+  bus.bind(xe::SurfaceKind::table, 3, {.base = memory, .size = 256});
+  // From word 8 on: 0, -2 (flat, 20 bits with a sign), 1 (an entry of the binding table, 12 bits).
+  const auto code = assemble(
+      "(W) send.ugm (1|M0) r10 r2 null:0 0x0 0x02108580 {$0}\n"
+      "(W) send.ugm (1|M0) r11 r2 null:0 0xFFFF8000 0x02108580 {$1}\n"
+      "(W) send.ugm (1|M0) r12 r3 null:0 0x03004000 0x62108500 {$2}\n"
+      "(W) send.ugm (1|M0) null r4 r10:1 0x0 0x02008584 {$3}\n"
+      "(W) send.ugm (1|M0) null r4 r11:1 0x4000 0x02008584 {$4}\n"
+      "(W) send.ugm (1|M0) null r4 r12:1 0x8000 0x02008584 {$5}\n"
+      // One lane whose registers are those of sixteen: the data stand in the second part.
+      "(W) send.ugm (1|M0) null r6 r3:1 0x0 0x0400058C {$6}\n"
+      "(W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT}\n",
+      xe::instruction_set(*target));
+  REQUIRE(!code.empty());
+  const auto decoded = xe::Code::decode(*target, code, 0);
+  REQUIRE(decoded);
+  std::vector<std::byte> payload(7 * 64);
+  std::memcpy(payload.data() + 6 * 64, &counter, 8);
+  const std::uint64_t word_8 = memory + 32, within = 32;
+  std::memcpy(payload.data() + 2 * 64, &word_8, 8);
+  std::memcpy(payload.data() + 3 * 64, &within, 8);
+  std::memcpy(payload.data() + 4 * 64, &out, 8);
+  const std::vector<xe::ThreadStart> starts{{.payload = payload, .dispatch_mask = 0xff}};
+  const xe::Group group{.register_bytes = 64, .threads = starts};
+  const auto fault = xe::run_group(**decoded, group, bus);
+  REQUIRE_MESSAGE(!fault, (fault ? fault->text : ""));
+  std::array<std::uint32_t, 3> got{};
+  std::memcpy(got.data(), bus.bytes(out).data(), sizeof got);
+  CHECK(got == std::array<std::uint32_t, 3>{8, 6, 9});
+  std::uint32_t added = 0;
+  std::memcpy(&added, bus.bytes(counter).data(), sizeof added);
+  CHECK(added == 32);
 }
 
 int main(int count, char** words) {

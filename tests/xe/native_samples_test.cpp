@@ -39,24 +39,17 @@ struct Product {
     return read_file(std::filesystem::path(KILN_TEST_NATIVE) / (family + "." + member + ".bin"));
   }
 };
-/// Newer compilers find the surfaces of dg2 in a heap that a driver fills, and this test has none.
-bool needs_a_driver(const Product& product) {
-  const Bytes file = product.file("access");
-  return std::string_view(reinterpret_cast<const char*>(file.data()), file.size()).find("bindless") !=
-         std::string_view::npos;
-}
-
 std::vector<Product> products() {
   std::vector<Product> found;
-  for (const auto& [name, member] : {std::pair("tgllp", "tgllp"), {"dg2", "dg2-g10"}, {"pvc", "pvc"}})
+  for (const auto& [name, member] : {std::pair("tgllp", "tgllp"),
+                                     {"dg2", "dg2-g10"},
+                                     {"pvc", "pvc"},
+                                     {"bmg", "bmg-g21"},
+                                     {"lnl", "lnl"},
+                                     {"ptl", "ptl"}})
     if (std::filesystem::exists(std::filesystem::path(KILN_TEST_NATIVE) /
                                 ("saxpy." + std::string(member) + ".bin")))
       found.push_back({name, member});
-  std::erase_if(found, [](const Product& each) {
-    const bool left_out = needs_a_driver(each);
-    if (left_out) MESSAGE("not tried: bindless surfaces of " << each.name);
-    return left_out;
-  });
   REQUIRE_FALSE(found.empty());  // whoever has ocloc has their native files
   return found;
 }

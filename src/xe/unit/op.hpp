@@ -78,6 +78,8 @@ struct Op {
   std::uint32_t resume = 0;  ///< of calls: the offset behind them
   bool ends = false, wide_offset = false;
   bool has_descriptor = true, has_extended = true;
+  bool has_offset = false;                       ///< of LSC messages from Xe2 on
+  std::uint32_t offset_bits = 0;                 ///< beside an extended descriptor in a0
   std::optional<std::uint8_t> registers_more{};  ///< of the second payload, where the text says so
   std::uint8_t descriptor_address = 0, extended_address = 0;
   std::uint32_t descriptor = 0, extended = 0;

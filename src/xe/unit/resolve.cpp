@@ -147,9 +147,14 @@ std::string resolve_send(const Instruction& from, Code::Body& body, Op& op) {
   op.descriptor_address = static_cast<std::uint8_t>(from.descriptor.address);
   op.extended_address = static_cast<std::uint8_t>(from.extended.address);
   op.registers_more = from.sources[1].registers;
+  const bool is_lsc = function == Function::ugm || function == Function::slm;
+  op.has_offset = is_lsc && body.target.architecture >= 20;
+  op.offset_bits = from.extended.beside;
+  if (from.extended.beside != 0 && !op.has_offset) return "an immediate beside an extended descriptor";
   if (!op.has_descriptor || !op.has_extended) return {};
   Form form = decode_message(function, op.descriptor, op.extended, op.wide_offset, op.lanes,
                              body.register_bytes, body.older);
+  if (op.has_offset) add_offset(form, op.extended, false);
   if (op.registers_more) form.sent_more = *op.registers_more;
   if (form.kind == Form::Kind::unknown) return "a message that it does not have: " + form.why;
   body.forms.push_back(std::move(form));

@@ -4,6 +4,7 @@
 // intel/intel-graphics-compiler.
 #include "xe/unit/message/form.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -233,7 +234,13 @@ class DataPort {
   Form form_;
 };
 
-Form load_store_cache(Function function, std::uint32_t d, std::uint32_t extended, std::uint32_t lanes) {
+/// `bits` of a word from `at` on, as a signed number.
+std::int64_t signed_field(std::uint32_t word, std::uint32_t at, std::uint32_t bits) {
+  return static_cast<std::int32_t>(word << (32 - at - bits)) >> (32 - bits);
+}
+
+Form load_store_cache(Function function, std::uint32_t d, std::uint32_t extended, std::uint32_t lanes,
+                      std::uint32_t register_bytes) {
   Form form;
   const std::uint32_t operation = field(d, 0, 6);
   if (operation == 0x1f) {
@@ -260,9 +267,12 @@ Form load_store_cache(Function function, std::uint32_t d, std::uint32_t extended
         break;
       default:
         place_by_table(form, extended >> 24);
+        form.by_table = true;
         break;
     }
   }
+  // Fewer lanes take as many registers as the least that hardware knows.
+  lanes = std::max(lanes, register_bytes / 4);
   const std::uint32_t address = field(d, 7, 2);
   form.address_bytes = static_cast<std::uint8_t>(1U << address);
   form.lanes = lanes;
@@ -314,6 +324,19 @@ Form load_store_cache(Function function, std::uint32_t d, std::uint32_t extended
 
 }  // namespace
 
+void add_offset(Form& form, std::uint32_t bits, bool beside_register) {
+  if (form.kind == Form::Kind::plane_load || form.kind == Form::Kind::plane_store) {
+    form.offset_x = static_cast<std::int16_t>(signed_field(bits, 22, 10));
+    form.offset_y = static_cast<std::int16_t>(signed_field(bits, 12, 10));
+  } else if (form.by_table) {
+    if (!beside_register) form.offset = signed_field(bits, 12, 12);
+  } else if (form.where != Form::Where::surface) {
+    form.offset = signed_field(bits, 12, 20);
+  } else if (beside_register) {  // 17 bits in two pieces
+    form.offset = signed_field(field(bits, 19, 13) << 4 | field(bits, 12, 4), 0, 17);
+  }
+}
+
 Function function_of(std::string_view name) {
   if (name == "dc0") return Function::dc0;
   if (name == "dc1") return Function::dc1;
@@ -342,7 +365,7 @@ Form decode_message(Function function, std::uint32_t descriptor, std::uint32_t e
     case Function::ugm:
     case Function::slm:
     case Function::tgm:
-      form = load_store_cache(function, descriptor, extended, lanes);
+      form = load_store_cache(function, descriptor, extended, lanes, register_bytes);
       break;
     case Function::gateway:
       if ((descriptor & 15U) == 4)

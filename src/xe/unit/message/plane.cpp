@@ -19,8 +19,8 @@ void move_plane(Thread& thread, const Op& op, const Form& form) {
   const std::uint64_t width = std::uint64_t{words[2] & 0xffffffU} + 1,
                       height = std::uint64_t{words[3] & 0xffffffU} + 1,
                       pitch = std::uint64_t{words[4] & 0xffffffU} + 1;  // bytes, rows, bytes
-  const auto x = static_cast<std::int32_t>(words[5]),
-             y = static_cast<std::int32_t>(words[6]);  // elements, rows
+  const std::int64_t x = std::int64_t{static_cast<std::int32_t>(words[5])} + form.offset_x,
+                     y = std::int64_t{static_cast<std::int32_t>(words[6])} + form.offset_y;  // elements, rows
   const std::uint32_t columns = (words[7] & 255U) + 1, rows = (words[7] >> 8 & 255U) + 1,
                       blocks = (words[7] >> 16 & 15U) + 1;
   if (form.transposed || form.vnni) {
@@ -49,8 +49,7 @@ void move_plane(Thread& thread, const Op& op, const Form& form) {
         const std::uint32_t place = block * block_bytes + row * row_bytes + column * size;
         std::byte* data = write ? payload.in(form.sent * grf + place, size) : payload.out(place, size);
         if (!data) return;
-        const std::int64_t at_x = (std::int64_t{x} + column + std::int64_t{block} * columns) * size,
-                           at_y = std::int64_t{y} + row;
+        const std::int64_t at_x = (x + column + std::int64_t{block} * columns) * size, at_y = y + row;
         const bool inside = at_x >= 0 && at_y >= 0 && static_cast<std::uint64_t>(at_x) + size <= width &&
                             static_cast<std::uint64_t>(at_y) < height;
         if (!inside) {

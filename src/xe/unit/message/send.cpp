@@ -62,6 +62,7 @@ void send(Thread& thread, const Op& op) {
     const std::uint32_t extended = op.has_extended ? op.extended : word_of(thread, op.extended_address);
     Form form = decode_message(static_cast<Function>(op.unit), descriptor, extended, op.wide_offset, op.lanes,
                                thread.register_bytes, thread.group->older);
+    if (op.has_offset) add_offset(form, op.has_extended ? extended : op.offset_bits, !op.has_extended);
     if (op.registers_more) form.sent_more = *op.registers_more;
     carry_out(thread, op, form);
   }
