@@ -32,6 +32,21 @@ TEST_CASE("words and registers") {
   CHECK(world.word(20) == 42);
 }
 
+TEST_CASE("memory of the program is every engine's, for whichever the driver maps it") {
+  World world;
+  constexpr std::uint64_t kShared = 0x7000'0000'0000;
+  world.map(kShared);
+  world.space.write_word(kShared, 42, "a test");
+  Tables other(world.machine.memory);
+  other.set_root(std::uint64_t{1} << 29);
+  Space space(other);
+  CHECK(space.read_word(kShared, "a test") == 42);
+  space.write_word(kShared + 4, 43, "a test");
+  CHECK(world.space.read_word(kShared + 4, "a test") == 43);
+  CHECK(other.find(kShared + kPage, false) == nullptr);  // which nobody was given
+  CHECK(other.find(World::kData, false) == nullptr);     // no address of the program's
+}
+
 TEST_CASE("arithmetic") {
   World world;
   // r2 = r0 + r1; r3 = r0 > r1, from the carry of r1 - r0.
@@ -61,6 +76,11 @@ TEST_CASE("post-sync writes, timestamps that grow, atomics") {
   CHECK(world.lengthy(0) == 0x6'0000'0005);
   CHECK(world.lengthy(16) > world.lengthy(8));
   CHECK(says(world.run({kControl, 2 << 14, kLow, kHigh, 0, 0}), "depth"));
+
+  constexpr std::uint32_t kCaches = 0x7d802603;  // without and with a write behind it
+  CHECK(world.run({kCaches, 0, 0, 0, 0, kCaches | 1 << 14, kLow + 32, kHigh, 3, 4}) == "");
+  CHECK(world.lengthy(32) == 0x4'0000'0003);
+  CHECK(says(world.run({0x7d800000 | 1 << 14, kLow}), "L3_CONTROL"));
 
   constexpr std::uint32_t kFlush = 0x26 << 23 | 3;
   CHECK(world.run({kFlush | 1 << 14, kLow + 24, kHigh, 8, 9}) == "");

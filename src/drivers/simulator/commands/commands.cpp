@@ -56,6 +56,7 @@ constexpr std::array kCompute{
     Row{0x7208, Command::compute_walker, "COMPUTE_WALKER", 0xff},
     Row{0x7919, Command::binding_tables, "3DSTATE_BINDING_TABLE_POOL_ALLOC", 0xff},
     Row{0x7a00, Command::pipe_control, "PIPE_CONTROL", 0xff},
+    Row{0x7d80, Command::l3_control, "L3_CONTROL", 0xff},
 };
 
 // By bits 22-28.

@@ -30,6 +30,7 @@ enum class Command : std::uint8_t {
   base_address,
   compute_mode,
   pipe_control,
+  l3_control,
   binding_tables,
   media_state,
   media_descriptors,

@@ -175,6 +175,8 @@ void Streamer::execute(const KnownCommand& command, Words words) {
       return needs(3), atomic(words);
     case Command::pipe_control:
       return needs(6), pipe_control(words);
+    case Command::l3_control:
+      return l3_control(words);
     case Command::base_address:
       return needs(18), base_address(words);
     case Command::compute_mode:

@@ -59,6 +59,7 @@ class Streamer {
   void flush(Words words);
   void atomic(Words words);
   void pipe_control(Words words);
+  void l3_control(Words words);
 
   // streamer_compute.cpp
   void base_address(Words words);

@@ -164,6 +164,13 @@ void Streamer::atomic(Words words) {
   if (returns) registers_.set_general(0, old);
 }
 
+/// Writes caches back, of which there are none, and may write a value behind that.
+void Streamer::l3_control(Words words) {
+  if (!(words[0] >> 14 & 1)) return;
+  if (words.size() < 5) end("L3_CONTROL is too short for what it writes");
+  space_.write_long(address_of(words[1], words[2]), std::uint64_t{words[4]} << 32 | words[3], "L3_CONTROL");
+}
+
 void Streamer::pipe_control(Words words) {
   constexpr const char* kName = "PIPE_CONTROL";
   if (words[1] >> 23 & 1)  // writes a register instead

@@ -68,6 +68,12 @@ Page* Memory::page(std::uint64_t address) {
   return place.get();
 }
 
+Page* Memory::known_page(std::uint64_t address) {
+  const std::shared_lock lock(mutex_);
+  const auto found = pages_.find(address / kPage);
+  return found == pages_.end() ? nullptr : found->second.get();
+}
+
 bool Memory::upload(std::uint64_t address, std::span<const std::byte> bytes) {
   Page* const target = page(address);
   if (!target) return false;

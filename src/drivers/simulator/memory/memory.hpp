@@ -67,6 +67,8 @@ class Memory {
 
   /// The page of a virtual address, made where there was none; null when there are too many.
   [[nodiscard]] Page* page(std::uint64_t address);
+  /// Null: no engine has the address.
+  [[nodiscard]] Page* known_page(std::uint64_t address);
   /// What the driver uploads: at most to the end of the page. False: too much memory.
   [[nodiscard]] bool upload(std::uint64_t address, std::span<const std::byte> bytes);
   /// What the driver downloads: at most to the end of the page. Call arrived() of what it returns when the

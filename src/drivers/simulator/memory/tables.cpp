@@ -99,17 +99,25 @@ Page* Tables::find(std::uint64_t address, bool write) {
   if (!leaf.page) {
     const std::scoped_lock lock(mutex_);
     std::uint64_t value = root_;
-    for (int level = 3; level >= 0; --level) {
+    int level = 3;
+    for (; level >= 0; --level) {
       const auto next = entry(value, number >> (9 * level) & 511);
-      if (!next) return nullptr;
+      if (!next) break;
       value = *next;
     }
-    // The last entry names a physical page, which is that of this virtual page alone.
-    const auto owner = virtual_pages_.find((value & kAddress) / kPage);
-    if (owner == virtual_pages_.end() || owner->second != number) return nullptr;
-    leaf = {memory_.page(number * kPage), (value & kWritable) != 0};
+    if (level >= 0) {
+      // The driver maps what it uploads for the engine that it uploads it to, most of it once, and another
+      // engine may use it: hardware has one address space for all. What the program shares is the same in
+      // each.
+      if (number * kPage < kProgramEnd) leaf = {memory_.known_page(number * kPage), true};
+    } else {
+      // The last entry names a physical page, which is that of this virtual page alone.
+      const auto owner = virtual_pages_.find((value & kAddress) / kPage);
+      if (owner == virtual_pages_.end() || owner->second != number) return nullptr;
+      leaf = {memory_.page(number * kPage), (value & kWritable) != 0};
+      if (leaf.page) found_[number] = leaf;
+    }
     if (!leaf.page) return nullptr;
-    found_[number] = leaf;
   }
   if (write && !leaf.writable) return nullptr;
   memory_.refresh(*leaf.page, number * kPage);
