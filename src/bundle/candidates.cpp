@@ -32,11 +32,13 @@ std::uint32_t version_of(const Candidate& candidate) {
   return member_ip_version(candidate.member).value_or(0);
 }
 
+/// The CPU device executes a product's code one instruction after another: that comes last.
 /// A binary with SPIR-V inside would rather be compiled in silence than refused: where it is for another
 /// release it comes last.
 int rank(const Candidate& candidate, const DeviceProperties& device) {
   if (candidate.format == BinaryFormat::spirv) return candidate.target.empty() ? 3 : 2;
   if (candidate.fit == BinaryFit::exact) return 0;
+  if (is_cpu(device) && !candidate.target.empty()) return 5;
   const std::uint32_t built_for = version_of(candidate), have = device.ip_version.value_or(0);
   if (built_for == 0 || have == 0 || is_cpu(device)) return 1;
   if (built_for >> 14 == have >> 14) return 1;

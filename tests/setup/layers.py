@@ -22,23 +22,23 @@ LAYERS = {
     'bundle': 'bundle',
     'capi': '',
     'all': 'kiln',
+    'xe': '',
     'drivers/cpu': '',
     'record': '',
     'drivers/layer': '',
     'doctor': '',
     'store': '',
     'offline': 'bake cache_folder counters fit long_work offline',
-    'xe': '',
     'drivers/simulator': '',
     'tool': '',
 }
 # The driver is no user of the library: it reads files and products as the library does, and that is all.
-ONLY = {'drivers/cpu': {'values', 'support', 'product', 'binary', 'drivers/cpu'},
+ONLY = {'drivers/cpu': {'values', 'support', 'product', 'binary', 'xe', 'drivers/cpu'},
         # Nor is the simulated GPU: whatever talks to it does so through the driver.
         'drivers/simulator': {'values', 'support', 'product', 'xe', 'drivers/simulator'}}
 # The CPU driver's two halves: what is compiled and run, and the objects of Level Zero, which reach it through
 # program.hpp and ask what a build takes.
-COMPILED = {'compiler', 'runtime', 'counting'}
+COMPILED = {'compiler', 'runtime', 'counting', 'native'}
 SEAM = {'program.hpp', 'compiler/backend/native_binary.hpp', 'compiler/frontend/validate.hpp'}
 # Libraries that take seconds to compile each time: where their headers may be included.
 COSTLY = {'nlohmann': 'src/support/json.cpp', 'CLI': 'src/tool/arguments/', 'spdlog': 'src/tool/main.cpp',

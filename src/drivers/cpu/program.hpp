@@ -35,6 +35,8 @@ struct BuildOptions {
   bool late = false;  ///< kernels may be compiled when Program::make_ready() asks for them
 };
 
+struct IntelKernel;
+
 /// One kernel, ready to run unless it is refused. Lives as long as its Program. facts.simd_size is the
 /// sub-group size.
 struct CompiledKernel {
@@ -43,6 +45,7 @@ struct CompiledKernel {
   std::array<std::uint32_t, 3> group_size_hint{};  ///< zero: none
   std::string refused;        ///< why it cannot run, where other kernels of the module can; else empty
   bool grid_barrier = false;  ///< its work-groups wait for each other: for cooperative launches alone
+  const IntelKernel* intel = nullptr;  ///< native code of Intel's compiler, which has no entry; else null
 };
 
 enum class BuildStatus : std::uint8_t {
@@ -111,6 +114,14 @@ struct BuildResult {
 /// Loads what native_binary() gave, in this or another process. A damaged one, or one for another CPU or
 /// compiler version, is invalid_native_binary with a log that says which.
 [[nodiscard]] BuildResult build_from_native(std::span<const std::byte> object);
+
+/// Whether a native binary is Intel's, or a fat binary: not the host's object code. Pure.
+[[nodiscard]] bool is_intel_native(std::span<const std::byte> file);
+
+/// Takes the code in it that is for the product of that IP version, as zeDeviceGetProperties gives it. For
+/// another product it is build_failure, as of driver 26.27; damaged, or without the libiga64 that it needs,
+/// invalid_native_binary.
+[[nodiscard]] BuildResult build_from_intel_native(std::span<const std::byte> file, std::uint32_t ip_version);
 
 /// What was counted of a kernel that was built with `-kiln-counters`, over all its launches, as JSON
 /// (docs/counters.md); empty when it was built without. Thread-safe.

@@ -23,12 +23,14 @@ BuildResult build_from_spirv(std::span<const SpirvModule> modules, const BuildOp
 }
 
 std::string counters_json(const CompiledKernel& kernel) {
+  if (kernel.intel) return {};
   const auto& counters = static_cast<const LoadedKernel*>(kernel.entry)->counters;
   return counters == nullptr ? std::string()
                              : counters->to_json(kernel.facts, counted_sub_group(kernel.facts));
 }
 
 void clear_counters(const CompiledKernel& kernel) {
+  if (kernel.intel) return;
   if (const auto& counters = static_cast<const LoadedKernel*>(kernel.entry)->counters) counters->clear();
 }
 

@@ -65,7 +65,10 @@ std::string flags_of(const std::vector<Input>& inputs) {
 BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs) {
   BuildResult failed;
   if (desc.format == ZE_MODULE_FORMAT_NATIVE) {
-    if (inputs.size() == 1) return build_from_native(inputs[0].bytes);
+    if (inputs.size() == 1)
+      return is_intel_native(inputs[0].bytes)
+                 ? build_from_intel_native(inputs[0].bytes, device().profile->ip_version)
+                 : build_from_native(inputs[0].bytes);
     failed.status = BuildStatus::invalid_native_binary;
     failed.log = "error: several native binaries cannot be linked: give their SPIR-V\n";
     return failed;

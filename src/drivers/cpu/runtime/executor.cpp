@@ -11,6 +11,7 @@
 
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
+#include "drivers/cpu/native/intel_program.hpp"
 #include "drivers/cpu/program.hpp"
 #include "drivers/cpu/runtime/fiber_group.hpp"
 #include "drivers/cpu/runtime/floating_point.hpp"
@@ -82,12 +83,16 @@ LaunchState state_of(const Execution& execution) {
   return state;
 }
 
-std::string over(std::chrono::nanoseconds limit) {
+}  // namespace
+
+std::string over_the_limit(std::chrono::nanoseconds limit) {
   std::array<char, 32> seconds;
   std::snprintf(seconds.data(), seconds.size(), "%g", std::chrono::duration<double>(limit).count());
   return std::string("took longer than the ") + seconds.data() +
          " s that KILN_CPU_TIMEOUT gives a launch, and was stopped in its middle";
 }
+
+namespace {
 
 class Launch : public SharedWork {
  public:
@@ -191,6 +196,17 @@ ExecutionStatus execute(const Execution& execution, std::string* report) {
         __builtin_mul_overflow(items, std::uint64_t{execution.group_size[i]}, &items))
       return ExecutionStatus::out_of_host_memory;
   }
+  const auto told = [&](const std::string& why) {
+    const std::string text = "kernel '" + execution.kernel->facts.name + "' " + why;
+    std::fprintf(stderr, "kiln: %s\n", text.c_str());
+    if (report != nullptr) *report = text;
+    return ExecutionStatus::stopped;
+  };
+  if (execution.kernel->intel) {
+    std::string why;
+    const ExecutionStatus status = run_intel(execution, why);
+    return status == ExecutionStatus::stopped ? told(why) : status;
+  }
   const Arguments arguments = pack(execution);
   if (arguments.slm == kNoSize) return ExecutionStatus::out_of_host_memory;
   const LaunchState state = state_of(execution);
@@ -204,18 +220,13 @@ ExecutionStatus execute(const Execution& execution, std::string* report) {
     ThreadPool::instance().run(launch);
     result = {launch.out_of_memory(), launch.report()};
   }
-  if (limit.over()) result.report = over(execution.limit);
+  if (limit.over()) result.report = over_the_limit(execution.limit);
   std::fflush(stdout);
   if (const auto& counters = static_cast<const LoadedKernel*>(execution.kernel->entry)->counters) {
     counters->add_launch(groups, items);
     std::fputs(counters->new_defects(execution.kernel->facts.name).c_str(), stderr);
   }
-  if (!result.report.empty()) {
-    const std::string text = "kernel '" + execution.kernel->facts.name + "' " + result.report;
-    std::fprintf(stderr, "kiln: %s\n", text.c_str());
-    if (report != nullptr) *report = text;
-    return ExecutionStatus::stopped;
-  }
+  if (!result.report.empty()) return told(result.report);
   return result.out_of_memory ? ExecutionStatus::out_of_host_memory : ExecutionStatus::ok;
 }
 
