@@ -127,8 +127,8 @@ TEST_CASE("text from outside stays text") {
                                         {"address", 1u},
                                         {"memory", evil},
                                         {"times", 1u}});
-  ReportFacts facts{evil, 0,    1024,   CoreUse{evil, evil, {}, {}, {{Resource::threads, 1, 8, 8}}},
-                    {},   evil, {evil}, evil};
+  ReportFacts facts{evil,   0,    1024, CoreUse{evil, evil, {}, {}, {{Resource::threads, 1, 8, 8}}}, {}, evil,
+                    {evil}, evil, {}};
   const std::string page = report_page(run, facts);
   const auto check_safe = [](const std::string& html) {
     CHECK(html.find("<script") == html.npos);
