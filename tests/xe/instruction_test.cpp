@@ -460,6 +460,13 @@ TEST_CASE("instructions: flags of a move are those of what is written") {
   CHECK((machine.run("mov (16|M0) (lt)f0.0 (sat)r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0xaaaa);
 }
 
+TEST_CASE("instructions: flags of a shift to the left are those of the bits that are left") {
+  Machine machine;
+  machine.run("(W) mov (8|M0) r2.0<1>:ud 0x1:ud\n(W) mov (4|M0) r2.1<2>:ud 0x4:ud\n");
+  CHECK((machine.run("shl (8|M0) (eq)f0.0 r3.0<1>:d r2.0<8;8,1>:d 30:w\n") & 0xff) == 0xaa);
+  CHECK((machine.run("shl (8|M0) (ne)f0.0 r3.0<1>:ud r2.0<8;8,1>:ud 30:w\n") & 0xff) == 0x55);
+}
+
 TEST_CASE("instructions: packed integers are words beside the results") {
   Machine machine;
   machine.run(

@@ -40,7 +40,7 @@ void compute(Thread& thread, const Op& op) {
     for (std::uint32_t i = 0; i < n; ++i) r[i] = F::of(a[i], b[i], op);
   else
     for (std::uint32_t i = 0; i < n; ++i) r[i] = F::of(a[i], b[i], c[i], op);
-  if constexpr (Bitwise || (std::is_integral_v<E> && requires { F::kMoves; }))
+  if constexpr (Bitwise || (std::is_integral_v<E> && requires { F::kFlagsOfWritten; }))
     if (op.condition != Condition::none && !op.result.saturated && !is_floating(op.result.type)) cut(op, r);
   finish(thread, op, r, mask);
 }

@@ -8,7 +8,7 @@ namespace kiln::xe {
 namespace {
 
 struct Move {
-  static constexpr bool kMoves = true;
+  static constexpr bool kFlagsOfWritten = true;
   template <class E>
   static E of(E a, const Op&) {
     return a;
@@ -90,6 +90,7 @@ std::uint32_t count_of(std::int64_t count, const Op& op) {
   return static_cast<std::uint32_t>(count) & (wide ? 63U : 31U);
 }
 struct ShiftLeft {
+  static constexpr bool kFlagsOfWritten = true;  // ocloc tells by (eq) that no bit is left
   static std::int64_t of(std::int64_t a, std::int64_t b, const Op& op) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << count_of(b, op));
   }
