@@ -195,8 +195,8 @@ template <std::size_t N>
 namespace detail {
 // Out of line, so that where a launch stands there is its good way and little else.
 template <class... Arguments>
-[[gnu::noinline]] Result<void> launch_by_list(CommandListRef list, const CheckedKernel& kernel,
-                                              const Launch& launch, const Arguments&... passed) {
+[[gnu::cold, gnu::noinline]] Result<void> launch_by_list(CommandListRef list, const CheckedKernel& kernel,
+                                                         const Launch& launch, const Arguments&... passed) {
   return launch_with(list, kernel, launch, launch_arguments(passed...));
 }
 template <class... Arguments>
