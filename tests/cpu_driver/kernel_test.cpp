@@ -289,6 +289,21 @@ TEST_CASE("damaged input is refused with a log and never crashes") {
     CHECK(cut.result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     CHECK((!cut.has_log || !cut.log.empty()));
   }
+  // Archives: one that is cut, and one whose member is in the format before zebin.
+  const auto archive = [](std::string content, std::size_t bytes) {
+    content.resize(32);
+    std::string size = std::to_string(bytes);
+    size.resize(10, ' ');
+    const std::string text =
+        "!<arch>\n64.12.55.8/     0           0     0     644     " + size + "`\n" + content;
+    return std::vector<std::uint8_t>(text.begin(), text.end());
+  };
+  for (const auto& [bytes, why] :
+       {std::pair{archive("", 64), "beyond"}, {archive("CTNI", 32), "before zebin"}}) {
+    const Build refused = build(f, bytes, ZE_MODULE_FORMAT_NATIVE);
+    CHECK(refused.result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    if (refused.has_log) CHECK_MESSAGE(refused.log.find(why) != std::string::npos, refused.log);
+  }
   auto flipped = native;
   flipped[native.size() / 2] ^= 0x10;
   CHECK(build(f, flipped, ZE_MODULE_FORMAT_NATIVE).result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);

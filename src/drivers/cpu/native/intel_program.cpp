@@ -90,17 +90,19 @@ BuildResult build_from_intel_native(std::span<const std::byte> file, std::uint32
   };
   const Target* const device = find_target(ip_version);
   if (!device) return refuse("this device has the limits of no product that executes native code");
-  std::string others;
+  std::string others, unread;
   auto parts = read_parts(file);
-  std::vector<std::span<const std::byte>> codes{file};
-  if (identify(file) == BinaryFormat::archive) {
+  std::vector<std::span<const std::byte>> codes{file};  // of each part
+  if (const auto members = read_archive(file); members && !members->empty()) {
     codes.clear();
-    if (const auto members = read_archive(file))
-      for (const ArchiveMember& member : *members) codes.push_back(member.content);
+    for (const ArchiveMember& member : *members) codes.push_back(member.content);
   }
   for (std::size_t i = 0; i < parts.size() && i < codes.size(); ++i) {
     BinaryPart& part = parts[i];
-    if (part.format != BinaryFormat::elf || part.name == kCpuMember) continue;
+    if (part.format != BinaryFormat::elf || part.name == kCpuMember) {
+      if (!part.facts && unread.empty()) unread = part.facts.error().message;
+      continue;
+    }
     if (!part.facts) return refuse(part.facts.error().message);
     const Target* const made_for = target_of(part);
     if (!made_for || !fits(*made_for, *device)) {
@@ -116,6 +118,7 @@ BuildResult build_from_intel_native(std::span<const std::byte> file, std::uint32
     result.status = BuildStatus::ok;
     return result;
   }
+  if (others.empty() && !unread.empty()) return refuse(unread);
   // As driver 26.27, which has no words for it.
   result.status = BuildStatus::build_failure;
   if (others.empty()) return refuse("it has no code for Intel's GPUs");
