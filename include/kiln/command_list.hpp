@@ -106,6 +106,79 @@ class CommandListRef : public Ref<ze_command_list_handle_t> {
 };
 KILN_HANDLE_CHECKS(CommandListRef);
 
+namespace detail {
+/// The raw handles that a command waits for, of which there are as many as its Waits has.
+using FewWaits = ze_event_handle_t[Waits::kMostByName];
+[[nodiscard]] inline std::uint32_t count_of(const Sync& sync) {
+  return static_cast<std::uint32_t>(sync.wait.size());
+}
+/// Can a command of that list be sent where it stands? Only where the list is there, where it waits for few
+/// events, and where they and the one that it signals are there and of the same driver.
+[[nodiscard, gnu::always_inline]] inline bool can_send(CommandListRef list, const Sync& sync,
+                                                       FewWaits& handles) {
+  if (!list || (sync.signal && sync.signal.table() != list.table())) return false;
+  const std::size_t count = sync.wait.size();
+  if (count == 0) return true;
+  if (count > Waits::kMostByName) return false;
+  const EventRef* const events = sync.wait.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!events[i] || events[i].table() != list.table()) return false;
+    handles[i] = events[i].raw();
+  }
+  return true;
+}
+/// Says why a command did not reach the list.
+[[nodiscard, gnu::cold]] Error explain_unsent(ze_result_t code, const char* call, CommandListRef list);
+[[gnu::cold, gnu::noinline]] inline Result<void> not_sent(ze_result_t code, const char* call,
+                                                          CommandListRef list) {
+  return tl::unexpected(explain_unsent(code, call, list));
+}
+[[nodiscard, gnu::always_inline]] inline Result<void> sent(ze_result_t code, const char* call,
+                                                           CommandListRef list) {
+  if (code == ZE_RESULT_SUCCESS) [[likely]]
+    return {};
+  return not_sent(code, call, list);
+}
+// Of what cannot be sent where it stands: they say why, or send it.
+[[nodiscard]] Result<void> append_barrier(CommandListRef list, const Sync& sync);
+[[nodiscard]] Result<void> append_copy(CommandListRef list, void* to, const void* from, std::size_t bytes,
+                                       const Sync& sync);
+[[nodiscard]] Result<void> append_timestamp(CommandListRef list, std::uint64_t* to, const Sync& sync);
+}  // namespace detail
+
+inline Result<void> CommandListRef::close() const {
+  return detail::call_alone(*this, &Api::zeCommandListClose, "zeCommandListClose");
+}
+inline Result<void> CommandListRef::reset() const {
+  return detail::call_alone(*this, &Api::zeCommandListReset, "zeCommandListReset");
+}
+inline Result<void> CommandListRef::barrier(const Sync& sync) const {
+  detail::FewWaits waits;
+  if (!detail::can_send(*this, sync, waits)) [[unlikely]]
+    return detail::append_barrier(*this, sync);
+  return detail::sent(
+      table()->zeCommandListAppendBarrier(raw(), sync.signal.raw(), detail::count_of(sync), waits),
+      "zeCommandListAppendBarrier", *this);
+}
+inline Result<void> CommandListRef::copy(void* to, const void* from, std::size_t bytes,
+                                         const Sync& sync) const {
+  detail::FewWaits waits;
+  if (!to || !from || !detail::can_send(*this, sync, waits)) [[unlikely]]
+    return detail::append_copy(*this, to, from, bytes, sync);
+  return detail::sent(table()->zeCommandListAppendMemoryCopy(raw(), to, from, bytes, sync.signal.raw(),
+                                                             detail::count_of(sync), waits),
+                      "zeCommandListAppendMemoryCopy", *this);
+}
+inline Result<void> CommandListRef::write_timestamp(std::uint64_t* to, const Sync& sync) const {
+  detail::FewWaits waits;
+  const bool is_good = to && reinterpret_cast<std::uintptr_t>(to) % alignof(std::uint64_t) == 0;
+  if (!is_good || !detail::can_send(*this, sync, waits)) [[unlikely]]
+    return detail::append_timestamp(*this, to, sync);
+  return detail::sent(table()->zeCommandListAppendWriteGlobalTimestamp(raw(), to, sync.signal.raw(),
+                                                                       detail::count_of(sync), waits),
+                      "zeCommandListAppendWriteGlobalTimestamp", *this);
+}
+
 /// A command queue. One thread at a time for submission; waits are thread-safe.
 class CommandQueueRef : public Ref<ze_command_queue_handle_t> {
  public:

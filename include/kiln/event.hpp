@@ -23,6 +23,20 @@ using EventPool = Unique<EventPoolRef>;
 class FenceRef;
 using Fence = Unique<FenceRef>;
 
+namespace detail {
+[[gnu::cold, gnu::noinline]] Result<void> not_called(bool has_handle, ze_result_t code, const char* call);
+/// A call that takes a handle alone.
+template <class Handle>
+[[nodiscard]] inline Result<void> call_alone(const Ref<Handle>& ref,
+                                             ze_result_t (ZE_APICALL* Api::*function)(Handle),
+                                             const char* call) {
+  const ze_result_t code = ref ? (ref.table()->*function)(ref.raw()) : ZE_RESULT_SUCCESS;
+  if (!ref || code != ZE_RESULT_SUCCESS) [[unlikely]]
+    return not_called(static_cast<bool>(ref), code, call);
+  return {};
+}
+}  // namespace detail
+
 /// Device and tick values of a kernel that has run.
 struct KernelTimestamps {
   std::uint64_t global_start = 0, global_end = 0;    ///< ticks, shared with other work on the device
@@ -72,6 +86,9 @@ class EventRef : public Ref<ze_event_handle_t> {
   static void destroy(EventRef);
 };
 KILN_HANDLE_CHECKS(EventRef);
+inline Result<void> EventRef::reset() const {
+  return detail::call_alone(*this, &Api::zeEventHostReset, "zeEventHostReset");
+}
 
 /// The events that a command waits for: `{}`, `{event}`, up to four by name, or any number in an array,
 /// vector or span, which must live until the call returns. Those by name are kept inside, so that a Waits may

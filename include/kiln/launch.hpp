@@ -138,11 +138,6 @@ struct Sent {
 inline constexpr const char* kSetArgument = "zeKernelSetArgumentValue";
 inline constexpr const char* kSetGroupSize = "zeKernelSetGroupSize";
 inline constexpr const char* kAppendLaunch = "zeCommandListAppendLaunchKernel";
-/// Does it wait for nothing, on a list that is there, with everything of one driver?
-[[nodiscard]] inline bool is_plain(CommandListRef list, KernelRef kernel, const Sync& sync) {
-  return list && list.table() == kernel.table() && sync.wait.empty() &&
-         (!sync.signal || sync.signal.table() == kernel.table());
-}
 template <std::size_t... I>
 [[nodiscard, gnu::always_inline]] inline ze_result_t set_arguments(
     [[maybe_unused]] const Api& ze, [[maybe_unused]] ze_kernel_handle_t kernel,
@@ -153,12 +148,12 @@ template <std::size_t... I>
          ...);
   return code;
 }
-/// Sends what was admitted and is plain, where the launch stands: the raw calls and nothing else, since kinds
-/// and sizes are known there.
+/// Sends what was admitted where the launch stands: the raw calls and nothing else, since kinds and sizes are
+/// known there.
 template <std::size_t N>
-[[nodiscard, gnu::always_inline]] inline Sent send_plain(ze_command_list_handle_t list, KernelRef kernel,
-                                                         const Launch& launch,
-                                                         const std::array<LaunchArgument, N>& arguments) {
+[[nodiscard, gnu::always_inline]] inline Sent send_launch(ze_command_list_handle_t list, KernelRef kernel,
+                                                          const Launch& launch, FewWaits& waits,
+                                                          const std::array<LaunchArgument, N>& arguments) {
   const Api& ze = *kernel.table();  // the list's, and a list that is not empty has one
   ze_result_t code = set_arguments(ze, kernel.raw(), arguments, std::make_index_sequence<N>());
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
@@ -168,9 +163,9 @@ template <std::size_t N>
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
     return {code, kSetGroupSize};
   const ze_group_count_t count{groups.x, groups.y, groups.z};
-  return {
-      ze.zeCommandListAppendLaunchKernel(list, kernel.raw(), &count, launch.sync.signal.raw(), 0, nullptr),
-      kAppendLaunch};
+  return {ze.zeCommandListAppendLaunchKernel(list, kernel.raw(), &count, launch.sync.signal.raw(),
+                                             count_of(launch.sync), waits),
+          kAppendLaunch};
 }
 /// Says why it was not sent.
 [[nodiscard]] Error explain_unsent(Sent sent, CommandListRef list, const CheckedKernel& kernel,
@@ -212,11 +207,12 @@ template <class... Arguments>
                                                                     const CheckedKernel& kernel,
                                                                     const Launch& launch,
                                                                     const Arguments&... passed) {
-  if (!is_plain(list, kernel.kernel(), launch.sync)) [[unlikely]]
+  FewWaits waits;
+  if (list.table() != kernel.kernel().table() || !can_send(list, launch.sync, waits)) [[unlikely]]
     return launch_by_list(list, kernel, launch, passed...);
   if (!kernel.gate().admits(launch.groups, launch.group_size, launch_sizes(passed...))) [[unlikely]]
     return launch_by_list(list, kernel, launch, passed...);
-  const Sent sent = send_plain(list.raw(), kernel.kernel(), launch, launch_arguments(passed...));
+  const Sent sent = send_launch(list.raw(), kernel.kernel(), launch, waits, launch_arguments(passed...));
   if (sent.code != ZE_RESULT_SUCCESS) [[unlikely]]
     return not_launched(sent, list, kernel, launch, passed...);
   return {};

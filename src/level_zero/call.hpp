@@ -38,7 +38,18 @@ class Handles {
   Handles& operator=(const Handles&) = delete;
   template <class R>
   explicit Handles(std::span<const R> refs) : size_(static_cast<std::uint32_t>(refs.size())) {
-    if (!refs.empty()) take(refs);  // most commands wait for none
+    if (refs.empty()) return;
+    if (refs.size() > kFew) [[unlikely]]
+      many_ = std::make_unique<Handle[]>(refs.size());
+    data_ = many_ ? many_.get() : few_.data();
+    api_ = refs[0].table();
+    for (Handle* to = data_; const R& ref : refs) {
+      has_empty_ = !ref;
+      is_mixed_ = ref.table() != api_;
+      if (has_empty_ || is_mixed_) [[unlikely]]
+        return;
+      *to++ = ref.raw();
+    }
   }
   [[nodiscard]] Handle* data() const { return data_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -46,18 +57,6 @@ class Handles {
   [[nodiscard]] bool is_of(const Api& api) const { return !api_ || (api_ == &api && !is_mixed_); }
 
  private:
-  template <class R>
-  [[gnu::noinline]] void take(std::span<const R> refs) {
-    if (refs.size() > kFew) many_ = std::make_unique<Handle[]>(refs.size());
-    data_ = many_ ? many_.get() : few_.data();
-    api_ = refs[0].table();
-    for (std::size_t i = 0; i < refs.size(); ++i) {
-      data_[i] = refs[i].raw();
-      if (!refs[i]) has_empty_ = true;
-      if (refs[i].table() != api_) is_mixed_ = true;
-    }
-  }
-
   static constexpr std::size_t kFew = 16;
   Handle* data_ = nullptr;
   const Api* api_ = nullptr;

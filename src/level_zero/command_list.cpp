@@ -103,30 +103,26 @@ DeviceRef device_of(CommandListRef list) {
   return not_submitted(std::move(result), list);
 }
 
+/// A command whose last parameters are what it signals and what it waits for.
 template <class... Parameters, class... Given>
-[[gnu::noinline]] Result<void> append_behind(const char* call, ze_result_t (*Api::*function)(Parameters...),
-                                             CommandListRef list, const Sync& sync, Given... given) {
+Result<void> append_command(const char* call, ze_result_t (*Api::*function)(Parameters...),
+                            CommandListRef list, const Sync& sync, Given... given) {
   return submitted(detail::call(call, function, list, given..., Optional{sync.signal}, count(sync.wait),
                                 handles(sync.wait)),
                    list);
 }
 
-/// A command whose last parameters are what it signals and what it waits for. Most wait for nothing: they
-/// take the short way, which checks the same.
-template <class... Parameters, class... Given>
-[[gnu::always_inline]] inline Result<void> append_command(const char* call,
-                                                          ze_result_t (*Api::*function)(Parameters...),
-                                                          CommandListRef list, const Sync& sync,
-                                                          Given... given) {
-  if (!list || !sync.wait.empty() || (sync.signal && sync.signal.table() != list.table())) [[unlikely]]
-    return append_behind(call, function, list, sync, given...);
-  const ze_result_t code = (list.table()->*function)(list.raw(), given..., sync.signal.raw(), 0, nullptr);
-  if (code == ZE_RESULT_SUCCESS) [[likely]]
-    return {};
-  return not_submitted(tl::unexpected(detail::refused(code, call)), list);
-}
-
 #define KILN_APPEND(name, ...) append_command(#name, &Api::name, __VA_ARGS__)
+
+/// As append(), of what takes no short way.
+[[gnu::cold, gnu::noinline]] Result<void> append_lists(CommandListRef list,
+                                                       const Handles<ze_command_list_handle_t>& all,
+                                                       const Sync& sync) {
+  return submitted(
+      KILN_CALL_NEWER(append_lists, zeCommandListImmediateAppendCommandListsExp, list, all.size(), all,
+                      Optional{sync.signal}, count(sync.wait), handles(sync.wait)),
+      list);
+}
 
 /// A box that is empty or reaches over the end of a row or slice: drivers copy something else then.
 bool fits(const RegionPlace& place, const Extent& size) {
@@ -189,6 +185,10 @@ Error detail::bad_fill(std::size_t pattern, std::size_t bytes) {
                 {"take a pattern of 1, 2, 4, 8 bytes and so on"}});
 }
 
+Error detail::explain_unsent(ze_result_t code, const char* call, CommandListRef list) {
+  return not_submitted(tl::unexpected(refused(code, call)), list).error();
+}
+
 Error detail::bad_timestamp(std::uintptr_t address) {
   return Error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "zeCommandListAppendWriteGlobalTimestamp",
                {"K0239",
@@ -223,18 +223,24 @@ Result<CommandList> CommandListRef::create_immediate(ContextRef context, DeviceR
   return CommandList::adopt(handle, context.api());
 }
 
-Result<void> CommandListRef::close() const { return KILN_CALL(zeCommandListClose, *this); }
-Result<void> CommandListRef::reset() const { return KILN_CALL(zeCommandListReset, *this); }
-
-Result<void> CommandListRef::barrier(const Sync& sync) const {
-  return KILN_APPEND(zeCommandListAppendBarrier, *this, sync);
+Result<void> detail::append_barrier(CommandListRef list, const Sync& sync) {
+  return KILN_APPEND(zeCommandListAppendBarrier, list, sync);
 }
 
-Result<void> CommandListRef::copy(void* to, const void* from, std::size_t bytes, const Sync& sync) const {
+Result<void> detail::append_copy(CommandListRef list, void* to, const void* from, std::size_t bytes,
+                                 const Sync& sync) {
   if (!to || !from)  // Intel's driver ends the process
     return tl::unexpected(
         detail::null_pointer("zeCommandListAppendMemoryCopy", to ? "source" : "destination"));
-  return KILN_APPEND(zeCommandListAppendMemoryCopy, *this, sync, to, from, bytes);
+  return KILN_APPEND(zeCommandListAppendMemoryCopy, list, sync, to, from, bytes);
+}
+
+Result<void> detail::append_timestamp(CommandListRef list, std::uint64_t* to, const Sync& sync) {
+  if (!to)
+    return tl::unexpected(detail::null_pointer("zeCommandListAppendWriteGlobalTimestamp", "destination"));
+  if (const auto address = reinterpret_cast<std::uintptr_t>(to); address % alignof(std::uint64_t) != 0)
+    return tl::unexpected(detail::bad_timestamp(address));
+  return KILN_APPEND(zeCommandListAppendWriteGlobalTimestamp, list, sync, to);
 }
 
 Result<void> CommandListRef::copy(const Buffer& to, const Buffer& from, const Sync& sync) const {
@@ -287,21 +293,19 @@ Result<void> CommandListRef::advise(DeviceRef device, const void* data, std::siz
   return submitted(KILN_CALL(zeCommandListAppendMemAdvise, *this, device, data, bytes, advice), *this);
 }
 
-Result<void> CommandListRef::write_timestamp(std::uint64_t* to, const Sync& sync) const {
-  if (!to)
-    return tl::unexpected(detail::null_pointer("zeCommandListAppendWriteGlobalTimestamp", "destination"));
-  if (const auto address = reinterpret_cast<std::uintptr_t>(to); address % alignof(std::uint64_t) != 0)
-    return tl::unexpected(detail::bad_timestamp(address));
-  return KILN_APPEND(zeCommandListAppendWriteGlobalTimestamp, *this, sync, to);
-}
-
 Result<void> CommandListRef::append(std::span<const CommandListRef> lists, const Sync& sync) const {
   constexpr const char* kAppendLists = "zeCommandListImmediateAppendCommandListsExp";
   if (lists.empty()) return tl::unexpected(detail::null_pointer(kAppendLists, "command lists"));
-  return submitted(KILN_CALL_NEWER(append_lists, zeCommandListImmediateAppendCommandListsExp, *this,
-                                   static_cast<std::uint32_t>(lists.size()), Handles(lists),
-                                   Optional{sync.signal}, count(sync.wait), handles(sync.wait)),
-                   *this);
+  const Handles all(lists);
+  detail::FewWaits waits;
+  if (!detail::can_send(*this, sync, waits) || all.has_empty() || !all.is_of(*table()) ||
+      !table()->zeCommandListImmediateAppendCommandListsExp) [[unlikely]]
+    return append_lists(*this, all, sync);
+  const ze_result_t code = table()->zeCommandListImmediateAppendCommandListsExp(
+      raw(), all.size(), all.data(), sync.signal.raw(), detail::count_of(sync), waits);
+  if (detail::is_lacking(code)) [[unlikely]]
+    return tl::unexpected(detail::lacking(Feature::append_lists, kAppendLists, code));
+  return detail::sent(code, kAppendLists, *this);
 }
 
 Result<void> CommandListRef::host_function(void (*function)(void*), void* user, const Sync& sync) const {

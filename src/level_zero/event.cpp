@@ -49,6 +49,10 @@ Description counter_based(const CounterEventOptions& options) {
 
 }  // namespace
 
+Result<void> detail::not_called(bool has_handle, ze_result_t code, const char* call) {
+  return tl::unexpected(has_handle ? refused(code, call) : empty_handle(call));
+}
+
 Result<void> detail::check_event_count(std::uint32_t count) {
   if (count != 0 && count <= kMostEvents) return {};
   return tl::unexpected(Error(
@@ -79,7 +83,6 @@ Result<void> EventRef::wait(Timeout timeout) const {
 }
 Result<bool> EventRef::is_signalled() const { return signalled(KILN_CALL(zeEventQueryStatus, *this)); }
 Result<void> EventRef::signal() const { return KILN_CALL(zeEventHostSignal, *this); }
-Result<void> EventRef::reset() const { return KILN_CALL(zeEventHostReset, *this); }
 
 Result<KernelTimestamps> EventRef::timestamps() const {
   ze_kernel_timestamp_result_t value{};

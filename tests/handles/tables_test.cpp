@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace {
 template <int Number>
 struct Fake {
   inline static int launches = 0, waits = 0, alive = 0;
+  inline static std::vector<ze_event_handle_t> waited;  // for, by the last command
 
   template <class Handle>
   static Handle next() {
@@ -32,6 +35,11 @@ struct Fake {
   static ze_result_t expect(Handles... handles) {
     CHECK((is_own(handles) && ...));
     return ZE_RESULT_SUCCESS;
+  }
+  static ze_result_t wait_for(ze_command_list_handle_t list, std::uint32_t count, ze_event_handle_t* events) {
+    waited.assign(events, events + count);
+    for (const ze_event_handle_t event : waited) CHECK(is_own(event));
+    return expect(list);
   }
   template <class Parent, class Handle>
   static ze_result_t make(Parent parent, Handle* out) {
@@ -82,10 +90,17 @@ struct Fake {
     api.zeCommandListDestroy = destroy<ze_command_list_handle_t>;
     api.zeCommandListAppendWaitOnEvents = [](ze_command_list_handle_t list, std::uint32_t count,
                                              ze_event_handle_t* events) {
-      for (std::uint32_t i = 0; i < count; ++i) CHECK(is_own(events[i]));
       waits += static_cast<int>(count);
-      return expect(list);
+      return wait_for(list, count, events);
     };
+    api.zeCommandListAppendBarrier = [](ze_command_list_handle_t list, ze_event_handle_t, std::uint32_t count,
+                                        ze_event_handle_t* events) { return wait_for(list, count, events); };
+    api.zeCommandListAppendMemoryCopy =
+        [](ze_command_list_handle_t list, void*, const void*, std::size_t, ze_event_handle_t,
+           std::uint32_t count, ze_event_handle_t* events) { return wait_for(list, count, events); };
+    api.zeCommandListAppendWriteGlobalTimestamp =
+        [](ze_command_list_handle_t list, std::uint64_t*, ze_event_handle_t, std::uint32_t count,
+           ze_event_handle_t* events) { return wait_for(list, count, events); };
     api.zeMemAllocHost = [](ze_context_handle_t context, const ze_host_mem_alloc_desc_t*, std::size_t,
                             std::size_t, void** out) {
       static std::array<std::byte, 4096> room;
@@ -106,9 +121,10 @@ struct Fake {
       return expect(kernel);
     };
     api.zeCommandListAppendLaunchKernel = [](ze_command_list_handle_t list, ze_kernel_handle_t kernel,
-                                             const ze_group_count_t*, ze_event_handle_t signal, std::uint32_t,
-                                             ze_event_handle_t*) {
+                                             const ze_group_count_t*, ze_event_handle_t signal,
+                                             std::uint32_t count, ze_event_handle_t* events) {
       ++launches;
+      (void)wait_for(list, count, events);
       return expect(list, kernel, signal);
     };
     return api;
@@ -155,11 +171,22 @@ void use(const Objects& made) {
 }
 
 template <class T>
-void refused(const Result<T>& answer) {
+void refused(const Result<T>& answer, std::string_view code = "K0228") {
   REQUIRE_FALSE(answer);
   REQUIRE(answer.error().diagnostic());
-  CHECK(answer.error().diagnostic()->code == "K0228");
-  CHECK(answer.error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  CHECK(answer.error().diagnostic()->code == code);
+}
+
+/// Each command that is sent where it stands, behind those events.
+template <class Check>
+void each_behind(const Objects& objects, std::span<const EventRef> events, const Check& check) {
+  const Sync sync{objects.event, events};
+  const CommandListRef list = objects.list;
+  void* const data = objects.buffer.data();
+  check(list.barrier(sync));
+  check(list.copy(data, data, 8, sync));
+  check(list.write_timestamp(static_cast<std::uint64_t*>(data), sync));
+  check(launch(list, objects.kernel, {{1}, {1}, sync}));
 }
 
 using One = Fake<0>;
@@ -199,7 +226,8 @@ TEST_CASE("handles of two drivers do not meet in one call") {
   refused(one.list->launch_unchecked(two.kernel.kernel(), {1}));
   refused(launch(one.list, two.kernel, shape));
   refused(launch(one.list, one.kernel, {{1}, {1}, {two.event, {}}}));
-  refused(launch(one.list, one.kernel, {{1}, {1}, {one.event, mixed}}));
+  for (const auto events : {std::span<const EventRef>(mixed), std::span<const EventRef>(other)})
+    each_behind(one, events, [](const auto& answer) { refused(answer); });
   CHECK(One::launches == launches);
   CHECK(One::waits == waits);
   CHECK(launch(one.list, one.kernel, {{1}, {1}, {one.event, own}}));
@@ -217,6 +245,26 @@ TEST_CASE("a raw handle is of the default driver, or of the one that is named") 
   Event moved = std::move(owner);
   CHECK(&moved->api() == &one);
   CHECK(moved.release() == handle);
+}
+
+TEST_CASE("commands wait for the events they were given, few or many, of which none is empty") {
+  const Objects made = open<One>(load_table(One::table()));
+  std::vector<EventRef> events;
+  std::vector<ze_event_handle_t> handles;
+  for (int count = 0; count < 20; ++count) {
+    CAPTURE(count);
+    each_behind(made, events, [&](const auto& answer) {
+      CHECK(answer);
+      CHECK(One::waited == handles);
+      One::waited.clear();
+    });
+    auto with_empty = events;
+    with_empty.insert(with_empty.begin() + count / 2, EventRef());
+    each_behind(made, with_empty, [](const auto& answer) { refused(answer, "K0222"); });
+    CHECK(One::waited.empty());
+    handles.push_back(One::next<ze_event_handle_t>());
+    events.emplace_back(handles.back(), made.list->api());
+  }
 }
 
 TEST_CASE("more events than fit a small array") {
