@@ -48,7 +48,23 @@ Error foreign_handle(const char* call) {
         "`EventRef(handle, device.api())`"}});
 }
 
+/// Why a driver refuses the host an event of EventRef::create_counter_based().
+static Error counting_event(ze_result_t code, const char* call) {
+  Diagnostic diagnostic{"K0252",
+                        "the host can neither signal nor reset an event that counts",
+                        {{"call", call}},
+                        {"leave the reset out: each command that signals the event makes it stand for that "
+                         "command alone",
+                         "take an event of an EventPool where the host is to signal it"}};
+  diagnostic.answer = {AnsweredBy::driver};
+  return Error(code, call, std::move(diagnostic));
+}
+
 Error refused(ze_result_t code, const char* call) {
+  const std::string_view name = call;
+  if (code == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE &&
+      (name == "zeEventHostSignal" || name == "zeEventHostReset"))  // as driver 26.27 answers
+    return counting_event(code, call);
   if (code != ZE_RESULT_ERROR_DEVICE_LOST) return Error(code, call);
   Refusal refusal;
   refusal.code = code;

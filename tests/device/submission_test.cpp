@@ -150,8 +150,10 @@ TEST_CASE("an event that counts stands for the command appended last") {
     if (executes()) CHECK(words[1] == round);
   }
   // It is not the host's to set, nor that of a list without an order.
-  for (const Error& error : {(*event)->signal().error(), (*event)->reset().error()})
+  for (const Error& error : {(*event)->signal().error(), (*event)->reset().error()}) {
     CHECK(error.code() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    CHECK(error.diagnostic()->code == "K0252");
+  }
   const CommandList unordered =
       need(CommandListRef::create_immediate(context(), device().device, {}, group()));
   CHECK(unordered->barrier({*event, {}}).error().code() == ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -440,6 +440,14 @@ TEST_CASE_FIXTURE(Fixture, "K0222, K0226, K0228, K0239: what never reaches the d
   CHECK(list.fill(to, std::span(bytes, 4), 64));
 }
 
+TEST_CASE_FIXTURE(Fixture, "K0252: the host and an event that counts") {
+  const EventRef event = stub.new_handle<ze_event_handle_t>();
+  stub.fail(Call::zeEventHostReset, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  check_diagnostic("K0252", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, event.reset());
+  stub.fail(Call::zeEventHostSignal, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  CHECK(event.signal().error().diagnostic()->code == "K0252");
+}
+
 TEST_CASE_FIXTURE(Fixture, "K0121, K0122, K0229: arguments and lists that do not go with a launch") {
   KernelFacts facts;
   facts.name = "blur";
