@@ -147,7 +147,10 @@ constexpr CauseText kCauses[] = {
      "rights on the GPU's node",
      {"join the group that owns the node: `sudo usermod -aG render $USER`, then log in again; in a container "
       "`--group-add $(stat -c %g /dev/dri/renderD128)`",
-      "`kiln doctor` shows nodes, owners and groups"},
+      "`kiln doctor` shows nodes, owners and groups",
+      "the GPU's counters: root, `sudo setcap cap_perfmon+ep PROGRAM` (a container: --cap-add=PERFMON), or 0 "
+      "in "
+      "/proc/sys/dev/i915/perf_stream_paranoid or /proc/sys/dev/xe/observation_paranoid"},
      "`kiln doctor`"},
     {Cause::library,
      "K0516",

@@ -84,6 +84,7 @@ constexpr std::string_view kForeignDevice =
 [[nodiscard]] std::span<const std::string_view> any_gpu_words();
 
 constexpr std::uint8_t kFallbackRank = 30;  ///< of families, and of sentences that say that a program failed
+constexpr std::uint8_t kDeathRank = 2;      ///< of sentences that say that a process died
 constexpr std::uint8_t kFamilyRank = 10;    ///< of families, which say more than a code that blames nothing
 constexpr std::uint8_t kCodeRank = 55;      ///< of a result code; what ranks higher says more
 constexpr std::uint8_t kNoDeviceRank = 40;  ///< of one that says only that there is no device

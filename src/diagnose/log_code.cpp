@@ -206,7 +206,9 @@ std::optional<std::string> numbered_code(std::string_view line) {
     const std::string_view token = line.substr(at, end - at);
     const bool fraction =
         end < line.size() && line[end] == '.' && end + 1 < line.size() && is_digit(line[end + 1]);
-    if (negative && ours && !fraction && level_zero_code(token)) return std::string(token);
+    // Of the loader of OpenCL alone, which gives it where it has no platform.
+    const bool no_platform = token == "-1001" && contains(line, "latform");
+    if (negative && (ours || no_platform) && !fraction && level_zero_code(token)) return std::string(token);
     if (!negative)
       if (const auto value = level_zero_number(token)) return std::to_string(*value);
     if (!negative && unified && !fraction && token.size() <= 2)

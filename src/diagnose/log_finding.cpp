@@ -104,9 +104,12 @@ bool is_memory_refusal(std::string_view code) {
 Diagnostic fallback_finding(const detail::LoggedSentence& sentence, bool of_a_list) {
   const detail::Rule& rule = *sentence.rule;
   if (rule.cause == Cause::none && of_a_list) {
-    Diagnostic diagnostic = finding_of(Cause::driver_abort, kListDied);
+    // An exception is an answer that the program got; a signal is what happens inside a driver.
+    const bool died = rule.rank == detail::kDeathRank;
+    const Cause cause = died ? Cause::driver_abort : Cause::library;
+    Diagnostic diagnostic = finding_of(cause, kListDied);
     add_line(diagnostic, sentence.text, sentence.line);
-    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
+    leave_open(diagnostic, cause, std::array{died ? Cause::library : Cause::no_device});
     return diagnostic;
   }
   Diagnostic diagnostic = finding_of(rule.cause, rule.message);
@@ -250,7 +253,13 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   } else if (has_failure) {
     return call_finding(*failure);
   } else if (code) {
-    diagnostic = by_code(code->name, code->kind);
+    const auto causes = detail::causes_of(of_code, code->kind);
+    if (lists && (causes.empty() || causes[0] == Cause::misuse)) {  // arguments that are always the same
+      diagnostic = finding_of(Cause::library, kListDied);
+      leave_open(diagnostic, Cause::library, std::array{Cause::no_device});
+    } else {
+      diagnostic = by_code(code->name, code->kind);
+    }
   } else if (!died_in.empty()) {
     return detail::death_finding(died_in, several_threads, death_text, death_line);
   } else if (failure) {
@@ -262,6 +271,16 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     return diagnostic;
   } else if (said) {
     return fallback_finding(fallback, lists);
+  } else if (died.rule && !names_other) {
+    static constexpr detail::Rule kDiedAlone{
+        "",
+        "",
+        "",
+        Cause::none,
+        detail::kDeathRank,
+        Cause::none,
+        "the process died, and nothing in this log says that the GPU or its driver had a part in it"};
+    return fallback_finding({&kDiedAlone, died.line, died.text}, false);
   } else {
     return std::nullopt;
   }

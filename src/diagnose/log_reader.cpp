@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Remembers, line by line, what the calls of a log say about kernels and failures.
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -176,6 +177,16 @@ bool is_of_another_driver(std::string_view small) {
          small.substr(1, end - 1).find_first_not_of(" .0123456789") == small.npos;
 }
 
+/// Of lspci: "Region 2: Memory at … [size=256M]" below a card is all of it that the host sees at once. An
+/// integrated GPU has no memory of its own to show.
+constexpr detail::Rule kSmallRegion{"", "", "", detail::Cause::small_bar, 31};
+bool is_card(std::string_view small) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"dg1", "dg2", "battlemage", "ponte vecchio", "data center gpu",
+                                              "[arc a", "[arc b", "[arc pro"},
+      [&](std::string_view card) { return small.find(card) != small.npos; });
+}
+
 }  // namespace
 
 /// Sentences of the kernel, of Intel's driver, of its compiler, and of the runtimes and programs above.
@@ -223,7 +234,12 @@ void LogReader::State::text(std::string_view line) {
     lists_gpu |= has(gpu);
   }
   if (has(i915, xe, drm, process)) kernel_log(line);
+  if (has(pci_controller)) lists_card = is_card(small);
+  if (lists_card && has(pci_region) && !sentence.rule &&
+      small.find("prefetchable) [size=256m]") != small.npos)
+    sentence = {&kSmallRegion, lines, {}};
   sentences(small, found);
+  if (died.line == lines) died.text = kept(line);
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
   names_gpu |= rules.names_gpu(found);
@@ -282,6 +298,8 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
     const detail::Rule& rule = rules[i];
     if (rule.rank <= detail::kFallbackRank && (other || (of_kernel && rule.word != detail::kKernelLine)))
       continue;
+    const bool tells_of_death = rule.rank == detail::kDeathRank && !died.rule;
+    if (tells_of_death && detail::RuleMatcher::get().holds(i, found, small)) died = {&rule, lines, {}};
     detail::LoggedSentence& kept = rule.rank <= detail::kFallbackRank ? fallback : sentence;
     if (kept.rule && kept.rule->rank >= rule.rank) continue;
     if (detail::RuleMatcher::get().holds(i, found, small)) kept = {&rule, lines, {}};

@@ -97,6 +97,7 @@ struct LogReader::State {
   std::string unresolved, unresolved_kernel;  // the first symbol, and who uses it
   detail::LoggedSentence sentence;
   detail::LoggedSentence fallback;  // of a family, or that a program failed: where nothing else says more
+  detail::LoggedSentence died;      // that a process died, in whatever log
   bool names_gpu = false;           // the log is of a program that uses an Intel GPU,
   bool may_name_gpu = false;        // or of one that may be,
   bool lists = false;               // or of one that only lists devices,
@@ -108,6 +109,7 @@ struct LogReader::State {
   std::uint64_t last_kind_line = 0;                        // which one
   bool lists_devices = false, lists_gpu = false;           // sycl-ls
   std::uint64_t list_line = 0;
+  bool lists_card = false;  // the device of lspci whose lines these are is a card of Intel's
 };
 
 }  // namespace kiln

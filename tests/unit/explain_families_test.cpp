@@ -139,3 +139,62 @@ TEST_CASE("what programs say of builds, hangs and devices in words of their own"
   CHECK(code_in("Failed to serve gpu.intel.com/i915: dial unix kubelet.sock: connect: permission denied\n") ==
         "K0515");
 }
+
+TEST_CASE("a process that died is told in any log, and blamed on nothing") {
+  for (const char* log :
+       {"Segmentation fault (core dumped)\nValueError: bad\n", "rank 1 died from signal 7\n",
+        "#1 0x1 in handler() at libapp.so\n#2 0x2 in <signal handler called>, SIGSEGV\n"}) {
+    CAPTURE(log);
+    const auto finding = read_log(log);
+    REQUIRE(finding);
+    CHECK(finding->code == "K0508");
+    CHECK(row(*finding, "undecided"));
+  }
+  CHECK_FALSE(read_log("NVIDIA GeForce RTX 3090\nSegmentation fault (core dumped)\n"));
+  CHECK_FALSE(
+      read_log("gcc: internal compiler error: Segmentation fault signal terminated program cc1plus\n"));
+}
+
+TEST_CASE(
+    "a program that only lists devices: a signal is the driver's, an answer is a library that is missing") {
+  CHECK(code_in("$ sycl-ls\nSegmentation fault (core dumped)\n") == "K0505");
+  CHECK(code_in("$ sycl-ls\nNative API failed. Native API returns: 4 (UR_RESULT_ERROR_INVALID_VALUE)\n") ==
+        "K0516");
+  CHECK(code_in("$ clinfo\nterminate called after throwing an instance of 'cl::Error'\n") == "K0516");
+  CHECK(code_in("number of platforms : error -1001\n") == "K0514");
+  CHECK(code_in("loss -1001 of the model\n").empty());
+}
+
+TEST_CASE("lspci shows a card of whose memory the host sees 256 MiB") {
+  const std::string card = "03:00.0 VGA compatible controller: Intel Corporation DG2 [Arc A770] (rev 08)\n";
+  const std::string small = "\tRegion 2: Memory at 8010000000 (64-bit, prefetchable) [size=256M]\n";
+  const auto finding = read_log(card + small);
+  REQUIRE(finding);
+  CHECK(finding->code == "K0523");
+  CHECK(finding->severity == Severity::warning);  // it stands beside whatever failed
+  CHECK(code_in(card + small + "zeFenceHostSynchronize: ZE_RESULT_ERROR_DEVICE_LOST\n") == "K0511");
+  CHECK_FALSE(read_log(card + "\tRegion 2: Memory at 8010000000 (64-bit, prefetchable) [size=16G]\n"));
+  // That of an integrated GPU is a window into the host's memory, and always small.
+  CHECK_FALSE(read_log("00:02.0 VGA compatible controller: Intel Corporation Meteor Lake-P [Arc Graphics]\n" +
+                       small));
+  CHECK_FALSE(
+      read_log(card + "00:02.0 VGA compatible controller: Intel Corporation UHD Graphics 770\n" + small));
+}
+
+TEST_CASE("assertions of results, counters, groups, and what a reader of SPIR-V expects") {
+  const auto asserted =
+      read_log("sysmon: main.cc:9: int main(): Assertion `status == ZE_RESULT_SUCCESS' failed.\n");
+  REQUIRE(asserted);
+  CHECK(asserted->code == "K0516");
+  CHECK(row(*asserted, "undecided"));
+  CHECK(code_in("Intel GPU: Failed to initialize PMU! (Operation not permitted)\n") == "K0515");
+  CHECK(code_in("docker xpu: Unable to find group render: no matching entries in group file\n") == "K0515");
+  CHECK(code_in("[WARNING] unitrace: No metrics found (status = 0x0)\n") == "K0516");
+  CHECK(code_in("0/1 nodes are available: 1 Insufficient gpu.intel.com/xe.\n") == "K0514");
+  CHECK(
+      code_in(
+          "RequiresVersion: Cannot fulfill SPIR-V version restriction [Src: libSPIRV/SPIRVModule.cpp:9 f ]\n"
+          "internal compiler error\n") == "K0525");
+  CHECK(code_in("genx: 'i64' data type is not supported by this target <ADLS>\n") == "K0522");
+  CHECK(code_in("xe 0000:03:00.0: GPU recovery timed out, cancelling all in-flight rendering\n") == "K0526");
+}

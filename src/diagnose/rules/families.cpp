@@ -24,7 +24,7 @@ namespace {
   "exist|not_found|error loading"
 #define KILN_FRAME                                                                                    \
   "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |+0x|unknown line|[0x|!0x|+ " \
-  "0x|faulting module|  at file "
+  "0x|faulting module| in module |  at file "
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
@@ -121,10 +121,16 @@ constexpr Rule kFamilies[] = {
      Cause::page_fault},
 
     // Rights, libraries, devices.
+    {"group render|group video|render group|video group|'render'",
+     KILN_MISSING "|unable to find|no matching|not in |not a member", KILN_NO_FAILURE, Cause::permission, 28,
+     Cause::no_device},
     {"permission denied|eacces|eperm|not permitted|access denied|access is denied|"
      "permissionerror|insufficient permission|no permission|not allowed to",
      "dri|render|drm|gpu|dxg|accel|card0|card1|i915|level|opencl|device", KILN_NO_FAILURE "|docker.sock",
      Cause::permission, 28, Cause::no_device},
+    {"pmu|perf event|perf_event|perfmon|observation_paranoid|perf_stream_paranoid",
+     KILN_FAILS "|denied|permission|not permitted", "info:", Cause::permission, 27, Cause::other_target,
+     "the GPU's counters cannot be read: most likely they are for root, or for CAP_PERFMON"},
     {"resizable bar|resizable-bar|rebar|resize bar|small bar|bar2|bar 2|large bar|above 4g",
      KILN_FAILS "| not | off|disabled|small|no space", "info:|debug", Cause::small_bar, 26,
      Cause::kernel_driver},
@@ -153,6 +159,15 @@ constexpr Rule kFamilies[] = {
      "error|fail|option|'-", KILN_NO_FAILURE, Cause::library, 27, Cause::build,
      "a compiler or tool does not know an option that it is given: they are of different "
      "releases"},
+    {"may need to install|need to be installed|needs to be installed|please install|must be installed|is not "
+     "installed|are not installed",
+     "", KILN_NO_FAILURE, Cause::library, 20, Cause::no_device},
+    {"metric", "no metrics|no metric |not found|not available|missing|unavailable|could not", "",
+     Cause::library, 23, Cause::permission,
+     "the GPU's metrics are not there: most likely their libraries (libigdmd, libigdml, libmd) are missing"},
+    {"insufficient gpu.intel|insufficient gpu|gpu.intel.com",
+     "insufficient|unsupported|unavailable|not found", "", Cause::no_device, 24, Cause::library,
+     "there is no GPU to give to this container: the device plugin found none, or all are taken"},
     {"could not find a version|no matching distribution|couldn't install|dependency resolver|"
      "requires a different|dependency conflict|no matching package|unable to locate package|"
      "unmet dependencies|has no installation candidate",
@@ -203,6 +218,8 @@ constexpr Rule kFamilies[] = {
      "sigsegv|core dumped|abort|submit a bug|access violation",
      KILN_NO_FAILURE "|gcc|cc1plus|rustc", Cause::compiler_crash, 20, Cause::build},
     {"internal compiler error", "", "gcc|cc1plus|g++|rustc", Cause::compiler_crash, 26, Cause::build},
+    {"assert", "_success' failed|_success failed|_success)' failed|_success);' failed", "", Cause::library,
+     21, Cause::no_device, "a call failed, and the program ends without its code"},
     {"internal error|assertion `|unreachable", "assert|llvm|mlir|visa|codegen|executed at",
      KILN_NO_FAILURE "|gcc", Cause::compiler_crash, 19, Cause::build},
     // The innermost frame counts, which stands first.
@@ -232,6 +249,10 @@ constexpr Rule kFamilies[] = {
      Cause::misuse,
      "the program, or a library of it, does not support this device, or what it was asked "
      "for there"},
+    {"data type|instruction|intrinsic|builtin|built-in|function|register",
+     "not supported by this target|not supported on this target|not supported by target|not supported for "
+     "this target|not supported by this device|not supported on this platform|not supported by the hardware",
+     KILN_NO_FAILURE, Cause::other_target, 24, Cause::fp64},
     {"compiling|compilation|compile|codegen|code generation|jit ",
      "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 16,
      Cause::compiler_crash},

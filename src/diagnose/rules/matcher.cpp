@@ -50,7 +50,9 @@ constexpr Read kRead[] = {{ReadWord::size_of_slm, "size of slm ("},
                           {ReadWord::sycl_ls, "sycl-ls"},
                           {ReadWord::xpu_smi, "xpu-smi"},
                           {ReadWord::zello_world, "zello_world"},
-                          {ReadWord::query_device, "hello_query_device"}};
+                          {ReadWord::query_device, "hello_query_device"},
+                          {ReadWord::pci_controller, "controller: intel corporation"},
+                          {ReadWord::pci_region, "region 2: memory at"}};
 constexpr bool in_order() {
   std::size_t place = 0;
   for (const Read& read : kRead)

@@ -46,6 +46,8 @@ enum class ReadWord : std::uint8_t {
   xpu_smi,
   zello_world,
   query_device,
+  pci_controller,
+  pci_region,
   count  ///< how many there are
 };
 

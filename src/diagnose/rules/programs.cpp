@@ -9,16 +9,17 @@ namespace kiln::detail {
 namespace {
 
 constexpr std::string_view kGpuWords[] = {
-    "xpu",         "ur error",   "sycl",         "level_zero", "level zero", "level-zero", "levelzero",
-    "libze",       "ze_result",  "oneapi",       "ocloc",      "intel",      "openvino",   "libigc",
-    "i915",        "oneccl",     "dnnl",         "onednn",     "triton",     "ipex",       "opencl",
-    "cl_",         "xe2",        "xe3",          "xe 0000",    "[drm",       "arc(tm)",    "battlemage",
-    "alchemist",   "lunar lake", "dpcpp",        "dpc++",      "dpctl",      "dpnp",       "dpex",
-    "adaptivecpp", "icpx",       "uhd graphics", "iris",       "chip info",  "chip error", "chip warn",
-    "chip_be",     "chip debug", "zemodule",     "zekernel",   "zecommand",  "zemem",      "zedevice",
-    "zedriver",    "zeinit",     "zecontext",    "zeevent",    "zefence",    "zeimage",    "onearray",
-    "cl::",        "clbuild",    "clenqueue",    "clcreate",   "clfinish",   "igfx",       "igdkmd",
-    " igc",        " ocl",       "|ccl_",        "zes_"};
+    "xpu",         "ur error",     "sycl",         "level_zero", "level zero", "level-zero", "levelzero",
+    "libze",       "ze_result",    "oneapi",       "ocloc",      "intel",      "openvino",   "libigc",
+    "i915",        "oneccl",       "dnnl",         "onednn",     "triton",     "ipex",       "opencl",
+    "cl_",         "xe2",          "xe3",          "xe 0000",    "[drm",       "arc(tm)",    "battlemage",
+    "alchemist",   "lunar lake",   "dpcpp",        "dpc++",      "dpctl",      "dpnp",       "dpex",
+    "adaptivecpp", "icpx",         "uhd graphics", "iris",       "chip info",  "chip error", "chip warn",
+    "chip_be",     "chip debug",   "zemodule",     "zekernel",   "zecommand",  "zemem",      "zedevice",
+    "zedriver",    "zeinit",       "zecontext",    "zeevent",    "zefence",    "zeimage",    "onearray",
+    "cl::",        "clbuild",      "clenqueue",    "clcreate",   "clfinish",   "igfx",       "igdkmd",
+    " igc",        " ocl",         "|ccl_",        "zes_",       "igdrcl",     "igdfcl",     "igc64",
+    "genx",        "gen compiler", "unitrace",     "onetrace"};
 constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama", "ggml",  "vulkan", "renderd",
                                              "/dev/dri", "vaapi", "spirv", "spir-v", "torch"};
 
@@ -259,13 +260,13 @@ constexpr Rule kProgramRules[] = {
     {"not implemented", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"notimplementederror", "", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"outofmemory|out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
-    {"segmentation fault", "", "", Cause::none, 2, Cause::none, kProgramDied},
-    {"sigsegv", "", "", Cause::none, 2, Cause::none, kProgramDied},
+    {"segmentation fault|sigsegv", "", "gcc|cc1plus|rustc", Cause::none, kDeathRank, Cause::none,
+     kProgramDied},
     {"(core dumped)|floating point exception|illegal instruction|access violation|"
      "0xc0000005|0xc0000409|signal 11|signal 6|code 139|code 134|exit code -11|"
      "died unexpectedly|stopped unexpectedly|terminated unexpectedly|worker died|"
-     "fatal signal",
-     "", "", Cause::none, 2, Cause::none, kProgramDied},
+     "fatal signal|died from signal|killed by signal|terminated by signal|received signal",
+     "", "", Cause::none, kDeathRank, Cause::none, kProgramDied},
     {"sigkill|signal 9|code 137|exit code -9", "", "", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
     {"runtimeerror:", "", "", Cause::none, 1, Cause::none, kProgramFailed},

@@ -27,6 +27,7 @@ constexpr Rule kSystemRules[] = {
     {"reset failed (-", "[drm]", "amdgpu", Cause::wedged, 89},
     {"tlb invalidation response timed out|tlb invalidation fence timeout", "", "", Cause::wedged, 86,
      Cause::hang},
+    {"gpu recovery", "timed out|failed", "amdgpu", Cause::wedged, 88, Cause::hang},
     {"waiting for forcewake ack", "", "", Cause::wedged, 86, Cause::kernel_driver},
     {"guc engine reset request failed", "", "", Cause::wedged, 84, Cause::hang},
     {"pcie bus error: severity=uncorrect", "", "nvidia", Cause::wedged, 84, Cause::hang},
@@ -60,6 +61,9 @@ constexpr Rule kSystemRules[] = {
     {"firmware: failed to load i915/|firmware load for i915/|firmware load for xe/", "guc", "",
      Cause::kernel_driver, 83},
     {"device initialization failed (-", "i915", "", Cause::kernel_driver, 86},
+    {"huc firmware|gsc firmware", "fetch failed|not found|load failed|failed to load", "",
+     Cause::kernel_driver, 51, Cause::small_bar,
+     "the kernel's driver lacks a firmware, of what decodes video or keeps secrets"},
     {"failed to resize bar|resizable bar not detected|using a reduced bar size|"
      "small bar detected",
      "", "", Cause::small_bar, 50},
@@ -137,6 +141,8 @@ constexpr Rule kSystemRules[] = {
     {"spir-v version", "not supported", "vk", Cause::spirv, 90},
     {"spir-v version", "unsupported", "vk", Cause::spirv, 90},
     {"invalidmodule:", "", "", Cause::spirv, 90},
+    // The reader of SPIR-V in Intel's compiler and in llvm-spirv: what it expects, and where it says so.
+    {"[src:", "spirv", "", Cause::spirv, 93},
     {".ze_info", "unknown entry", "", Cause::other_target, 90, Cause::none,
      "native code is of a newer compiler (libigc, ocloc) than this driver reads"},
     {".ze_info", "unhandled", "", Cause::other_target, 90, Cause::none,
