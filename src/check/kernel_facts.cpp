@@ -156,19 +156,22 @@ std::optional<Diagnostic> check_thread_memory(const KernelFacts& kernel, const T
   if (a_thread <= most_each / 2) return std::nullopt;
   const bool certain = a_thread > most_each;
   const Severity severity = certain ? Severity::error : Severity::warning;
-  return Diagnostic{
+  // Where it is not known, the widest: what then fits, fits.
+  const std::uint32_t lanes = kernel.simd_size != 0 ? kernel.simd_size : 32;
+  Diagnostic finding{
       "K0115",
       detail::quoted(kernel) + (certain ? " needs more " : " may need more ") + what + " than the device has",
       {{std::string(what) + " a hardware thread", {}, a_thread, "B"},
        {"hardware threads, at least", {}, memory.threads},
        {"needed in all, at least", {}, a_thread * memory.threads, "B"},
-       {"memory of the device", {}, memory.bytes, "B"},
-       {"SIMD width", {}, kernel.simd_size}},
-      {"make the arrays in the kernel smaller: at most " +
-           std::to_string(most_each / 2 / std::max(kernel.simd_size, 1u)) + " bytes a work-item fit",
+       {"memory of the device", {}, memory.bytes, "B"}},
+      {"make the arrays in the kernel smaller: at most " + std::to_string(most_each / 2 / lanes) +
+           " bytes a work-item fit",
        "or take a sub-group size of 16 instead of 32: each hardware thread then keeps half as much"},
       severity,
       before_driver(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeKernelCreate", severity)};
+  if (kernel.simd_size != 0) finding.rows.push_back({"SIMD width", {}, kernel.simd_size});
+  return finding;
 }
 
 }  // namespace kiln

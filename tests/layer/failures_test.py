@@ -11,8 +11,8 @@ import unittest
 from layer_case import GOLDEN, INTEL, KERNELS, KILN, capture, codes, exec_, run
 
 FAILURES, TESTS = os.environ['KILN_FAILURES'], pathlib.Path(os.environ['KILN_TESTS'])
-OVER_STATIC, LIMITS, LINK = (str(TESTS / 'device' / 'spirv' / name)
-                             for name in ('over_static.spv', 'limits.spv', 'link_main.spv'))
+OVER_STATIC, LIMITS, LINK, PRIVATE = (str(TESTS / 'device' / 'spirv' / name)
+                                      for name in ('over_static.spv', 'limits.spv', 'link_main.spv', 'private_memory.spv'))
 MEMORY = TESTS / 'unit' / 'data' / 'memory.pvc.bin'
 
 # The name, product and file of a failure; what its call gives on driver 22.43 without a GPU, by itself, of which None
@@ -52,6 +52,9 @@ TRIED = [
     ('region-far-outside', 'dg2', '', None, [], 'zeCommandListAppendImageCopyToMemory: 0x78000004', ['K0263']),
     ('foreign-device', 'pvc', '', 'zeMemAllocDevice: 0x70000001', ['K0216'], 'zeMemAllocDevice: 0x70000001', ['K0216']),
     ('private-memory', 'pvc', 'private', 'zeKernelCreate: 0x0', [], 'zeKernelCreate: 0x70000003', ['K0115']),
+    # Of SPIR-V 22.43 makes code that says nothing of its kernels.
+    ('private-memory', 'pvc', PRIVATE, 'zeKernelCreate: 0x0', [], 'zeKernelCreate: 0x70000003', ['K0115']),
+    ('private-memory', 'dg2', PRIVATE, 'zeKernelCreate: 0x0', [], 'zeKernelCreate: 0x70000003', ['K0115']),
 ]
 
 # What cannot be known before it happens, and ends the process: the name, product and file, and the call it was in.

@@ -86,6 +86,16 @@ std::vector<LaunchArgument> arguments_of(const KnownKernel& known) {
   return arguments;
 }
 
+/// Private and scratch memory of all hardware threads.
+ze_result_t judge_threads(const KernelFacts& facts, ze_device_handle_t handle) {
+  const DeviceRef device = guarded_device(handle);
+  const auto properties = device.properties();
+  if (!properties) return ZE_RESULT_SUCCESS;
+  auto lack = check_thread_memory(facts, {properties->threads(), detail::memory_of(device)});
+  if (!lack || lack->severity != Severity::error) return ZE_RESULT_SUCCESS;
+  return refuse(Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeKernelCreate", *std::move(lack)));
+}
+
 std::optional<Diagnostic> hazard_in(const ze_module_desc_t& description, ze_device_handle_t device) {
   const std::span code(reinterpret_cast<const std::byte*>(description.pInputModule), description.inputSize);
   const std::uint64_t memory = detail::memory_of(guarded_device(device));
@@ -231,12 +241,24 @@ ze_result_t guard_kernel(ze_module_handle_t module, const ze_kernel_desc_t* desc
     const ModuleEntry* entry = known.modules.find(module);
     if (!entry || !entry->module) return ZE_RESULT_SUCCESS;
     const KernelFacts* facts = entry->module->facts().find(description->pKernelName);
-    const DeviceRef device = guarded_device(entry->module->device);
-    const auto properties = device.properties();
-    if (!facts || !properties) return ZE_RESULT_SUCCESS;
-    auto lack = check_thread_memory(*facts, {properties->threads(), detail::memory_of(device)});
-    if (!lack || lack->severity != Severity::error) return ZE_RESULT_SUCCESS;
-    return refuse(Error(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, kCall, *std::move(lack)));
+    return facts ? judge_threads(*facts, entry->module->device) : ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t guard_made_kernel(ze_module_handle_t module, const ze_kernel_desc_t& description,
+                              ze_kernel_handle_t kernel) noexcept {
+  return unless_it_throws([&]() -> ze_result_t {
+    const ModuleEntry* entry = known.modules.find(module);
+    const Api* api = real_api();
+    if (!entry || !entry->module || !api) return ZE_RESULT_SUCCESS;
+    KernelFacts facts;
+    if (const KernelFacts* of_code = entry->module->facts().find(description.pKernelName)) facts = *of_code;
+    if (facts.simd_size != 0) return ZE_RESULT_SUCCESS;  // judged before it was made
+    const auto properties = KernelRef(kernel, *api).properties();
+    if (!properties) return ZE_RESULT_SUCCESS;
+    facts.name = description.pKernelName;
+    detail::add_properties(facts, *properties);
+    return judge_threads(facts, entry->module->device);
   });
 }
 

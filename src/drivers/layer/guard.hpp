@@ -126,6 +126,10 @@ struct GivenArguments {
                                        const ze_module_desc_t* description, const void* place) noexcept;
 [[nodiscard]] ze_result_t guard_kernel(ze_module_handle_t module, const ze_kernel_desc_t* description,
                                        const void* place) noexcept;
+/// Of a kernel that the driver has made, from code that says nothing about its kernels (22.43 compiles
+/// SPIR-V to such): what the driver says of it. One that is refused is the caller's to destroy.
+[[nodiscard]] ze_result_t guard_made_kernel(ze_module_handle_t module, const ze_kernel_desc_t& description,
+                                            ze_kernel_handle_t kernel) noexcept;
 [[nodiscard]] ze_result_t guard_allocation(const char* call, ze_context_handle_t context,
                                            const AllocationRequest& request, const void* description,
                                            const void* place) noexcept;

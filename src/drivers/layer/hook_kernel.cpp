@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels and their launches: what a launch takes is remembered, and a refused one explained.
+#include <utility>
+
 #include "drivers/layer/explain.hpp"
 #include "drivers/layer/guard.hpp"
 #include "drivers/layer/hooks.hpp"
@@ -83,6 +85,12 @@ ze_result_t ZE_APICALL hook::zeKernelCreate(ze_module_handle_t module, const ze_
   const ze_result_t code = real.zeKernelCreate(module, description, kernel);
   recording.end(code);
   if (code != ZE_RESULT_SUCCESS) return refused_kernel({code, "zeKernelCreate"}, module, description, before);
+  if (guarding) [[unlikely]]
+    if (const ze_result_t judged = guard_made_kernel(module, *description, *kernel);
+        judged != ZE_RESULT_SUCCESS) {
+      real.zeKernelDestroy(std::exchange(*kernel, nullptr));
+      return judged;
+    }
   quietly([&] { remember(module, description->pKernelName, *kernel); });
   return code;
 }
