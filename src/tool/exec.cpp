@@ -168,6 +168,8 @@ Result<std::string> usable_cache(const std::string& wanted) {
   if (wanted.empty()) return "on";
   std::error_code ignored;
   options.folder = std::filesystem::absolute(wanted, ignored);
+  // As `mkdir -p` has it: the cache closes its own folder to others, and those above are not the cache's.
+  std::filesystem::create_directories(options.folder.parent_path(), ignored);
   const Cache cache = Cache::open(options);
   if (options.mode == CacheMode::on && !cache.unusable().empty())
     return tl::unexpected(
@@ -263,6 +265,10 @@ int exec(const ExecOptions& options) {
   std::vector<char*> words;
   for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  if (options.verbose && !inner)
+    complain(
+        "kiln exec: each process that uses Level Zero says at its end what was refused; silence: none "
+        "does\n");
   std::fflush(nullptr);
   execvp(words[0], words.data());
   const int number = errno;
