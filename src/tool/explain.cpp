@@ -186,7 +186,9 @@ int explain(const ExplainOptions& options) {
   for (const CodePage& page : code_pages())
     if (page.code == options.what) return tell(page, options.json);
   std::error_code error;
-  if (options.what == "-" || std::filesystem::exists(options.what, error))
+  // What has such a letter is no code, and the name of a file that is not there.
+  if (options.what == "-" || options.what.find_first_of("/.") != std::string::npos ||
+      std::filesystem::exists(options.what, error))
     return read_log(options.what, options.json);
   return fail(
       Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "explain",

@@ -327,7 +327,8 @@ class Explain(unittest.TestCase):
         done = kiln('explain', 'nonsense')
         self.assertEqual((done.returncode, done.stderr), (2, self.golden('K0403')))
         done = kiln('explain', '/')
-        self.assertEqual((done.returncode, done.stderr), (2, self.golden('K0402')))
+        self.assertEqual((done.returncode, done.stderr), (5, self.golden('K0402')))
+        self.assertEqual(kiln('explain', 'no/such.log').returncode, 5)
         self.assertEqual(kiln('explain').returncode, 2)
 
 

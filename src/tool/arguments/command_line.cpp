@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kFooter = R"(
 Exit status: 0 right, 1 wrong answer, a defect found or output that is lost, 2 usage, 3 refused by the launch check,
-4 no device, 5 driver error.
+4 no device, 5 driver error, or a file or folder that cannot be read or written.
 
 Environment:
   KILN_DEVICE       the device when --device is not given

@@ -18,7 +18,7 @@ Logs: what the program wrote on stderr, the kernel's (dmesg), build logs, onetra
 loader's validation layer, debug messages of Intel's driver (NEOReadDebugKeys=1 PrintDebugMessages=1), Kiln's own
 messages as text and JSON; all of them in one file too. Any size. And what `kiln exec --record` keeps. docs/explain.md says more.
 
-Exit status: 0 explained, 1 no failure found in the log, 2 neither a code nor a file, or a file that cannot be read.)";
+Exit status: 0 explained, 1 no failure found in the log, 2 neither a code nor a file, 5 a file that cannot be read.)";
 
 constexpr const char* kDoctorFooter = R"(
 Looked at: the loader, the drivers (each started in a process of its own), the GPUs and their nodes, the compilers,
