@@ -66,6 +66,15 @@ TEST_CASE("a backtrace: the innermost frame of a compiler, a driver or a loader"
         "K0505");  // which only lists devices
 }
 
+TEST_CASE("Windows names the library that a process died in") {
+  CHECK(code_in("Faulting module name: igd12um64xeh.dll, version: 32.0.101.5768\n") == "K0505");
+  CHECK(
+      code_in("app.exe caused an Access Violation at location 0 in module igdrcl64.dll Reading from 8.\n") ==
+      "K0505");
+  CHECK(code_in("Faulting module name: igc64.dll, version: 32.0.101.5768\n") == "K0520");
+  CHECK_FALSE(read_log("Faulting module name: nvoglv64.dll, version: 32.0.15.6094\n"));
+}
+
 TEST_CASE("what programs that use a GPU print when all is well, and what others' drivers print") {
   for (const char* line : {
            "llama_kv_cache_init:      SYCL1 KV buffer size =  1024,00 MiB",

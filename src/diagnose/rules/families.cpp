@@ -227,7 +227,7 @@ constexpr Rule kFamilies[] = {
      "igc64|igdfcl64",
      KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
     {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl64|igdrcl32|"
-     "ze_intel_gpu64|igd10|igdumdim",
+     "ze_intel_gpu64|igd9|igd10|igd11|igd12|igdumd|igvk64|igxelp",
      KILN_FRAME, "", Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},
     {"libze_loader|libopencl.so|opencl.dll|ze_loader.dll|libsycl|libur_|ur_win|libpi_|"
      "openclon12",

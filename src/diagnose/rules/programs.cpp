@@ -9,17 +9,16 @@ namespace kiln::detail {
 namespace {
 
 constexpr std::string_view kGpuWords[] = {
-    "xpu",         "ur error",     "sycl",         "level_zero", "level zero", "level-zero", "levelzero",
-    "libze",       "ze_result",    "oneapi",       "ocloc",      "intel",      "openvino",   "libigc",
-    "i915",        "oneccl",       "dnnl",         "onednn",     "triton",     "ipex",       "opencl",
-    "cl_",         "xe2",          "xe3",          "xe 0000",    "[drm",       "arc(tm)",    "battlemage",
-    "alchemist",   "lunar lake",   "dpcpp",        "dpc++",      "dpctl",      "dpnp",       "dpex",
-    "adaptivecpp", "icpx",         "uhd graphics", "iris",       "chip info",  "chip error", "chip warn",
-    "chip_be",     "chip debug",   "zemodule",     "zekernel",   "zecommand",  "zemem",      "zedevice",
-    "zedriver",    "zeinit",       "zecontext",    "zeevent",    "zefence",    "zeimage",    "onearray",
-    "cl::",        "clbuild",      "clenqueue",    "clcreate",   "clfinish",   "igfx",       "igdkmd",
-    " igc",        " ocl",         "|ccl_",        "zes_",       "igdrcl",     "igdfcl",     "igc64",
-    "genx",        "gen compiler", "unitrace",     "onetrace"};
+    "xpu", "ur error", "sycl", "level_zero", "level zero", "level-zero", "levelzero", "libze", "ze_result",
+    "oneapi", "ocloc", "intel", "openvino", "libigc", "i915", "oneccl", "dnnl", "onednn", "triton", "ipex",
+    "opencl", "cl_", "xe2", "xe3", "xe 0000", "[drm", "arc(tm)", "battlemage", "alchemist", "lunar lake",
+    "dpcpp", "dpc++", "dpctl", "dpnp", "dpex", "adaptivecpp", "icpx", "uhd graphics", "iris", "chip info",
+    "chip error", "chip warn", "chip_be", "chip debug", "zemodule", "zekernel", "zecommand", "zemem",
+    "zedevice", "zedriver", "zeinit", "zecontext", "zeevent", "zefence", "zeimage", "onearray",
+    "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc", " ocl", "|ccl_", "zes_",
+    "igdrcl", "igdfcl", "igc64", "genx", "gen compiler", "unitrace", "onetrace",
+    // Of Intel's driver of Windows.
+    "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
 constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama", "ggml",  "vulkan", "renderd",
                                              "/dev/dri", "vaapi", "spirv", "spir-v", "torch"};
 
