@@ -191,18 +191,20 @@ struct Launching {
   bool in_memory = false;  ///< `groups` may lie in memory of the device, and is not looked at
 };
 
+/// `no_list` tells that there is a number of events to wait for, and no list of them. It is no question of
+/// `waits` and `events` here: to keep them across the driver's call costs every launch six instructions.
 template <Launching kOf>
 [[gnu::always_inline]] inline ze_result_t launch(const KnownKernel& known_kernel,
                                                  ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                                  Groups groups, ze_event_handle_t signal, std::uint32_t waits,
-                                                 ze_event_handle_t* events) {
+                                                 ze_event_handle_t* events, bool no_list) {
   const Recording recording(kOf.recorded, list);
   recording.set_launch(known_kernel, kOf.in_memory ? nullptr : groups, signal);
   recording.begin();
   const ze_result_t code = (real.*kOf.function)(list, kernel, groups, signal, waits, events);
   recording.end(code);
   if (code != ZE_RESULT_SUCCESS) [[unlikely]]
-    return refused_launch({code, kOf.call, waits != 0 && !events}, kernel, kOf.in_memory ? nullptr : groups);
+    return refused_launch({code, kOf.call, no_list}, kernel, kOf.in_memory ? nullptr : groups);
   return code;
 }
 
@@ -213,7 +215,8 @@ KILN_COLD judged(ze_command_list_handle_t list, ze_kernel_handle_t kernel, Group
                  ze_event_handle_t signal, std::uint32_t waits, ze_event_handle_t* events) {
   const KnownKernel* const found = known.kernels.find(kernel);
   KILN_GUARD(guard_launch(kOf.call, list, kernel, found, groups));
-  return launch<kOf>(found ? *found : unknown_kernel, list, kernel, groups, signal, waits, events);
+  return launch<kOf>(found ? *found : unknown_kernel, list, kernel, groups, signal, waits, events,
+                     waits != 0 && !events);
 }
 
 template <Launching kOf>
@@ -221,9 +224,9 @@ template <Launching kOf>
                                                   Groups groups, ze_event_handle_t signal,
                                                   std::uint32_t waits, ze_event_handle_t* events) {
   const KnownKernel* const found = known.kernels.find(kernel);
-  if (!is_clear(found, list, groups)) [[unlikely]]
+  if (!is_clear(found, list, groups) || (waits != 0 && !events)) [[unlikely]]
     return judged<kOf>(list, kernel, groups, signal, waits, events);
-  return launch<kOf>(*found, list, kernel, groups, signal, waits, events);
+  return launch<kOf>(*found, list, kernel, groups, signal, waits, events, false);
 }
 
 }  // namespace
