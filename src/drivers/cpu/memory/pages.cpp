@@ -19,6 +19,10 @@ std::atomic<std::size_t> guarded_now = 0;
 // Bytes behind an allocation that belong to nobody: the widest access that OpenCL has, a double16.
 constexpr std::size_t kPadding = 128;
 
+// From here on memory asks for pages of 2 MiB, where the system gives them: what kernels do with megabytes
+// costs them fewer translations of addresses, and first touches.
+constexpr std::size_t kLarge = 4 << 20;
+
 std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
@@ -52,6 +56,7 @@ Pages::Pages(std::size_t size, std::size_t alignment) {
   const bool usable = guard ? mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0
                             : mprotect(whole_.get(), whole_.size(), PROT_READ | PROT_WRITE) == 0;
   if (usable) base_ = pages;
+  if (usable && bytes >= kLarge) (void)madvise(pages, bytes, MADV_HUGEPAGE);
 }
 
 Pages& Pages::operator=(Pages&& other) noexcept {
