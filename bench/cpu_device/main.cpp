@@ -155,7 +155,8 @@ int main(int argc, char** argv) {
     return failed;
   }
   std::printf("%-24s %9s %9s %9s %12s %17s %13s %16s   (medians of %d turns)\n", "kernel", "kiln ms",
-              "pocl ms", "plain ms", "pocl / kiln", "in processor time", "plain / kiln", "on 2 idle cores", kTurns);
+              "pocl ms", "plain ms", "pocl / kiln", "in processor time", "plain / kiln", "on 2 idle cores",
+              kTurns);
   int failed = 0;
   for (const std::string& name : case_names())
     if (argc < 2 || name == argv[1]) failed |= compare(*make_case(name, false));

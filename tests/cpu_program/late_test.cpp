@@ -71,6 +71,29 @@ TEST_CASE("a kernel is compiled when it is asked for, and others with it only af
   CHECK(ready(program) == 4);
 }
 
+TEST_CASE(
+    "functions that only combine the values of a sub-group or a group keep no kernel from coming late") {
+  const BuildResult late = build_late("group.ocloc.spv"),
+                    whole = build_from_spirv(read_file("group.ocloc.spv"), {});
+  REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);
+  REQUIRE_MESSAGE(whole.status == BuildStatus::ok, whole.log);
+  CHECK(ready(*late.program) == 0);
+  for (const char* name : {"sub_group_float", "work_group_float"}) {
+    std::vector<float> in(64), answers[2];
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = 1.0f / static_cast<float>(i + 1);
+    for (const Program* program : {&*late.program, &*whole.program}) {
+      std::vector<float>& out = answers[program == &*whole.program];
+      out.resize(9 * in.size());
+      std::string log;
+      REQUIRE_MESSAGE(program->make_ready(find(*program, name), log) == BuildStatus::ok, log);
+      REQUIRE(launch(*program, name, {2, 1, 1}, {32, 1, 1}, in, out, std::uint32_t{64}));
+    }
+    CHECK(answers[0] == answers[1]);
+    CHECK(answers[0][0] > 1.0f);
+  }
+  CHECK(ready(*late.program) == 2);
+}
+
 TEST_CASE("a native binary has all kernels, whatever was asked for before") {
   const BuildResult late = build_late(kFifty);
   REQUIRE_MESSAGE(late.status == BuildStatus::ok, late.log);

@@ -32,6 +32,7 @@
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/prepare.hpp"
+#include "drivers/cpu/compiler/lowering/region_collectives.hpp"
 #include "drivers/cpu/compiler/lowering/slm.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
 #include "support/compiler_end.hpp"
@@ -152,6 +153,14 @@ bool emit(llvm::Module& module, bool optimize, bool sealed, Compilation& compila
   return true;
 }
 
+/// Whether a pointer to it goes elsewhere than to collectives, whose values it combines.
+bool is_callable(const llvm::Function& function) {
+  return llvm::any_of(function.uses(), [](const llvm::Use& use) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(use.getUser());
+    return call == nullptr || (!call->isCallee(&use) && !is_exchange(*call));
+  });
+}
+
 /// Whether each kernel of the module can be compiled on its own, when it is wanted: nothing that they share
 /// but constants, of which each has those that it reads, and nothing that a later failure would have to be
 /// told with.
@@ -165,7 +174,7 @@ bool may_come_late(const llvm::Module& module, const ParsedOptions& parsed, std:
   }
   if (constants > kLateConstants) return false;
   for (const llvm::Function& function : module)
-    if (function.hasAddressTaken() || function.getName() == "kiln_callable" ||
+    if (is_callable(function) || function.getName() == "kiln_callable" ||
         private_bytes(function, Calls::inlined) > kLatePrivate)
       return false;
   return true;

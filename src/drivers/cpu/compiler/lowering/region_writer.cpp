@@ -184,9 +184,28 @@ class Writer {
     Block latch = llvm::BasicBlock::Create(to_.getContext(), "latch", &to_);
     write_body(region, scope, latch);
     b_.SetInsertPoint(latch);
-    promise_independence(*loops[0].close(b_), accesses_);
+    llvm::BranchInst* turn = loops[0].close(b_);
+    if (region.blocks.size() == 1 && meets_exchange(region))
+      describe_loop(*turn, {keep_scalar()});
+    else
+      promise_independence(*turn, accesses_);
     for (std::size_t i = 1; i < loops.size(); ++i) loops[i].close(b_);
     leave(region);
+  }
+
+  // What stands between two exchanges takes less than they do, and vectors of it most of a compilation.
+  bool meets_exchange(const Region& region) const {
+    const auto exchanges = [&](Block cut) {
+      const auto found = plan_.cuts.find(cut);
+      return found != plan_.cuts.end() && found->second != nullptr && is_exchange(*found->second);
+    };
+    return exchanges(region.start->getSinglePredecessor()) || llvm::any_of(region.exits, exchanges);
+  }
+
+  llvm::Metadata* keep_scalar() const {
+    llvm::LLVMContext& context = to_.getContext();
+    return llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                                       llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))});
   }
 
   // Around the first dimension one loop for each other, or one for both where the kernel tells them not
