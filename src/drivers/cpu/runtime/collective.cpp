@@ -68,7 +68,53 @@ void ballot(Items items, Members members) {
     std::memcpy(items[member].value + sizeof ayes, &ayes, sizeof ayes);
 }
 
+/// A value, so that it is moved in registers.
+template <class T>
+struct Moves {
+  static constexpr std::size_t size = sizeof(T);
+  static void copy(void* to, const void* from) { std::memcpy(to, from, sizeof(T)); }
+};
+struct MovesBytes {
+  std::size_t size;
+  void copy(void* to, const void* from) const { std::memcpy(to, from, size); }
+};
+
+// In the same order as above.
+template <class M>
+void combine_in_order(const M& moves, const Wait& first, std::size_t count, std::size_t stride) {
+  alignas(kLargestCollectiveValue) std::byte sum[kLargestCollectiveValue];
+  std::byte* value = first.value;
+  moves.copy(sum, value);
+  if (first.kind() == Collective::reduce) {
+    for (std::size_t i = 1; i < count; ++i) first.combine(sum, value + i * stride);
+    for (std::size_t i = 0; i < count; ++i) moves.copy(value + i * stride + moves.size, sum);
+    return;
+  }
+  const bool inclusive = first.kind() == Collective::inclusive_scan;
+  if (inclusive) moves.copy(value + moves.size, sum);
+  for (std::size_t i = 1; i < count; ++i) {
+    std::byte* own = value + i * stride;
+    if (!inclusive) moves.copy(own + moves.size, sum);
+    first.combine(sum, own);
+    if (inclusive) moves.copy(own + moves.size, sum);
+  }
+}
+
 }  // namespace
+
+bool combine_all(Wait first, std::uint64_t count, std::uint64_t members, std::uint64_t stride) {
+  if (first.kind() > Collective::exclusive_scan) return false;
+  for (; count != 0; count -= members, first.value += members * stride) {
+    members = std::min(members, count);
+    if (first.size() == 4)
+      combine_in_order(Moves<std::uint32_t>(), first, members, stride);
+    else if (first.size() == 8)
+      combine_in_order(Moves<std::uint64_t>(), first, members, stride);
+    else
+      combine_in_order(MovesBytes{first.size()}, first, members, stride);
+  }
+  return true;
+}
 
 void run_collective(Items items, Members members) {
   const Wait& first = items[members[0]];

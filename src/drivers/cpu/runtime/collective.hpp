@@ -53,6 +53,11 @@ struct Wait {
 /// same place of the kernel. The others do not take part.
 void run_collective(std::span<const Wait> items, std::span<const std::uint32_t> members);
 
+/// The same for reductions and scans in which all `count` items take part, `members` of them at a time, when
+/// their values are `stride` bytes apart from that of the first on. False, and nothing done, for other
+/// collectives.
+bool combine_all(Wait first, std::uint64_t count, std::uint64_t members, std::uint64_t stride);
+
 }  // namespace kiln::cpu
 
 // A place of a kernel where items wait: its number in the order of the program, times two; kBarrierPlace and

@@ -37,6 +37,7 @@ void kiln_exchange(kiln::cpu::GroupState* group, std::uint64_t what, std::byte* 
   const std::uint64_t* size = group->launch->local_size;
   const std::uint64_t items = size[0] * size[1] * size[2];
   const std::uint64_t most = members == 0 ? items : std::min(members, items);
+  if (kiln::cpu::combine_all({what, values, parameter, combine}, items, most, stride)) return;
   try {
     run.waits.resize(std::max(run.waits.size(), most));
     run.members.resize(run.waits.size());
