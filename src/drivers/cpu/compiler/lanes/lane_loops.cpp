@@ -126,6 +126,23 @@ bool pays(const llvm::Loop& items, const LaneShapes& shapes, const llvm::DataLay
   return !any || dense;
 }
 
+/// Whether an id of 32 bits that might wrap, for all that LLVM knows, is part of an address: its vectorizer
+/// would look for each item's place on its own.
+bool may_wrap(const llvm::Loop& loop) {
+  const auto is_address = [](const llvm::User* user) { return llvm::isa<llvm::GetElementPtrInst>(user); };
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& value : *block) {
+      if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst>(value) || !llvm::any_of(value.users(), is_address))
+        continue;
+      const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(value.getOperand(0));
+      if (sum != nullptr &&
+          (sum->getOpcode() == llvm::Instruction::Sub || sum->getOpcode() == llvm::Instruction::Add) &&
+          !(llvm::isa<llvm::ZExtInst>(value) ? sum->hasNoUnsignedWrap() : sum->hasNoSignedWrap()))
+        return true;
+    }
+  return false;
+}
+
 bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo& loops,
                  llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
                  llvm::ScalarEvolution& numbers) {
@@ -207,7 +224,7 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
     auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-      if (!is_item_loop(loop->getLoopID()) || (loop->isInnermost() && !counted)) continue;
+      if (!is_item_loop(loop->getLoopID()) || (loop->isInnermost() && !counted && !may_wrap(*loop))) continue;
       auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
       llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
       const auto items = item_loop_of(*loop);

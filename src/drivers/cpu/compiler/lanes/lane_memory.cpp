@@ -88,19 +88,34 @@ LaneWriter::Root LaneWriter::root_of(const Value& address) const {
   }
 }
 
+// Of what is wider than a number that steps from lane to lane: the last lane's tells, unless that wraps.
+LaneWriter::Value* LaneWriter::steps_unless_wrapped(const Value& root, std::uint64_t step) {
+  const auto* extended = llvm::dyn_cast<llvm::CastInst>(&root);
+  if (extended == nullptr || !llvm::isa<llvm::ZExtInst, llvm::SExtInst>(extended)) return nullptr;
+  const Value& narrow = *extended->getOperand(0);
+  const LaneShape shape = shapes_.of(&narrow);
+  const unsigned bits = narrow.getType()->getScalarSizeInBits();
+  if (shape.kind != Kind::linear || first_.lookup(&narrow) == nullptr || bits < 16 || bits > 32)
+    return nullptr;
+  if (shape.stride != step) return b_.getFalse();
+  const std::uint64_t last = step * (lanes_ - 1);
+  const bool is_signed = llvm::isa<llvm::SExtInst>(extended);
+  const std::uint64_t largest = (std::uint64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  if (last > largest) return b_.getFalse();
+  Value* first = scalar(narrow);
+  llvm::IRBuilder<> b(before_.getTerminator());
+  go_behind(b, *first);
+  return b.CreateICmp(is_signed ? llvm::ICmpInst::ICMP_SLE : llvm::ICmpInst::ICMP_ULE, first,
+                      llvm::ConstantInt::get(first->getType(), largest - last));
+}
+
 LaneWriter::Value* LaneWriter::steps_by(const Value& root, std::uint64_t step) {
   Value*& known = steps_[{&root, step}];
   if (known != nullptr) return known;
+  if (Value* narrow = steps_unless_wrapped(root, step)) return known = narrow;
   Value* vector = wide(root);
   llvm::IRBuilder<> b(before_.getTerminator());
-  if (auto* made = llvm::dyn_cast<llvm::Instruction>(vector)) {
-    if (llvm::isa<llvm::PHINode>(made))
-      b.SetInsertPoint(made->getParent(), made->getParent()->getFirstInsertionPt());
-    else if (llvm::Instruction* next = made->getNextNode())
-      b.SetInsertPoint(next);
-    else
-      b.SetInsertPoint(made->getParent());
-  }
+  go_behind(b, *vector);
   if (root.getType()->isPointerTy()) vector = b.CreatePtrToInt(vector, wide_type(b.getInt64Ty()));
   llvm::Type* number = vector->getType()->getScalarType();
   llvm::SmallVector<llvm::Constant*, 32> steps;

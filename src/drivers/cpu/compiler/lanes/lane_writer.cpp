@@ -122,6 +122,17 @@ LaneWriter::Value* LaneWriter::scalar(const Value& value) {
   return found != first_.end() ? found->second : const_cast<Value*>(&value);
 }
 
+void LaneWriter::go_behind(llvm::IRBuilder<>& b, Value& value) {
+  auto* made = llvm::dyn_cast<llvm::Instruction>(&value);
+  if (made == nullptr) return;
+  if (llvm::isa<llvm::PHINode>(made))
+    b.SetInsertPoint(made->getParent(), made->getParent()->getFirstInsertionPt());
+  else if (llvm::Instruction* next = made->getNextNode())
+    b.SetInsertPoint(next);
+  else
+    b.SetInsertPoint(made->getParent());
+}
+
 // Right behind the value, so that it is there wherever it may be asked for.
 LaneWriter::Value* LaneWriter::wide(const Value& value) {
   if (const auto found = wide_.find(&value); found != wide_.end()) return found->second;
@@ -130,15 +141,7 @@ LaneWriter::Value* LaneWriter::wide(const Value& value) {
                                           const_cast<llvm::Constant*>(constant));
   Value* first = scalar(value);
   llvm::IRBuilder<> b(before_.getTerminator());
-  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(first);
-      instruction != nullptr && first != &value) {
-    if (llvm::isa<llvm::PHINode>(instruction))
-      b.SetInsertPoint(instruction->getParent(), instruction->getParent()->getFirstInsertionPt());
-    else if (llvm::Instruction* next = instruction->getNextNode())
-      b.SetInsertPoint(next);
-    else
-      b.SetInsertPoint(instruction->getParent());
-  }
+  if (first != &value) go_behind(b, *first);
   Value* vector = b.CreateVectorSplat(lanes_, first);
   if (const LaneShape shape = shapes_.of(&value); shape.kind == Kind::linear) {
     const bool pointer = first->getType()->isPointerTy();

@@ -88,6 +88,10 @@ class LaneWriter {
   Value* are_apart(const Value& address, std::uint64_t step);
   /// Whether each lane's is `step` more than the one before.
   Value* steps_by(const Value& root, std::uint64_t step);
+  /// The same where one lane's value tells; else null.
+  Value* steps_unless_wrapped(const Value& root, std::uint64_t step);
+  /// Right behind the instruction that `value` is, if it is one.
+  static void go_behind(llvm::IRBuilder<>& b, Value& value);
   [[nodiscard]] static bool is_plain(const llvm::Type* type);
 
   llvm::Function& function_;
