@@ -255,6 +255,20 @@ class SeveralRuns(Case):
         self.assertEqual(done.returncode, 5)
         self.assertIn('K0437', done.stderr)
 
+    @needs_opencl_c
+    def test_an_argument_that_only_the_other_has_is_its_own(self):
+        source = self.folder / 'two.cl'
+        source.write_text('kernel void plain(global const int* a, global int* b) { b[get_global_id(0)] = a[get_global_id(0)]; }\n'
+                          'kernel void tiled(global const int* a, global int* b, local int* tile, int more) {\n'
+                          '  tile[get_local_id(0)] = a[get_global_id(0)];\n'
+                          '  b[get_global_id(0)] = tile[get_local_id(0)] + more; }')
+        given = ['--arg', 'a=iota:int:64', '--arg', 'b=out:int:64', '--local', 'tile=64', '--group', '16', '--against', ':tiled']
+        self.assertTrue(self.json_of(f'{source}:plain', *given, '--arg', 'more=0')['ok'])
+        self.assertEqual(self.json_of(f'{source}:plain', *given, '--arg', 'more=3', status=1)['buffers'][0]['differ'], 64)
+        done = run(f'{source}:plain', *given, '--arg', 'less=3')  # which neither has
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn('less', done.stderr)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -22,14 +22,13 @@ namespace {
 constexpr std::chrono::hours kNoLimit{24 * 365};
 
 /// The kernel that is run in another file: that of the same name where the file has one, else its only one.
-std::string kernel_in(const std::string& file, const FileRun& run, const OpenDevice& device,
+std::string kernel_in(const std::string& file, const std::string& name, const OpenDevice& device,
                       const RunOptions& options) {
-  const std::string& name = run.code().facts.name;
   return read_kernel({file, name}, device, options.flags, false) ? file + ":" + name : file;
 }
 
-/// The options of the other run.
-RunOptions other_options(RunOptions options, const FileRun& run, const OpenDevice& device) {
+/// The options of the run beside that of kernel `name`.
+RunOptions other_options(RunOptions options, const std::string& name, const OpenDevice& device) {
   const std::string other = std::move(options.against);
   options.against.clear();
   if (other.starts_with("device=")) {
@@ -42,11 +41,23 @@ RunOptions other_options(RunOptions options, const FileRun& run, const OpenDevic
     options.kernel = parse_kernel_name(options.kernel).file + other;
   } else {
     const KernelName there = parse_kernel_name(other);
-    options.kernel = there.kernel.empty() ? kernel_in(there.file, run, device, options) : other;
+    options.kernel = there.kernel.empty() ? kernel_in(there.file, name, device, options) : other;
   }
   // A file that has the name of a sample is none with a folder before it.
   options.kernel = std::filesystem::absolute(options.kernel).string();
   return options;
+}
+
+/// Arguments that this kernel has not and the other has are for the other alone.
+void leave_to_other(FileRequest& request, const Signature& here, const RunOptions& other,
+                    const OpenDevice& device) {
+  const auto unknown = [&](const Specification& given) { return !place_of_argument(given.argument, here); };
+  if (std::ranges::none_of(request.given, unknown)) return;
+  const auto there = read_kernel(parse_kernel_name(other.kernel), device, other.flags, false);
+  if (!there) return;  // which the other run tells
+  std::erase_if(request.given, [&](const Specification& given) {
+    return unknown(given) && place_of_argument(given.argument, there->signature);
+  });
 }
 
 /// NAME=SPEC with the place for the name: the other kernel may call it otherwise.
@@ -140,8 +151,12 @@ void print_compared(const Json& here, const Json& there, const std::vector<Compa
 
 }  // namespace
 
-Result<int> run_against(const RunOptions& options, const FileRequest& request) {
+Result<int> run_against(const RunOptions& options, FileRequest request) {
   KILN_TRY(const auto device, open_chosen(options.device));
+  KILN_TRY(const KernelCode code, read_kernel(request.name, device, request.flags, false));
+  request.code = &code;
+  const RunOptions other = other_options(options, code.facts.name, device);
+  leave_to_other(request, code.signature, other, device);
   KILN_TRY(const auto run, FileRun::create(device, request, false));
   const FaultGuard fault(device, run->code().facts.name, options.json);
   KILN_TRY(const auto outcome, measure(device, run->prepare(run->shape()), run->kernel(), options.repeat));
@@ -152,7 +167,7 @@ Result<int> run_against(const RunOptions& options, const FileRequest& request) {
     return tl::unexpected(unwritable_data(options.against, "the temporary folder",
                                           "TMPDIR names no folder, or one without room"));
   ProcessOptions how;
-  how.arguments = words_of(other_options(options, *run, device), run->code().signature);
+  how.arguments = words_of(other, code.signature);
   how.time_limit = kNoLimit;
   how.output_limit = std::size_t{16} << 20;
   const auto file_of = [&](const BufferResult& each) {
