@@ -9,7 +9,7 @@ Reply cannot() { return {Reply::End::failed, "this kind of store cannot do that"
 
 }  // namespace
 
-Reply Connection::lead(const CacheKey&, Moment) { return cannot(); }
+Reply Connection::lead(const CacheKey&, std::string_view, Moment) { return cannot(); }
 Reply Connection::extend(const CacheKey&, std::uint64_t, Moment) { return cannot(); }
 Reply Connection::release(const CacheKey&, std::uint64_t, Moment) { return cannot(); }
 Reply Connection::usual(const CacheKey&, Moment) { return cannot(); }

@@ -46,8 +46,9 @@ class Connection {
   /// Whether there is one, without its bytes.
   virtual Reply has(const CacheKey& key, Moment deadline) = 0;
 
-  /// Leases: where a store has none, `lead` fails, and nobody calls the others.
-  virtual Reply lead(const CacheKey& key, Moment deadline);
+  /// Leases: where a store has none, `lead` fails, and nobody calls the others. `who` asks, and has the same
+  /// lease again where the answer was lost.
+  virtual Reply lead(const CacheKey& key, std::string_view who, Moment deadline);
   virtual Reply extend(const CacheKey& key, std::uint64_t token, Moment deadline);
   virtual Reply release(const CacheKey& key, std::uint64_t token, Moment deadline);
   /// Milliseconds that a compilation of these inputs took when somebody did it last, else the longest of
@@ -60,8 +61,10 @@ class Connection {
   virtual Reply figures(Moment deadline);
 };
 
-/// How long a lease lives that nobody extends. A node that died keeps the others waiting so long.
-constexpr std::chrono::milliseconds kLeaseLife{2000};
+/// How long a lease lives that nobody extends: longer than a holder, or the store, that others crowd out does
+/// not run. Only a machine that died, or lost the network, keeps the others waiting so long: a program that
+/// ends gives its leases back.
+constexpr std::chrono::milliseconds kLeaseLife{10'000};
 
 [[nodiscard]] std::unique_ptr<Connection> make_connection(const cache::RemoteUrl& url);
 [[nodiscard]] std::unique_ptr<Connection> make_http(const cache::RemoteUrl& url);

@@ -2,6 +2,8 @@
 // Extends leases.
 #include "store/leases.hpp"
 
+#include <set>
+
 namespace kiln::store {
 
 Leases::Leases(std::vector<cache::RemoteUrl> stores)
@@ -23,6 +25,12 @@ std::uint64_t Leases::add(const Lease& lease) {
   return last_;
 }
 
+std::optional<Lease> Leases::find(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = held_.find(number);
+  return found == held_.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<Lease> Leases::take(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto node = held_.extract(number);
@@ -42,7 +50,7 @@ bool Leases::empty() const {
 }
 
 void Leases::extend_all() {
-  constexpr auto kPause = kLeaseLife / 3;
+  constexpr auto kPause = kLeaseLife / 8, kAnswer = kLeaseLife / 4;
   std::vector<std::unique_ptr<Connection>> connections(stores_.size());
   std::unique_lock lock(mutex_);
   while (!ends_) {
@@ -53,13 +61,16 @@ void Leases::extend_all() {
     changed_.wait_for(lock, kPause, [&] { return ends_; });
     const auto held = held_;
     lock.unlock();
+    std::set<std::uint64_t> silent;  // would be so for the other leases too
     for (const auto& [number, lease] : held) {
+      if (silent.contains(lease.store)) continue;
       auto& connection = connections[lease.store];
       if (!connection) connection = make_connection(stores_[lease.store]);
       const Reply reply =
-          connection->extend(lease.key, lease.token, std::chrono::steady_clock::now() + kPause / 2);
+          connection->extend(lease.key, lease.token, std::chrono::steady_clock::now() + kAnswer);
       // Lost, since nobody heard of it for too long: another machine leads, and takes no entry of this one.
       if (reply.end == Reply::End::absent) (void)take(number);
+      if (reply.end == Reply::End::failed) silent.insert(lease.store);
     }
     lock.lock();
   }

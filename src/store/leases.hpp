@@ -30,6 +30,7 @@ class Leases {
 
   /// A number for it, never 0.
   std::uint64_t add(const Lease& lease);
+  [[nodiscard]] std::optional<Lease> find(std::uint64_t number) const;
   /// It is extended no more.
   std::optional<Lease> take(std::uint64_t number);
   [[nodiscard]] bool empty() const;

@@ -91,7 +91,13 @@ void serve(int socket, Service& service, Activity& activity) {
       const bool sent = send(own.answer);
       activity.last = Clock::now().time_since_epoch().count();
       --activity.asked;
-      if (!sent) return;
+      if (!sent) {
+        cache::StoreRequest nobody_leads;
+        nobody_leads.verb = cache::StoreVerb::release;
+        nobody_leads.lease = own.answer.lease;
+        (void)service.answer(nobody_leads, connections, asker);
+        return;
+      }
     }
   } catch (const std::bad_alloc&) {  // the asker sees the end
   }

@@ -19,14 +19,20 @@ using Answer = std::shared_ptr<redisReply>;
 using Words = std::vector<std::string_view>;
 
 // All keys of one entry lie in one slot of a cluster, by the braces.
-// KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token.
+// A lease is its token and who asked for it: who did not hear the answer asks again, and has it.
+// KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token, who asks.
 constexpr std::string_view kLead = R"(
 local entry = redis.call('GET', KEYS[1])
 if entry then return {1, entry} end
-if redis.call('EXISTS', KEYS[2]) == 1 then return {2} end
+local lease = redis.call('GET', KEYS[2])
+if lease then
+  local token, who = string.match(lease, '^(%d+) (.*)$')
+  if who ~= ARGV[3] then return {2} end
+  return {3, tonumber(token)}
+end
 local token = redis.call('INCR', KEYS[3])
 redis.call('EXPIRE', KEYS[3], ARGV[2])
-redis.call('SET', KEYS[2], token, 'PX', ARGV[1])
+redis.call('SET', KEYS[2], token .. ' ' .. ARGV[3], 'PX', ARGV[1])
 return {3, token})";
 
 // KEYS: entry, lease, token. ARGV: token or 0, 1 to replace, seconds to keep or 0, the entry. Whoever led
@@ -35,7 +41,8 @@ constexpr std::string_view kPut = R"(
 local mine = tonumber(ARGV[1])
 local last = tonumber(redis.call('GET', KEYS[3]) or '0')
 if mine > 0 and last > mine then return 0 end
-if mine > 0 and redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+local lease = redis.call('GET', KEYS[2])
+if mine > 0 and lease and string.match(lease, '^%d+') == ARGV[1] then redis.call('DEL', KEYS[2]) end
 if ARGV[2] == '0' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end
 if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[4])
 else redis.call('SET', KEYS[1], ARGV[4], 'EX', ARGV[3]) end
@@ -45,7 +52,7 @@ return 1)";
 // back.
 constexpr std::string_view kExtend = R"(
 local now = redis.call('GET', KEYS[1])
-if now == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end
+if now and string.match(now, '^%d+') == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
 if now or last > tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
@@ -53,7 +60,8 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1)";
 
 constexpr std::string_view kRelease = R"(
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+local now = redis.call('GET', KEYS[1])
+if now and string.match(now, '^%d+') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1)";
 
 // Of one input, what it took last; of all, the longest, which is forgotten slowly.
@@ -92,10 +100,10 @@ class Redis : public Connection {
                  });
   }
 
-  Reply lead(const CacheKey& key, Moment deadline) override {
+  Reply lead(const CacheKey& key, std::string_view who, Moment deadline) override {
     const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
                       life = std::to_string(kLeaseLife.count());
-    return asked({"EVAL", kLead, "3", entry, lease, token, life, "86400"}, deadline,
+    return asked({"EVAL", kLead, "3", entry, lease, token, life, "86400", who}, deadline,
                  [](const Answer& answer) -> Reply {
                    if (answer->type != REDIS_REPLY_ARRAY || answer->elements == 0) return unexpected();
                    const long long which = answer->element[0]->integer;

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes
 constexpr milliseconds kForUpload = 5s, kForRelease = 200ms, kUnknown = 30s;
 // So that of those who wait for a dead one the first gets its lease, before they all give up.
-constexpr milliseconds kLeastWait = kLeaseLife + 1s;
+constexpr milliseconds kLeastWait = kLeaseLife + 2s;
 
 Moment until(const cache::StoreRequest& request) {
   return std::min(Moment(std::chrono::nanoseconds(request.until)), Clock::now() + 10min);
@@ -45,6 +45,14 @@ milliseconds pause_after(Clock::duration waited) {
   const auto pause = std::clamp<milliseconds>(eighth, 4ms, 500ms);
   return pause * 3 / 4 +
          milliseconds(std::uniform_int_distribution<int>(0, static_cast<int>(pause.count() / 2))(random));
+}
+
+/// Names one question among those of all machines.
+std::string new_name() {
+  thread_local std::random_device random;
+  std::string name;
+  for (int i = 0; i < 4; ++i) name += std::to_string(random()) + '-';
+  return name;
 }
 
 std::vector<cache::RemoteUrl> read_stores(const cache::StoreSettings& settings) {
@@ -178,12 +186,14 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
   }
   Connection& connection = connections.to(store);
   const auto begin = Clock::now();
+  const std::string who = new_name();
   auto until = deadline;
   bool waits = false;
   for (;;) {
     const auto now = Clock::now();
     if (!waits && !breakers_[store].allows(now)) return std::nullopt;
-    Reply reply = connection.lead(request.key, waits ? now + 1s : deadline);
+    // Not given up early, since a question without an answer may have taken the lease.
+    Reply reply = connection.lead(request.key, who, waits ? std::max(until, now + 1s) : deadline);
     if (!waits) note_written(store, reply);
     switch (reply.end) {
       case Reply::End::found: {
@@ -193,9 +203,14 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
         return std::nullopt;
       }
       case Reply::End::lead: {
+        const Lease lease{store, request.key, reply.token, Clock::now()};
+        if (lease.since > until + cache::kLate) {  // nobody listens any more
+          free(lease, connections);
+          return std::nullopt;
+        }
         OwnAnswer own = says(cache::StoreResult::lead);
         own.answer.store = store;
-        own.answer.lease = leases_.add({store, request.key, reply.token, Clock::now()});
+        own.answer.lease = leases_.add(lease);
         return own;
       }
       case Reply::End::failed:
@@ -269,12 +284,11 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
     return "it is not signed, and there is no key to sign it with";
   Connection::Put how{0, request.replace};
   auto took = milliseconds(request.took_ms);
-  if (const auto lease = leases_.take(request.lease)) {
+  if (const auto lease = leases_.find(request.lease)) {  // extended until the entry is there
     how.token = lease->store == store ? lease->token : 0;
     // What the others waited for: the upload of an entry belongs to it, on a machine that is busy most of
     // all.
     took = std::max(took, std::chrono::duration_cast<milliseconds>(Clock::now() - lease->since));
-    if (lease->store != store) free(*lease, connections);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -284,7 +298,10 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
   const Reply reply = connection.put(request.key, encode_wire(sealed->bytes, seal), how, deadline);
   note_written(store, reply);
   if (reply.end == Reply::End::failed || reply.end == Reply::End::refused) return reply.reason;
-  if (how.token != 0) connection.remember(request.inputs, static_cast<std::uint64_t>(took.count()), deadline);
+  if (how.token != 0) {
+    (void)leases_.take(request.lease);  // the store has given it up with the upload
+    connection.remember(request.inputs, static_cast<std::uint64_t>(took.count()), deadline);
+  }
   return {};
 }
 
@@ -293,8 +310,9 @@ void Service::upload(Upload upload, Connections& connections) {
   std::vector<std::uint64_t> order;
   for (std::uint64_t store = 0; store < stores_.size(); ++store)
     if (takes(store)) order.push_back(store);
-  // Those with leases go first, since others wait there.
-  std::ranges::stable_partition(order, [&](std::uint64_t store) { return stores_[store].is_redis(); });
+  // First the one where others wait.
+  if (const auto lease = leases_.find(upload.request.lease))
+    std::ranges::stable_partition(order, [&](std::uint64_t store) { return store == lease->store; });
   for (const std::uint64_t store : order)
     if (breakers_[store].allows(Clock::now()) && writes_[store].allows(Clock::now()))
       (void)put_into(store, upload.request, connections, Clock::now() + kForUpload);

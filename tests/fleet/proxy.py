@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A proxy between nodes and a store that delays, cuts, repeats, flips and stalls, by a seed."""
+"""Proxies between nodes and a store: one that delays, cuts, repeats, flips and stalls, by a seed, and one that does what it is told."""
 import asyncio
 import random
 import threading
@@ -74,6 +74,24 @@ class Proxy:
         elif fault == 'drop':
             start = self.random.randrange(len(piece))
             piece = piece[:start] + piece[start + self.random.randrange(1, 200):]
+        writer.write(piece)
+        await writer.drain()
+        return True
+
+
+class Gate(Proxy):
+    """Passes on what comes, but nothing while it is `closed`; cuts the connection once in place of a piece that `loses` picks."""
+
+    def __init__(self, port):
+        self.closed, self.loses = threading.Event(), None
+        super().__init__(port, 0)
+
+    async def send(self, piece, writer):
+        while self.closed.is_set():
+            await asyncio.sleep(0.01)
+        if self.loses and self.loses(piece):
+            self.loses = None
+            return False
         writer.write(piece)
         await writer.drain()
         return True

@@ -2,6 +2,7 @@
 // What the library and kiln-store say to each other: docs/fleet.md has the whole of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -73,6 +74,10 @@ struct StoreAnswer {
 /// Views into `message`.
 [[nodiscard]] std::optional<StoreRequest> decode_store_request(std::span<const std::byte> message);
 [[nodiscard]] std::optional<StoreAnswer> decode_store_answer(std::span<const std::byte> message);
+
+/// So much longer than kiln-store asks stores the library listens for its answer, which says why there is
+/// none.
+constexpr std::chrono::milliseconds kLate{20};
 
 /// Above it no entry goes over a wire, and no message is read.
 constexpr std::uint64_t kLargestOnWire = std::uint64_t{256} << 20;  // bytes

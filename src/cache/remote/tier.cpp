@@ -12,9 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// So much later than kiln-store, which answers in time with a reason.
-constexpr std::chrono::milliseconds kLate = 20ms;
-
 FileBytes view_of(StoreLink::Reply reply) {
   struct Kept {
     std::vector<std::byte> bytes;
