@@ -3,6 +3,7 @@
 build the library and what it starts, and nothing else: configurations.py SOURCE_ROOT MESON..."""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,29 @@ def expect(condition, text):
         sys.exit(text)
 
 
-for part in ('cli', 'cpu_driver', 'tests', 'benchmarks'):
+
+
+def library_of(folder, *options):
+    """All that the compiler and linker are told of the library and of what is in it."""
+    configure(folder, source, *options)
+    build = pathlib.Path(folder) / 'build'
+    told = json.loads(output_of([*meson, 'introspect', build, '--targets']))
+    made = {target['name']: [(each.get('sources', []), each.get('parameters', []), each.get('linker', [])) for each in target['target_sources']]
+            for target in told if 'library' in target['type'] and target['name'].startswith('kiln')}
+    # Its rule of linking: objects, libraries and all, without the folder's name.
+    rules = [rule for rule in (build / 'build.ninja').read_text().split('\n\n') if re.match(r'build src/libkiln\.so\S*: cpp_LINKER ', rule)]
+    expect(len(rules) == 1, 'there is no rule, or several, that link the library')
+    return json.dumps([made['kiln'], made['kiln_remote'], made['kiln_cache'], rules]).replace(folder, '')
+
+
+# Whether kiln-store is built, and what it needs, changes nothing in the library.
+said = []
+for store in ('auto', 'disabled'):
+    with tempfile.TemporaryDirectory() as folder:
+        said.append(library_of(folder, f'-Dremote_cache={store}', '-Dcli=disabled', '-Dtests=disabled', '-Dbenchmarks=disabled'))
+expect(said[0] == said[1], f'without kiln-store the library is another:\n{said[0]}\n{said[1]}')
+
+for part in ('cli', 'cpu_driver', 'remote_cache', 'remote_redis', 'tests', 'benchmarks'):
     with tempfile.TemporaryDirectory() as folder:
         built, tests, benchmarks = configure(folder, source, f'-D{part}=disabled')
         expect('kiln' in built, f'without {part} there is no library')

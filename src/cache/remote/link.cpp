@@ -65,7 +65,9 @@ tl::expected<void, std::string> StoreLink::start() {
     return tl::unexpected(detail::error_text(errno));
   const std::string path = program();
   if (const int error = spawn(path, theirs.get()); error != 0)
-    return tl::unexpected(path + ": " + detail::error_text(error));
+    return tl::unexpected(
+        path + ": " + detail::error_text(error) +
+        (error == ENOENT ? "; a build of Kiln with libcurl has it (Meson option remote_cache)" : ""));
   control_ = std::move(ours);
   process_ = getpid();
   ++generation_;
