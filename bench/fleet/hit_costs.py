@@ -22,7 +22,7 @@ arguments.add_argument('--rounds', type=int, default=5)
 arguments.add_argument('--like', type=pathlib.Path, help='a native binary whose bytes the entries have, so that they compress as code does')
 arguments.add_argument('--json', action='store_true')
 given = arguments.parse_args()
-NODE, STORE, KILN = (str(given.build.resolve() / name) for name in ('tests/fleet/fleet_node', 'src/store/kiln-store', 'src/tool/kiln'))
+NODE, STORE = (str(given.build.resolve() / name) for name in ('tests/fleet/fleet_node', 'src/store/kiln-store'))
 os.environ.update(KILN_FLEET_NODE=NODE, KILN_FLEET_STORE=STORE)
 sys.path.insert(0, str(SOURCE / 'tests' / 'fleet'))
 import servers  # noqa: E402
@@ -31,7 +31,7 @@ from fleet_case import key_of  # noqa: E402
 like = [f'like={given.like.resolve()}'] if given.like else []
 root = pathlib.Path(tempfile.mkdtemp(prefix='kiln-bench-'))
 redis, nginx = servers.Redis(), servers.Nginx()
-key = subprocess.run([KILN, 'cache', 'keygen', str(root / 'key')], capture_output=True, text=True, check=True).stdout.strip()
+key = servers.signing_key(root / 'key')
 (root / 'trusted').write_text(f'trust {key}\n')
 os.chmod(root / 'trusted', 0o600)
 

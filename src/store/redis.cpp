@@ -329,9 +329,10 @@ class Redis : public Connection {
     }
   }
 
-  [[nodiscard]] bool wait(short events, Moment deadline) const {
+  [[nodiscard]] bool wait(short events, Moment deadline) {
     curl_socket_t socket = CURL_SOCKET_BAD;
     curl_easy_getinfo(connected_->get(), CURLINFO_ACTIVESOCKET, &socket);
+    if (events == POLLIN) return for_answers_.readable(socket, deadline);
     pollfd waiting{socket, events, 0};
     const int left = cache::left_until(deadline);
     return left > 0 && poll(&waiting, 1, left) != 0;
@@ -342,6 +343,7 @@ class Redis : public Connection {
   std::unique_ptr<Curl> connected_;
   std::unique_ptr<redisReader, void (*)(redisReader*)> reader_{nullptr, &redisReaderFree};
   bool refused_ = false;
+  cache::ShortWait for_answers_;
   std::vector<char> part_ = std::vector<char>(kPart);  ///< of an answer, as it comes
 };
 

@@ -3,6 +3,7 @@
 #include "cache/remote/frame.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ FrameEnd receive_all(int socket, std::span<std::byte> bytes, Moment deadline) {
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (count < 0 && errno == EAGAIN) {
-      if (!wait_for(socket, POLLIN, deadline)) return FrameEnd::late;
+      thread_local ShortWait wait;
+      if (!wait.readable(socket, deadline)) return FrameEnd::late;
     } else if (count == 0 || errno != EINTR) {
       return FrameEnd::closed;
     }
@@ -76,6 +78,20 @@ int left_until(Moment deadline) {
   const auto left = deadline - std::chrono::steady_clock::now();
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   return static_cast<int>(std::clamp<std::int64_t>(milliseconds, 0, INT_MAX));
+}
+
+bool ShortWait::readable(int socket, Moment deadline) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kLooks{200};
+  const auto begin = Clock::now();
+  if (short_) {
+    pollfd waiting{socket, POLLIN, 0};
+    for (const auto end = std::min(begin + kLooks, deadline); Clock::now() < end; sched_yield())
+      if (poll(&waiting, 1, 0) > 0) return true;
+  }
+  const bool there = wait_for(socket, POLLIN, deadline);
+  short_ = Clock::now() - begin < 2 * kLooks;
+  return there;
 }
 
 FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline,

@@ -35,4 +35,16 @@ enum class FrameEnd : std::uint8_t {
 /// Milliseconds for poll(), rounded up, 0 when it has passed.
 [[nodiscard]] int left_until(Moment deadline);
 
+/// Waits for what is likely to come at once: to sleep and be woken takes as long as a question to a store on
+/// the same machine. Where the last wait was short it looks for up to 200 us, giving the CPU to whoever wants
+/// it, before it sleeps. Bound to a thread.
+class ShortWait {
+ public:
+  /// Until `socket` can be read from; false: not before `deadline`.
+  [[nodiscard]] bool readable(int socket, Moment deadline);
+
+ private:
+  bool short_ = true;  ///< the last one was
+};
+
 }  // namespace kiln::cache
