@@ -198,7 +198,9 @@ class Redis : public Connection {
     if (code == "MISCONF") return "it cannot save what it has, and so takes nothing";
     return nullptr;
   }
-  static std::string why_failed(std::string_view code) {
+  static std::string why_failed(std::string_view code, std::string_view error) {
+    if (code == "ERR" && error.find("unknown command") != error.npos)
+      return "it keeps no keys, as a Sentinel does not: name the primary";
     if (code == "MOVED" || code == "ASK" || code == "CROSSSLOT" || code == "CLUSTERDOWN")
       return "it is a node of a Redis Cluster, which needs a proxy before it (" + std::string(code) + ")";
     if (code == "NOAUTH") return "it wants a password";
@@ -228,9 +230,10 @@ class Redis : public Connection {
       if (connected_ && why.empty()) {
         const Answer answer = command(words, deadline, why);
         if (answer && answer->type == REDIS_REPLY_ERROR) {
-          const std::string_view code = code_of({answer->str, static_cast<std::size_t>(answer->len)});
+          const std::string_view error(answer->str, static_cast<std::size_t>(answer->len));
+          const std::string_view code = code_of(error);
           if (const char* refused = why_refused(code)) return {Reply::End::refused, refused};
-          why = why_failed(code);
+          why = why_failed(code, error);
           if (code != "LOADING") return {Reply::End::failed, why};
         } else if (answer) {
           return read(answer);

@@ -6,6 +6,7 @@ import unittest
 
 import servers
 from fleet_case import FleetCase, key_of
+from proxy import Gate
 from s3 import BazelRemote, Files, S3
 
 servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
@@ -145,6 +146,25 @@ class KindsOfRedis(GatewayCase):
         self.assertIn('is only read for a while: its ACL does not let this user do that', node['log'])
         self.is_left_alone(url('nobody'), 'its ACL does not let this user do that')
         self.is_left_alone(redis.url + ',unsigned', 'it wants a password')
+
+    def test_a_sentinel_says_what_it_is(self):
+        self.is_left_alone(servers.Sentinel(servers.Redis()).url + ',unsigned', 'it keeps no keys, as a Sentinel does not: name the primary')
+
+    def test_an_address_that_moves_with_the_primary(self):
+        first, second = servers.Redis(), servers.Redis()
+        second.ask('REPLICAOF', '127.0.0.1', first.port)
+        sentinel = servers.Sentinel(first)
+        servers.until(lambda: sentinel.replicas() and b'master_link_status:up' in second.ask('INFO', 'replication'))
+        address = Gate(first.port)
+        remote = f'redis://127.0.0.1:{address.port},unsigned'
+        self.assertEqual(self.node('a', remote, 'keys=3')['compiled'], 3)
+        servers.until(lambda: len(second.keys()) == 3)
+        first.kill()
+        servers.until(lambda: sentinel.primary() == second.port and b'role:master' in second.ask('INFO', 'replication'), 60)
+        address.to = second.port
+        node = self.node('b', remote, 'keys=4')
+        self.assertEqual((node['compiled'], node['remote_hits'], node['log']), (1, 3, ''), node)
+        servers.until(lambda: len(second.keys()) == 4)
 
     def test_a_cluster_says_what_it_is(self):
         nodes = [servers.Redis('--cluster-enabled', 'yes', '--cluster-config-file', f'nodes-{i}') for i in range(3)]

@@ -130,6 +130,31 @@ class Redis(Server):
         return sorted(key for key in self.ask('KEYS', '*') if key.endswith(b':entry'))
 
 
+class Sentinel(Server):
+    """Watches one Redis and its replicas, under the name `kernels`."""
+
+    def __init__(self, primary):
+        super().__init__()
+        (self.folder / 'settings').write_text(
+            f'port {self.port}\nbind 127.0.0.1\nsentinel monitor kernels 127.0.0.1 {primary.port} 1\n'
+            'sentinel down-after-milliseconds kernels 500\nsentinel failover-timeout kernels 5000\n')
+        self.run(REDIS, str(self.folder / 'settings'), '--sentinel')
+
+    @property
+    def url(self):
+        return f'redis://127.0.0.1:{self.port}'
+
+    def primary(self):
+        """Its port."""
+        return int(Redis.ask(self, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'kernels')[1])
+
+    def replicas(self):
+        return Redis.ask(self, 'SENTINEL', 'REPLICAS', 'kernels')
+
+    def read(self, stream):
+        return Redis.read(self, stream)
+
+
 NGINX_SETTINGS = """
 daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
 events {{ worker_connections 512; }}
