@@ -142,7 +142,7 @@ OwnAnswer Service::get(const cache::StoreRequest& request, Connections& connecti
     const auto share = now + (deadline - now) / static_cast<std::int64_t>(stores_.size() - store);
     Got got = get_from(store, request.key, connections, share);
     if (got.found) return has(store, std::move(got.entry));
-    if (!got.why.empty()) why = got.why;
+    if (!got.why.empty()) why = stores_[store].name() + ": " + got.why;
   }
   if (request.lead_ms != 0)
     if (const auto store = leading_store())
@@ -156,18 +156,17 @@ Service::Got Service::get_from(std::uint64_t store, const CacheKey& key, Connect
   if (reply.end == Reply::End::refused) reply.end = Reply::End::failed;
   note_result(store, reply);
   if (reply.end == Reply::End::found) return read(store, key, reply.bytes);
-  if (reply.end == Reply::End::failed) return {false, {}, stores_[store].name() + ": " + reply.reason};
+  if (reply.end == Reply::End::failed) return {false, {}, reply.reason};
   return {};
 }
 
 Service::Got Service::read(std::uint64_t store, const CacheKey& key, std::span<const std::byte> wire) {
   auto entry = decode_wire(wire);
   if (entry) return {true, *std::move(entry), {}};
-  const std::string why = "what " + stores_[store].name() + " gives is not used: " + entry.error();
-  note(why);
+  note("what " + stores_[store].name() + " gives is not used: " + entry.error());
   const std::lock_guard lock(mutex_);
   damaged_.insert({store, key});
-  return {false, {}, why};
+  return {false, {}, entry.error()};
 }
 
 /// The first that has leases, takes entries, and answers.
@@ -199,7 +198,7 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
       case Reply::End::found: {
         Got got = read(store, request.key, reply.bytes);
         if (got.found) return has(store, std::move(got.entry));
-        why = got.why;
+        why = stores_[store].name() + ": " + got.why;
         return std::nullopt;
       }
       case Reply::End::lead: {
