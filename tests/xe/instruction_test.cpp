@@ -484,6 +484,30 @@ TEST_CASE("instructions: packed integers are words beside the results") {
   for (std::uint32_t i = 0; i < 4; ++i) CHECK(machine.get<std::uint32_t>(6 * kGrf + 4 * i) == 0x100 + 4 * i);
 }
 
+TEST_CASE("instructions: where a0 points for lanes that do not execute is no matter") {
+  Machine machine;
+  fill(machine);
+  machine.active = 0x00f0;
+  for (std::uint32_t i = 0; i < 16; ++i)
+    machine.put<std::uint16_t>(
+        26 * kGrf + 2 * i, i / 4 == 1 ? static_cast<std::uint16_t>(30 * kGrf + 4 * (i * 7 % 16)) : 0xfffe);
+  const Machine before = machine;
+  machine.run(
+      "(W) mov (16|M0) a0.0<1>:uw r26.0<1;1,0>:uw\n"
+      "mov (16|M0) r2.0<1>:ud r[a0.0]<1,0>:ud\n"
+      "(W) mov (1|M0) a0.0<1>:uw 0x120:uw\n"  // r9
+      "(W) mov (16|M0) r4.0<1>:ud r[a0.0]<1;1,0>:ud\n"
+      "mov (16|M0) r[a0.0]<1>:ud r30.0<1;1,0>:ud\n");
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    const bool runs = i / 4 == 1;
+    CHECK(machine.get<std::uint32_t>(2 * kGrf + 4 * i) ==
+          before.get<std::uint32_t>(runs ? 30 * kGrf + 4 * (i * 7 % 16) : 2 * kGrf + 4 * i));
+    CHECK(machine.get<std::uint32_t>(4 * kGrf + 4 * i) == before.get<std::uint32_t>(9 * kGrf + 4 * i));
+    CHECK(machine.get<std::uint32_t>(9 * kGrf + 4 * i) ==
+          before.get<std::uint32_t>((runs ? 30 : 9) * kGrf + 4 * i));
+  }
+}
+
 TEST_CASE("instructions: what compilers write for the machine alone") {
   Machine machine;
   for (std::uint32_t i = 0; i < 8; ++i)

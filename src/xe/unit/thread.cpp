@@ -4,6 +4,8 @@
 #include "xe/unit/thread.hpp"
 
 #include "xe/unit/alu/values.hpp"
+#include "xe/unit/code.hpp"
+#include "xe/unit/group.hpp"
 
 namespace kiln::xe {
 
@@ -57,6 +59,12 @@ bool resolve(Thread& thread, const Place& place, std::uint32_t lanes, std::uint3
     const std::int64_t at =
         std::int64_t{thread.registers.address[element & 31U]} + place.displacement + steps * bytes;
     if (element >= 32 || at < 0 || at + bytes > thread.general_bytes) {
+      // Of lanes that do not execute a0 may hold anything: compilers fill it for all from what only some
+      // computed.
+      if (!(thread.mask(thread.group->code->ops[thread.pc]) >> i & 1U)) {
+        table[i] = 0;
+        continue;
+      }
       thread.fail(Fault::Kind::memory, "a0 addresses a byte beyond the registers", static_cast<int>(i),
                   static_cast<std::uint64_t>(at));
       return false;
