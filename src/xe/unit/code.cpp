@@ -185,9 +185,14 @@ tl::expected<std::shared_ptr<const Code>, std::string> CodeCache::get(const Targ
       return each;
   auto code = Code::decode(target, bytes, entry);
   if (!code) return code;
-  constexpr std::size_t kMostKept = 256;
-  if (codes_.size() >= kMostKept) codes_.erase(codes_.begin());
+  // An instruction with its text takes about half a KiB.
+  constexpr std::size_t kMostKept = 256, kMostOps = 1 << 16;
+  ops_ += (*code)->body().ops.size();
   codes_.push_back(*code);
+  while (codes_.size() > kMostKept || (ops_ > kMostOps && codes_.size() > 1)) {
+    ops_ -= codes_.front()->body().ops.size();
+    codes_.erase(codes_.begin());
+  }
   return code;
 }
 

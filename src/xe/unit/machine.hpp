@@ -126,7 +126,7 @@ class Code {
   std::unique_ptr<Body> body_;
 };
 
-/// Codes by content. Thread-safe.
+/// The last codes, by content. Thread-safe.
 class CodeCache {
  public:
   [[nodiscard]] tl::expected<std::shared_ptr<const Code>, std::string> get(const Target& target,
@@ -135,7 +135,8 @@ class CodeCache {
 
  private:
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const Code>> codes_;
+  std::vector<std::shared_ptr<const Code>> codes_;  // the oldest first
+  std::size_t ops_ = 0;                             // of all of them
 };
 
 /// Runs a work-group to its end. Several threads may run groups of one code at once, each with its own
