@@ -27,6 +27,8 @@ std::vector<std::byte> filled(std::size_t size, int value) {
   return std::vector<std::byte>(size, static_cast<std::byte>(value));
 }
 
+void begin(Memory& memory) { const auto done_at_once = memory.begin_submission(); }
+
 TEST_CASE("messages of the driver are read") {
   const auto write = message(0, {1, 0x2550, 1});
   REQUIRE(write);
@@ -101,14 +103,14 @@ TEST_CASE("memory that the program shares is read from it") {
   Page* const page = memory.page(address);
   CHECK(page->of_program.load());
   own[3] = std::byte{7};
-  memory.begin_submission();
+  begin(memory);
   memory.refresh(*page, address);
   CHECK(page->data()[3] == std::byte{7});
   // Once a submission.
   own[3] = std::byte{8};
   memory.refresh(*page, address);
   CHECK(page->data()[3] == std::byte{7});
-  memory.begin_submission();
+  begin(memory);
   memory.refresh(*page, address);
   CHECK(page->data()[3] == std::byte{8});
   // Bytes that are on their way to the program: what it has until then is old.
@@ -116,18 +118,60 @@ TEST_CASE("memory that the program shares is read from it") {
   page->data()[4] = std::byte{5};
   std::vector<std::byte> down(kPage);
   Page* const given = memory.download(address, down);
-  memory.begin_submission();
+  begin(memory);
   memory.refresh(*page, address);
   CHECK(page->data()[4] == std::byte{5});
   own[4] = down[4];
   given->arrived();
-  memory.begin_submission();
+  begin(memory);
   memory.refresh(*page, address);
   CHECK(page->data()[4] == std::byte{5});
   // Other bytes than the program has there belong to something else.
   auto other = filled(kPage, 3);
   REQUIRE(memory.upload(address, other));
   CHECK_FALSE(page->of_program.load());
+}
+
+TEST_CASE("pages that the program has itself are given back") {
+  Memory memory(getpid(), 0);
+  alignas(kPage) static std::array<std::byte, kPage> own{};
+  const auto address = reinterpret_cast<std::uint64_t>(own.data());
+  own[3] = std::byte{7};
+  REQUIRE(memory.upload(address, own));
+  REQUIRE(memory.upload(World::kData, filled(kPage, 1)));  // the GPU's alone
+  CHECK(memory.pages_in_use() == 2);
+  Page* const page = memory.page(address);
+  {
+    const auto in_use = memory.begin_submission();
+    CHECK(memory.pages_in_use() == 1);
+    own[3] = std::byte{8};
+    memory.refresh(*page, address);
+    CHECK(page->data()[3] == std::byte{8});
+    page->begin_write();
+    page->data()[4] = std::byte{5};
+    begin(memory);  // another engine's: the first one is not done
+    CHECK(memory.pages_in_use() == 2);
+  }
+  begin(memory);  // what the GPU wrote is not in the program yet
+  CHECK(memory.pages_in_use() == 2);
+  Page* const given = memory.download(address, own);
+  begin(memory);
+  CHECK(memory.pages_in_use() == 2);
+  given->arrived();
+  begin(memory);
+  CHECK(memory.pages_in_use() == 2);  // it looks when there are twice as many as after the last time
+  for (int i = 1; i < 4; ++i) REQUIRE(memory.upload(World::kData + i * kPage, filled(kPage, 1)));
+  begin(memory);
+  CHECK(memory.pages_in_use() == 4);
+  // It is written as before.
+  memory.refresh(*page, address);
+  CHECK(page->data()[4] == std::byte{5});
+  page->begin_write();
+  page->data()[4] = std::byte{6};
+  own[5] = std::byte{9};
+  memory.refresh_now(*page, address);
+  CHECK(page->data()[4] == std::byte{6});
+  CHECK(page->data()[5] == std::byte{9});
 }
 
 TEST_CASE("page tables are walked from the root on") {

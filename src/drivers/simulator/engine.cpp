@@ -88,12 +88,13 @@ void Engine::serve() {
     const Submission submission = waiting_.front();
     waiting_.pop_front();
     lock.unlock();
-    machine_->memory.begin_submission();
+    auto in_use = machine_->memory.begin_submission();
     try {
       streamer_->run(submission);
     } catch (const Ended& ended) {
       if (!machine_->stop) on_fault_(ended.text, true);
     }
+    in_use.unlock();
     machine_->activity.end();
     lock.lock();
   }

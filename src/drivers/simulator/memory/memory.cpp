@@ -2,6 +2,7 @@
 // Pages: what the program has, what the GPU wrote, and how the two come together.
 #include "drivers/simulator/memory/memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "drivers/simulator/memory/program.hpp"
@@ -11,16 +12,25 @@ namespace {
 constexpr std::size_t kMostPages = std::size_t{4} << 20;  // 16 GiB
 }
 
+Page::Bytes& Page::bytes() {
+  if (!data_) {
+    data_ = std::make_unique<Bytes>();
+    in_use_.fetch_add(1);
+  }
+  return *data_;
+}
+
 void Page::merge(std::size_t offset, std::span<const std::byte> bytes) {
+  Bytes& own = this->bytes();
   if (!seen_) {
-    if (std::memcmp(data_.data() + offset, bytes.data(), bytes.size()) == 0) return;
-    std::memcpy(data_.data() + offset, bytes.data(), bytes.size());
+    if (std::memcmp(own.data() + offset, bytes.data(), bytes.size()) == 0) return;
+    std::memcpy(own.data() + offset, bytes.data(), bytes.size());
     generation.fetch_add(1);
     return;
   }
   if (std::memcmp(seen_->data() + offset, bytes.data(), bytes.size()) == 0) return;
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] != (*seen_)[offset + i]) data_[offset + i] = (*seen_)[offset + i] = bytes[i];
+    if (bytes[i] != (*seen_)[offset + i]) own[offset + i] = (*seen_)[offset + i] = bytes[i];
   generation.fetch_add(1);
 }
 
@@ -44,7 +54,7 @@ void Page::take_from(pid_t process, std::uint64_t address) {
 void Page::begin_write() {
   if (written()) return;
   const std::scoped_lock lock(mutex_);
-  if (!seen_) seen_ = std::make_unique<std::array<std::byte, kPage>>(data_);
+  if (!seen_) seen_ = std::make_unique<Bytes>(bytes());
   written_.store(true, std::memory_order_release);
 }
 
@@ -52,8 +62,39 @@ void Page::give(std::size_t offset, std::span<std::byte> to) {
   const std::scoped_lock lock(mutex_);
   on_their_way_.fetch_add(1);
   given_.fetch_add(1);
-  std::memcpy(to.data(), data_.data() + offset, to.size());
+  std::memcpy(to.data(), bytes().data() + offset, to.size());
   if (seen_) std::memcpy(seen_->data() + offset, to.data(), to.size());
+}
+
+void Page::have_bytes() {
+  const std::scoped_lock lock(mutex_);
+  bytes();
+}
+
+void Page::give_back(pid_t process, std::uint64_t address) {
+  const std::scoped_lock lock(mutex_);
+  if (!data_ || !of_program.load() || on_their_way_.load() != 0) return;
+  Bytes now;
+  if (read_program(process, address, now) && now != *data_) return;
+  data_.reset();
+  seen_.reset();
+  written_.store(false);
+  refreshed_.store(0);
+  in_use_.fetch_sub(1);
+}
+
+std::shared_lock<std::shared_mutex> Memory::begin_submission() {
+  if (process_ && in_use_.load() > give_back_above_.load())
+    if (const std::unique_lock lock(submitting_, std::try_to_lock); lock.owns_lock()) give_back();
+  submission_.fetch_add(1);
+  return std::shared_lock(submitting_);
+}
+
+void Memory::give_back() {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [number, page] : pages_) page->give_back(*process_, number * kPage);
+  // Twice as many next time: a look at each page costs as much as reading it.
+  give_back_above_.store(std::max(least_in_use_, 2 * in_use_.load()));
 }
 
 Page* Memory::page(std::uint64_t address) {
@@ -64,7 +105,7 @@ Page* Memory::page(std::uint64_t address) {
   }
   const std::scoped_lock lock(mutex_);
   auto& place = pages_[number];
-  if (!place && pages_.size() <= kMostPages) place = std::make_unique<Page>();
+  if (!place && pages_.size() <= kMostPages) place = std::make_unique<Page>(in_use_);
   return place.get();
 }
 
@@ -106,6 +147,7 @@ void Memory::refresh(Page& page, std::uint64_t address) {
 
 void Memory::refresh_now(Page& page, std::uint64_t address) {
   if (process_ && page.of_program.load()) page.take_from(*process_, address & ~(kPage - 1));
+  page.have_bytes();
 }
 
 }  // namespace kiln::simulator

@@ -29,7 +29,11 @@ inline constexpr std::uint64_t kProgramEnd = std::uint64_t{1} << 47;
 // in memory that it shares is read from the program itself before a submission uses it.
 class Page {
  public:
-  [[nodiscard]] std::byte* data() { return data_.data(); }
+  /// `in_use` counts pages that have bytes.
+  explicit Page(std::atomic<std::size_t>& in_use) : in_use_(in_use) {}
+
+  /// Once it was uploaded or refreshed; it may be given back when a submission begins.
+  [[nodiscard]] std::byte* data() { return data_->data(); }
 
   /// What the program has for the page, wholly or in part: bytes that it changed are taken over, others keep
   /// what the GPU wrote.
@@ -48,11 +52,18 @@ class Page {
 
  private:
   friend class Memory;
+  using Bytes = std::array<std::byte, kPage>;
   void merge(std::size_t offset, std::span<const std::byte> bytes);
+  /// Zeros where it had none, or no more.
+  Bytes& bytes();
+  void have_bytes();
+  /// Gives its bytes back where the program has the same ones, or has the page no more.
+  void give_back(pid_t process, std::uint64_t address);
 
-  alignas(64) std::array<std::byte, kPage> data_{};
+  std::atomic<std::size_t>& in_use_;
   std::mutex mutex_;
-  std::unique_ptr<std::array<std::byte, kPage>> seen_;  ///< what the program has; once the GPU wrote
+  std::unique_ptr<Bytes> data_;
+  std::unique_ptr<Bytes> seen_;  ///< what the program has; once the GPU wrote
   std::atomic<bool> written_{false};
   std::atomic<std::uint32_t> given_{0}, on_their_way_{0};
   std::mutex refreshing_;
@@ -62,8 +73,10 @@ class Page {
 /// Thread-safe.
 class Memory {
  public:
-  /// `process`: whose memory is shared; nothing: only what is uploaded is there.
-  explicit Memory(std::optional<pid_t> process) : process_(process) {}
+  /// `process`: whose memory is shared; nothing: only what is uploaded is there. `least_in_use`: pages, up to
+  /// which nothing is given back.
+  explicit Memory(std::optional<pid_t> process, std::size_t least_in_use = 4096)
+      : process_(process), least_in_use_(least_in_use), give_back_above_(least_in_use) {}
 
   /// The page of a virtual address, made where there was none; null when there are too many.
   [[nodiscard]] Page* page(std::uint64_t address);
@@ -78,13 +91,21 @@ class Memory {
   void refresh(Page& page, std::uint64_t address);
   /// The same, whatever was read before.
   void refresh_now(Page& page, std::uint64_t address);
-  /// Pages are read from the program anew.
-  void begin_submission() { submission_.fetch_add(1); }
+  /// Pages are read from the program anew. What is in use stays where it is while the answer is held; before,
+  /// pages that the program has itself may be given back, since the driver never says what it frees.
+  [[nodiscard]] std::shared_lock<std::shared_mutex> begin_submission();
+  /// Pages that have bytes.
+  [[nodiscard]] std::size_t pages_in_use() const { return in_use_.load(); }
 
  private:
+  void give_back();
+
   std::optional<pid_t> process_;
   std::atomic<std::uint32_t> submission_{1};
-  std::shared_mutex mutex_;
+  std::atomic<std::size_t> in_use_{0};
+  const std::size_t least_in_use_;
+  std::atomic<std::size_t> give_back_above_;  ///< pages in use
+  std::shared_mutex mutex_, submitting_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
 };
 
