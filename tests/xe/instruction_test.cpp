@@ -467,6 +467,20 @@ TEST_CASE("instructions: flags of a shift to the left are those of the bits that
   CHECK((machine.run("shl (8|M0) (ne)f0.0 r3.0<1>:ud r2.0<8;8,1>:ud 30:w\n") & 0xff) == 0x55);
 }
 
+TEST_CASE("instructions: flags of a shift to the right are those of what is written") {
+  Machine machine;
+  const std::array<std::uint32_t, 4> values{0x00100000, 0x00001000, 0xfff00fff, 0x0ff80000};
+  for (std::uint32_t i = 0; i < 16; ++i) machine.put(2 * kGrf + 4 * i, values[i % 4]);
+  // Bytes of what is shifted by 12: 0, 1, 0, -128.
+  for (const char* const result : {"null<4>:b", "r4.0<4>:b"})
+    for (const char* const opcode : {"shr", "asr"}) {
+      const std::string behind = std::string(" ") + result +
+                                 " r2.0<8;8,1>:" + (opcode == std::string("shr") ? "ud" : "d") + " 12:w\n";
+      CHECK((machine.run(opcode + std::string(" (16|M0) (eq)f0.0") + behind) & 0xffff) == 0x5555);
+      CHECK((machine.run(opcode + std::string(" (16|M0) (lt)f0.0") + behind) & 0xffff) == 0x8888);
+    }
+}
+
 TEST_CASE("instructions: packed integers are words beside the results") {
   Machine machine;
   machine.run(

@@ -99,15 +99,18 @@ struct ShiftLeft {
   }
 };
 struct ShiftRight {
+  static constexpr bool kFlagsOfWritten = true;
   static std::int64_t of(std::int64_t a, std::int64_t b, const Op& op) {
     return static_cast<std::int64_t>(bits_of(a, size_of(op.sources[0].type)) >> count_of(b, op));
   }
 };
 struct ShiftArithmetic {
+  static constexpr bool kFlagsOfWritten = true;
   static std::int64_t of(std::int64_t a, std::int64_t b, const Op& op) { return a >> count_of(b, op); }
 };
 template <bool Left>
 struct Rotate {
+  static constexpr bool kFlagsOfWritten = true;
   static std::int64_t of(std::int64_t a, std::int64_t b, const Op& op) {
     const std::uint32_t size = size_of(op.sources[0].type), width = 8 * size;
     const std::uint64_t value = bits_of(a, size);
