@@ -175,10 +175,11 @@ class Expressions {
       case 12:
       case 13: {
         // The least number by -1 has no quotient. Of a divisor that it knows to be positive, ocloc 22.43
-        // takes the remainder and the quotient of bytes together for unsigned.
+        // takes the remainder and the quotient of bytes together for unsigned. Where it knows of an unsigned
+        // quotient that it is 0 or 1, what uses its bits may read a register that nobody wrote.
         const std::string divisor =
             of.is_signed ? format("(%s)((%s)%s + 1 > 1 ? %s : (%s)3)", name, word, b.c_str(), b.c_str(), name)
-                         : format("(%s)(%s | 1)", name, b.c_str());
+                         : format("(%s)((%s)%s >> 1 | 1)", name, name, b.c_str());
         return format("(%s)(%s %s %s)", name, a.c_str(), what == 12 ? "/" : "%", divisor.c_str());
       }
       case 14:
@@ -194,9 +195,9 @@ class Expressions {
         return format("%s(%s, %s)", how, a.c_str(), b.c_str());
       }
       case 17: {
-        // Of 16 bits ocloc 22.43 for Xe-HPC forgets signs before a rotation, and takes what a comparison
+        // Up to 32 bits ocloc 22.43 forgets signs before operands of a rotation, and takes what a comparison
         // says, or a quotient that is 0 or 1, for 0 or -1 with a sign before it.
-        const char* const hidden = of.bits == 16 ? " ^ item" : "";
+        const char* const hidden = of.bits <= 32 ? " ^ item" : "";
         return format("rotate((%s)(%s%s), (%s)((%s%s) & %u))", name, a.c_str(), hidden, name, b.c_str(),
                       hidden, of.bits - 1);
       }
