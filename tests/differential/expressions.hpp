@@ -174,12 +174,17 @@ class Expressions {
         return format("(%s)(%s >> ((uint)%s & %uu))", name, a.c_str(), b.c_str(), of.bits - 1);
       case 12:
       case 13: {
-        // The least number by -1 has no quotient. Of a divisor that it knows to be positive, ocloc 22.43
-        // takes the remainder and the quotient of bytes together for unsigned. Where it knows of an unsigned
-        // quotient that it is 0 or 1, what uses its bits may read a register that nobody wrote.
-        const std::string divisor =
-            of.is_signed ? format("(%s)((%s)%s + 1 > 1 ? %s : (%s)3)", name, word, b.c_str(), b.c_str(), name)
-                         : format("(%s)((%s)%s >> 1 | 1)", name, name, b.c_str());
+        // The least number by -1 has no quotient. Of a divisor that it knows to be positive and no constant,
+        // ocloc 22.43 takes signed quotients and remainders of up to 16 bits for unsigned. Where it knows of
+        // an unsigned quotient that it is 0 or 1, what uses its bits may read a register that nobody wrote.
+        std::string divisor = b;
+        if (!of.is_signed) {
+          divisor = format("(%s)((%s)%s >> 1 | 1)", name, name, b.c_str());
+        } else {
+          if (!b.starts_with(format("(%s)0x", name))) divisor = format("(%s)(%s ^ at)", name, b.c_str());
+          divisor =
+              format("(%s)((%s)%s + 1 > 1 ? %s : (%s)3)", name, word, divisor.c_str(), divisor.c_str(), name);
+        }
         return format("(%s)(%s %s %s)", name, a.c_str(), what == 12 ? "/" : "%", divisor.c_str());
       }
       case 14:
