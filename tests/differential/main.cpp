@@ -48,10 +48,10 @@ std::string module_text(std::span<const Case> cases) {
   std::string text;
   for (const Case& each : cases) {
     const std::string seed = std::to_string(each.seed);
-    for (const char* const name : {"test", "helper", "table"})
+    for (const char* const name : {"test", "helper", "inlined", "table"})
       text += "#define " + std::string(name) + " " + name + "_" + seed + "\n";
     text += each.source.text;
-    for (const char* const name : {"test", "helper", "table", "OUTPUTS"})
+    for (const char* const name : {"test", "helper", "inlined", "table", "OUTPUTS"})
       text += "#undef " + std::string(name) + "\n";
   }
   return text;
