@@ -6,9 +6,11 @@
 #include <llvm/Analysis/LoopIterator.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
@@ -127,17 +129,17 @@ bool pays(const llvm::Loop& items, const LaneShapes& shapes, const llvm::DataLay
 }
 
 /// Whether an id of 32 bits that might wrap, for all that LLVM knows, is part of an address: its vectorizer
-/// would look for each item's place on its own.
-bool may_wrap(const llvm::Loop& loop) {
+/// would look for each item's place on its own. What is known behind a branch alone is not known of all
+/// items.
+bool may_wrap(llvm::Loop& loop, llvm::ScalarEvolution& numbers) {
   const auto is_address = [](const llvm::User* user) { return llvm::isa<llvm::GetElementPtrInst>(user); };
-  for (const llvm::BasicBlock* block : loop.blocks())
-    for (const llvm::Instruction& value : *block) {
+  for (llvm::BasicBlock* block : loop.blocks())
+    for (llvm::Instruction& value : *block) {
       if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst>(value) || !llvm::any_of(value.users(), is_address))
         continue;
-      const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(value.getOperand(0));
-      if (sum != nullptr &&
-          (sum->getOpcode() == llvm::Instruction::Sub || sum->getOpcode() == llvm::Instruction::Add) &&
-          !(llvm::isa<llvm::ZExtInst>(value) ? sum->hasNoUnsignedWrap() : sum->hasNoSignedWrap()))
+      const unsigned made = llvm::Operator::getOpcode(value.getOperand(0));
+      if ((made == llvm::Instruction::Add || made == llvm::Instruction::Sub) &&
+          !llvm::isa<llvm::SCEVAddRecExpr>(numbers.getSCEV(&value)))
         return true;
     }
   return false;
@@ -224,8 +226,9 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
     auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-      if (!is_item_loop(loop->getLoopID()) || (loop->isInnermost() && !counted && !may_wrap(*loop))) continue;
+      if (!is_item_loop(loop->getLoopID())) continue;
       auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+      if (loop->isInnermost() && !counted && !may_wrap(*loop, numbers)) continue;
       llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
       const auto items = item_loop_of(*loop);
       if (!items) continue;
