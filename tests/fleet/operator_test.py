@@ -88,6 +88,7 @@ class Operator(FleetCase):
         gone = f'redis://127.0.0.1:{servers.free_port()}'
         stores = self.ask('a', 'stats', '--fleet', remote=f'{self.redis.url} {gone}', status=1)['stores']
         self.assertEqual([each['up'] for each in stores], [True, False])
+        self.assertNotIn('redis://', stores[1]['why'])
         self.assertEqual(stores[0]['entries'], 6)
         text = self.kiln('a', 'stats', '--prometheus', remote=f'{self.redis.url} {gone}')
         for line in text.splitlines():
