@@ -161,7 +161,7 @@ class Fleet:
             self.led_until[key] = float('inf')
             return self.at(back, self.compile, node, state, mine, place, True)
         waited = self.now - since
-        if waited > max(1.0, 2 * self.given.compile * 4):
+        if waited > max(12.0, 2 * self.given.compile * 4):
             return self.compile(node, state, mine, place)
         self.waits += 1
         pause = min(max(waited / 8, 0.004), 0.5) * self.random.uniform(0.75, 1.25)

@@ -43,7 +43,7 @@ class FleetCase(unittest.TestCase):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def end(self, node):
-        out, lines = node.communicate(timeout=120)
+        out, lines = node.communicate(timeout=200)
         self.assertEqual(node.returncode, 0, out + lines)
         return {**json.loads(out), 'log': lines}
 

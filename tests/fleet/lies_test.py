@@ -60,7 +60,7 @@ class Lies(FleetCase):
             for key in range(KEYS):
                 store(server, key, signed['ours'][key])
             self.assertEqual(self.node(f'last{server.port}', server.url + ',read-only', f'keys={KEYS}', trust=trusted)['remote_hits'], KEYS)
-        print(f'{told} lies of {len(liar.kinds)} kinds: none used; ' + ', '.join(f'{count} {why}' for why, count in reasons.most_common()))
+        print(f'{told} lies of {len(liar.kinds)} kinds: none used; ' + ', '.join(f'{count} {why}' for why, count in reasons.most_common(12)))
 
 
 if __name__ == '__main__':
