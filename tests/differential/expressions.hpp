@@ -197,6 +197,8 @@ class Expressions {
         const char* how = kHow[below(kHow.size())];
         // Of long ocloc 22.43 takes the wrong end where it has to make 64 bits of 32.
         if (made_of_32(of) && of.is_signed && std::string_view(how).ends_with("_sat")) how = "min";
+        // The library of ocloc multiplies unsigned ones of 16 bits as int, whose sign it takes for 0.
+        if (of.bits == 16 && !of.is_signed && std::string_view(how) == "mul_hi") how = "hadd";
         return format("%s(%s, %s)", how, a.c_str(), b.c_str());
       }
       case 17: {
