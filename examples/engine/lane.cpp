@@ -67,15 +67,6 @@ Result<CommandList> Lane::new_list(const OpenDevice& device) const {
                                 {.in_order = ways_.in_order, .copy_offload = kind_ == Kind::copy});
 }
 
-Result<Recording> Lane::begin(CommandListRef list) const {
-  KILN_TRY(list.reset());
-  return Recording{list, ways_.in_order};
-}
-
-Result<void> Lane::submit(std::span<const CommandListRef> lists) const {
-  return immediate_ ? immediate_->append(lists) : queue_->execute(lists);
-}
-
 Result<void> Lane::wait(std::chrono::seconds timeout) const {
   if (immediate_) return immediate_->synchronize(timeout);
   return queue_ ? queue_->synchronize(timeout) : Result<void>();

@@ -60,9 +60,14 @@ class Lane {
 
   [[nodiscard]] kiln::Result<kiln::CommandList> new_list(const kiln::OpenDevice& device) const;
   /// Empties the list, whose commands must be done, for the next recording.
-  [[nodiscard]] kiln::Result<Recording> begin(kiln::CommandListRef list) const;
+  [[nodiscard]] kiln::Result<Recording> begin(kiln::CommandListRef list) const {
+    KILN_TRY(list.reset());
+    return Recording{list, ways_.in_order};
+  }
   /// The closed lists run in this order, behind those submitted before.
-  [[nodiscard]] kiln::Result<void> submit(std::span<const kiln::CommandListRef> lists) const;
+  [[nodiscard]] kiln::Result<void> submit(std::span<const kiln::CommandListRef> lists) const {
+    return immediate_ ? immediate_->append(lists) : queue_->execute(lists);
+  }
   /// Waits for all that was submitted. Error: NOT_READY when the time is over first.
   [[nodiscard]] kiln::Result<void> wait(std::chrono::seconds timeout) const;
 
