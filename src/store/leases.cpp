@@ -49,6 +49,11 @@ bool Leases::empty() const {
   return held_.empty();
 }
 
+void Leases::lose(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = held_.find(number); found != held_.end()) found->second.lost = true;
+}
+
 void Leases::extend_all() {
   constexpr auto kPause = kLeaseLife / 8, kAnswer = kLeaseLife / 4;
   std::vector<std::unique_ptr<Connection>> connections(stores_.size());
@@ -63,13 +68,13 @@ void Leases::extend_all() {
     lock.unlock();
     std::set<std::uint64_t> silent;  // would be so for the other leases too
     for (const auto& [number, lease] : held) {
-      if (silent.contains(lease.store)) continue;
+      if (lease.lost || silent.contains(lease.store)) continue;
       auto& connection = connections[lease.store];
       if (!connection) connection = make_connection(stores_[lease.store]);
       const Reply reply =
           connection->extend(lease.key, lease.token, std::chrono::steady_clock::now() + kAnswer);
       // Lost, since nobody heard of it for too long: another machine leads, and takes no entry of this one.
-      if (reply.end == Reply::End::absent) (void)take(number);
+      if (reply.end == Reply::End::absent) lose(number);
       if (reply.end == Reply::End::failed) silent.insert(lease.store);
     }
     lock.lock();

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <thread>
 
 #include "store/connection.hpp"
@@ -17,7 +18,8 @@ struct Lease {
   std::uint64_t store = 0;  ///< which one gave it
   CacheKey key{};
   std::uint64_t token = 0;
-  Moment since{};  ///< when it was given
+  Moment since{};     ///< when it was given
+  bool lost = false;  ///< another machine leads: extended no more, and its token tells the store
 };
 
 /// Thread-safe. Owns a thread.
@@ -39,12 +41,14 @@ class Leases {
 
  private:
   void extend_all();
+  void lose(std::uint64_t number);
 
   const std::vector<cache::RemoteUrl> stores_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Lease> held_;
-  std::uint64_t last_ = 0;
+  /// Begins anywhere: a number of a process that was killed names no lease of the one after it.
+  std::uint64_t last_ = std::uint64_t{std::random_device()()} << 31;
   bool ends_ = false;
   std::thread thread_;
 };

@@ -28,6 +28,7 @@ local lease = redis.call('GET', KEYS[2])
 if lease then
   local token, who = string.match(lease, '^(%d+) (.*)$')
   if who ~= ARGV[3] then return {2} end
+  redis.call('PEXPIRE', KEYS[2], ARGV[1])
   return {3, tonumber(token)}
 end
 local token = redis.call('INCR', KEYS[3])
@@ -59,9 +60,13 @@ redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1)";
 
+// KEYS: lease, token. ARGV: token. The next token is used up, so that no extension under way brings it back.
 constexpr std::string_view kRelease = R"(
 local now = redis.call('GET', KEYS[1])
-if now and string.match(now, '^%d+') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+if now and string.match(now, '^%d+') == ARGV[1] then
+  redis.call('DEL', KEYS[1])
+  redis.call('INCR', KEYS[2])
+end
 return 1)";
 
 // Of one input, what it took last; of all, the longest, which is forgotten slowly.
@@ -124,8 +129,8 @@ class Redis : public Connection {
   }
 
   Reply release(const CacheKey& key, std::uint64_t token, Moment deadline) override {
-    const std::string lease = name(key, "lease"), mine = std::to_string(token);
-    return asked({"EVAL", kRelease, "1", lease, mine}, deadline, [](const Answer&) -> Reply {
+    const std::string lease = name(key, "lease"), last = name(key, "token"), mine = std::to_string(token);
+    return asked({"EVAL", kRelease, "2", lease, last, mine}, deadline, [](const Answer&) -> Reply {
       return {Reply::End::found, {}};
     });
   }
@@ -199,6 +204,8 @@ class Redis : public Connection {
     return nullptr;
   }
   static std::string why_failed(std::string_view code, std::string_view error) {
+    if (code == "ERR" && error.find("unknown command") != error.npos && error.find("EVAL") != error.npos)
+      return "it runs no scripts (EVAL), which leases and uploads need";
     if (code == "ERR" && error.find("unknown command") != error.npos)
       return "it keeps no keys, as a Sentinel does not: name the primary";
     if (code == "MOVED" || code == "ASK" || code == "CROSSSLOT" || code == "CLUSTERDOWN")

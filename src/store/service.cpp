@@ -191,8 +191,10 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
   for (;;) {
     const auto now = Clock::now();
     if (!waits && !breakers_[store].allows(now)) return std::nullopt;
-    // Not given up early, since a question without an answer may have taken the lease.
-    Reply reply = connection.lead(request.key, who, waits ? std::max(until, now + 1s) : deadline);
+    // A connection that says nothing is given up while there is time: if the question has taken the lease,
+    // the next one, which has the same name, has it again.
+    const auto patience = std::max(std::min<Moment>(until, now + kLeaseLife / 4), now + 1s);
+    Reply reply = connection.lead(request.key, who, waits ? patience : deadline);
     if (!waits) note_written(store, reply);
     switch (reply.end) {
       case Reply::End::found: {

@@ -195,6 +195,34 @@ class SingleFlight(FleetCase):
         node = self.node('a', remote)
         self.assertEqual((node['compiled'], node['waited'], len(lost)), (1, 0, 1), node)
 
+    def test_an_extension_that_comes_late_brings_no_lease_back(self):
+        redis = servers.Redis()
+        gate, remote = self.behind(redis)
+        extensions = []
+        gate.loses = lambda piece: b'last > tonumber' in piece and extensions.append(piece)
+        dead = self.start('dead', remote, 'hold')
+        servers.until(lambda: extensions)
+        lease, = redis.ask('KEYS', '*:lease')
+        dead.kill()
+        dead.communicate()
+        servers.until(lambda: not redis.ask('GET', lease))
+        with socket.create_connection(('127.0.0.1', redis.port)) as late:
+            late.sendall(extensions[-1])
+            self.assertEqual(late.recv(64), b':0\r\n')
+        self.assertFalse(redis.ask('GET', lease))
+
+    def test_who_lost_the_lease_uploads_nothing_also_when_it_knows(self):
+        redis = servers.Redis()
+        for name, compiles in (('at-once', 600), ('noticed', 3500)):  # extensions go out every 1.25 s
+            node = self.start(name, redis.url + ',unsigned', f'first={compiles}', f'compile_ms={compiles}')
+            servers.until(lambda: redis.ask('KEYS', '*:lease'))
+            lease, = redis.ask('KEYS', '*:lease')
+            redis.ask('INCR', lease.replace(b':lease', b':token'))
+            redis.ask('SET', lease, b'2 another')
+            self.assertEqual(self.end(node)['compiled'], 1)
+            self.assertEqual((redis.keys(), redis.ask('GET', lease)), ([], b'2 another'))
+            redis.ask('DEL', lease)
+
     def test_a_dead_one_keeps_nobody_waiting_for_long(self):
         redis = servers.Redis()
         dead = self.start('dead', redis.url + ',unsigned', 'hold')

@@ -90,7 +90,7 @@ bool ShortWait::readable(int socket, Moment deadline) {
       if (poll(&waiting, 1, 0) > 0) return true;
   }
   const bool there = wait_for(socket, POLLIN, deadline);
-  short_ = Clock::now() - begin < 2 * kLooks;
+  short_ = Clock::now() - begin < kLooks + kLooks / 2;
   return there;
 }
 
