@@ -167,7 +167,8 @@ Result<std::string> usable_cache(const std::string& wanted) {
   KILN_TRY(auto options, cache_options());
   if (wanted.empty()) return "on";
   std::error_code ignored;
-  options.folder = std::filesystem::absolute(wanted, ignored);
+  options.folder = std::filesystem::absolute(wanted, ignored).lexically_normal();
+  if (!options.folder.has_filename()) options.folder = options.folder.parent_path();  // "folder/"
   // As `mkdir -p` has it: the cache closes its own folder to others, and those above are not the cache's.
   std::filesystem::create_directories(options.folder.parent_path(), ignored);
   const Cache cache = Cache::open(options);

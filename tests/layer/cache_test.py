@@ -225,11 +225,12 @@ class Cpu(Cached):
         self.assertEqual(exec_('--cache', '--cache-folder', '', '--', 'true').returncode, 2)
 
     def test_what_is_missing_above_the_folder_is_made_as_mkdir_makes_it(self):
-        folder = self.folder / 'above' / 'own'
-        words = [KILN, 'exec', '--cache-folder', folder, '--device', 'cpu', '--', 'true']
-        made = subprocess.run(words, umask=0o027, capture_output=True, timeout=60)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertEqual([stat.S_IMODE(each.stat().st_mode) for each in (folder.parent, folder)], [0o750, 0o700])
+        for above, end in (('plain', ''), ('slash', '/'), ('dot', '/.')):
+            folder = self.folder / above / 'own'
+            words = [KILN, 'exec', '--cache-folder', f'{folder}{end}', '--device', 'cpu', '--', 'true']
+            made = subprocess.run(words, umask=0o027, capture_output=True, timeout=60)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertEqual([stat.S_IMODE(each.stat().st_mode) for each in (folder.parent, folder)], [0o750, 0o700])
 
     def test_what_an_outer_exec_was_asked_for_stays(self):
         inner = exec_(*self.words(), KILN, 'exec', '--', MODULES, 'facts', SAXPY, **self.variables({}))
