@@ -23,15 +23,12 @@ Page::Bytes& Page::bytes() {
 void Page::merge(std::size_t offset, std::span<const std::byte> bytes) {
   Bytes& own = this->bytes();
   if (!seen_) {
-    if (std::memcmp(own.data() + offset, bytes.data(), bytes.size()) == 0) return;
     std::memcpy(own.data() + offset, bytes.data(), bytes.size());
-    generation.fetch_add(1);
     return;
   }
   if (std::memcmp(seen_->data() + offset, bytes.data(), bytes.size()) == 0) return;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     if (bytes[i] != (*seen_)[offset + i]) own[offset + i] = (*seen_)[offset + i] = bytes[i];
-  generation.fetch_add(1);
 }
 
 void Page::take(std::size_t offset, std::span<const std::byte> bytes) {
@@ -75,7 +72,8 @@ void Page::give_back(pid_t process, std::uint64_t address) {
   const std::scoped_lock lock(mutex_);
   if (!data_ || !of_program.load() || on_their_way_.load() != 0) return;
   Bytes now;
-  if (read_program(process, address, now) && now != *data_) return;
+  // Of a page that cannot be read, now or any more, what the GPU wrote is kept.
+  if (read_program(process, address, now) ? now != *data_ : seen_ && *seen_ != *data_) return;
   data_.reset();
   seen_.reset();
   written_.store(false);
@@ -131,6 +129,7 @@ bool Memory::upload(std::uint64_t address, std::span<const std::byte> bytes) {
 Page* Memory::download(std::uint64_t address, std::span<std::byte> to) {
   Page* const source = page(address);
   if (!source) return nullptr;
+  const std::shared_lock in_use(submitting_);  // nothing is given back between the two
   refresh_now(*source, address);
   source->give(address % kPage, to);
   return source;

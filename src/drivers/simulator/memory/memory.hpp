@@ -47,8 +47,7 @@ class Page {
   void arrived() { on_their_way_.fetch_sub(1); }
 
   [[nodiscard]] bool written() const { return written_.load(std::memory_order_acquire); }
-  std::atomic<bool> of_program{false};       ///< the program has it at the same address
-  std::atomic<std::uint32_t> generation{0};  ///< counts changes by the program; for caches of code
+  std::atomic<bool> of_program{false};  ///< the program has it at the same address
 
  private:
   friend class Memory;
