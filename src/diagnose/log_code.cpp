@@ -197,6 +197,8 @@ std::optional<std::string> numbered_code(std::string_view line) {
                            "piext", "piProgram", "piQueue", "piKernel", "piMem", "program executable"});
   const bool unified = names_one({"UR ", "UR:", "UR_", "urEnqueue", "urUSM", "urProgram", "urQueue",
                                   "urKernel", "level_zero backend failed"});
+  // Of the loader of OpenCL alone, which gives -1001 where it has no platform.
+  const bool platforms = names_one({"umber of platforms", "o platform", "latformIDs"});
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '.')) continue;
     const bool negative = line[at] == '-' && at + 1 < line.size() && is_digit(line[at + 1]);
@@ -206,8 +208,7 @@ std::optional<std::string> numbered_code(std::string_view line) {
     const std::string_view token = line.substr(at, end - at);
     const bool fraction =
         end < line.size() && line[end] == '.' && end + 1 < line.size() && is_digit(line[end + 1]);
-    // Of the loader of OpenCL alone, which gives it where it has no platform.
-    const bool no_platform = token == "-1001" && contains(line, "latform");
+    const bool no_platform = platforms && token == "-1001";
     if (negative && (ours || no_platform) && !fraction && level_zero_code(token)) return std::string(token);
     if (!negative)
       if (const auto value = level_zero_number(token)) return std::to_string(*value);

@@ -193,6 +193,10 @@ bool is_card(std::string_view small) {
 void LogReader::State::text(std::string_view line) {
   if (abort_file.empty() && abort_line != 0 && lines == abort_line + 1) abort_file = kept(line);
   if (table_columns != 0) kernel_table(line);
+  // "03:00.0 VGA compatible …" of lspci, also behind a domain, begins the next device.
+  if (const auto end = line.find(' ');
+      end != line.npos && end >= 7 && end <= 12 && line[end - 2] == '.' && line[end - 5] == ':')
+    lists_card = false;
   const auto& rules = detail::RuleMatcher::get();
   const auto found = rules.find(line);
   if (found.none()) return;

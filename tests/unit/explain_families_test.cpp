@@ -149,6 +149,30 @@ TEST_CASE("what programs say of builds, hangs and devices in words of their own"
         "K0515");
 }
 
+TEST_CASE("what only looks like a failure is none") {
+  for (const char* log :
+       {"sshd[812]: Received signal 15; terminating.\n", "worker received signal: SIGHUP, reloading\n",
+        "wifi: signal 62 dBm\n", "exit code 1340\n", "installed SIGSEGV handler\n",
+        "handling signal 11 and others, no access violation seen\n",
+        "Segmentation fault (core dumped) gcc -c foo.c\n",
+        "clang: error: unable to execute command: Segmentation fault (core dumped)\n",
+        "collect2: fatal error: ld terminated with signal 11 [Segmentation fault], core dumped\n",
+        "PlatformException(-1001, The request timed out., null)\n",
+        "NSURLErrorDomain Code=-1001 platform=macOS\n", "nouveau 0000:01:00.0: gpu recovery failed\n",
+        "evaluate: metric rouge not found in cache\n",
+        "metric `val_loss` which is not available, available metrics are: loss\n"}) {
+    CAPTURE(log);
+    CHECK_FALSE(read_log(log));
+  }
+  for (const char* line :
+       {"metric `val_loss` which is not available\n", "flash_attn is not installed, using eager attention\n",
+        "xformers is not installed, falling back to sdpa\n",
+        "template 'render' not found, using default\n"}) {
+    CAPTURE(line);
+    CHECK_FALSE(read_log(std::string("torch.xpu: Intel(R) Arc(TM) A770 Graphics\n") + line));
+  }
+}
+
 TEST_CASE("a process that died is told in any log, and blamed on nothing") {
   for (const char* log :
        {"Segmentation fault (core dumped)\nValueError: bad\n", "rank 1 died from signal 7\n",
@@ -188,6 +212,10 @@ TEST_CASE("lspci shows a card of whose memory the host sees 256 MiB") {
                        small));
   CHECK_FALSE(
       read_log(card + "00:02.0 VGA compatible controller: Intel Corporation UHD Graphics 770\n" + small));
+  for (const char* next : {"04:00.0 Processing accelerators: Xilinx Corporation Device 5000\n",
+                           "0000:04:00.0 VGA compatible controller: Advanced Micro Devices [AMD/ATI] Navi\n"})
+    CHECK_FALSE(read_log(card + next + small));
+  CHECK(code_in("0000:" + card + small) == "K0523");
 }
 
 TEST_CASE("assertions of results, counters, groups, and what a reader of SPIR-V expects") {

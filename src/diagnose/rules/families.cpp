@@ -121,7 +121,7 @@ constexpr Rule kFamilies[] = {
      Cause::page_fault},
 
     // Rights, libraries, devices.
-    {"group render|group video|render group|video group|'render'",
+    {"group render|group video|render group|video group|group 'render'",
      KILN_MISSING "|unable to find|no matching|not in |not a member", KILN_NO_FAILURE, Cause::permission, 28,
      Cause::no_device},
     {"permission denied|eacces|eperm|not permitted|access denied|access is denied|"
@@ -129,7 +129,7 @@ constexpr Rule kFamilies[] = {
      "dri|render|drm|gpu|dxg|accel|card0|card1|i915|level|opencl|device", KILN_NO_FAILURE "|docker.sock",
      Cause::permission, 28, Cause::no_device},
     {"pmu|perf event|perf_event|perfmon|observation_paranoid|perf_stream_paranoid",
-     KILN_FAILS "|denied|permission|not permitted", "info:", Cause::permission, 27, Cause::other_target,
+     "fail|denied|permission|not permitted", "info:|watchdog|nmi", Cause::permission, 27, Cause::other_target,
      "the GPU's counters cannot be read: most likely they are for root, or for CAP_PERFMON"},
     {"resizable bar|resizable-bar|rebar|resize bar|small bar|bar2|bar 2|large bar|above 4g",
      KILN_FAILS "| not | off|disabled|small|no space", "info:|debug", Cause::small_bar, 26,
@@ -161,12 +161,14 @@ constexpr Rule kFamilies[] = {
      "releases"},
     {"may need to install|need to be installed|needs to be installed|please install|must be installed|is not "
      "installed|are not installed",
-     "", KILN_NO_FAILURE, Cause::library, 20, Cause::no_device},
-    {"metric", "no metrics|no metric |not found|not available|missing|unavailable|could not", "",
-     Cause::library, 23, Cause::permission,
+     "", KILN_NO_FAILURE "|using|fall|default|instead|optional", Cause::library, 20, Cause::no_device},
+    {"metric",
+     "no metrics found|metrics discovery|metrics library|metric group|igdmd|igdml|mdapi&no metrics|not "
+     "found|is not|missing|unavailable|could not",
+     "", Cause::library, 23, Cause::permission,
      "the GPU's metrics are not there: most likely their libraries (libigdmd, libigdml, libmd) are missing"},
-    {"insufficient gpu.intel|insufficient gpu|gpu.intel.com",
-     "insufficient|unsupported|unavailable|not found", "", Cause::no_device, 24, Cause::library,
+    {"insufficient gpu.intel|gpu.intel.com", "insufficient|unsupported|unavailable|not found", "",
+     Cause::no_device, 24, Cause::library,
      "there is no GPU to give to this container: the device plugin found none, or all are taken"},
     {"could not find a version|no matching distribution|couldn't install|dependency resolver|"
      "requires a different|dependency conflict|no matching package|unable to locate package|"

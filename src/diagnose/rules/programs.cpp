@@ -259,13 +259,16 @@ constexpr Rule kProgramRules[] = {
     {"not implemented", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"notimplementederror", "", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"outofmemory|out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
-    {"segmentation fault|sigsegv", "", "gcc|cc1plus|rustc", Cause::none, kDeathRank, Cause::none,
+    {"segmentation fault|sigsegv|(core dumped)|0xc0000005|0xc0000409|exit code -11|died from signal|killed "
+     "by "
+     "signal",
+     "", "gcc|g++|cc1|rustc|clang|collect2|install|register", Cause::none, kDeathRank, Cause::none,
      kProgramDied},
-    {"(core dumped)|floating point exception|illegal instruction|access violation|"
-     "0xc0000005|0xc0000409|signal 11|signal 6|code 139|code 134|exit code -11|"
+    // Of a program that uses a GPU alone: "signal 62 dBm", "received signal SIGHUP, reloading".
+    {"floating point exception|illegal instruction|access violation|signal 11|signal 6|code 139|code 134|"
      "died unexpectedly|stopped unexpectedly|terminated unexpectedly|worker died|"
-     "fatal signal|died from signal|killed by signal|terminated by signal|received signal",
-     "", "", Cause::none, kDeathRank, Cause::none, kProgramDied},
+     "fatal signal|terminated by signal|received signal",
+     "", "sighup|dbm", Cause::none, 1, Cause::none, kProgramDied},
     {"sigkill|signal 9|code 137|exit code -9", "", "", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
     {"runtimeerror:", "", "", Cause::none, 1, Cause::none, kProgramFailed},
