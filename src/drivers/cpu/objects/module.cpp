@@ -64,6 +64,10 @@ std::string flags_of(const std::vector<Input>& inputs) {
 
 BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs) {
   BuildResult failed;
+  if (faults().build) {
+    failed.log = "error: KILN_CPU_FAULT asks this build to fail\n";
+    return failed;
+  }
   if (desc.format == ZE_MODULE_FORMAT_NATIVE) {
     if (inputs.size() == 1)
       return is_intel_native(inputs[0].bytes)
@@ -71,10 +75,6 @@ BuildResult build(const ze_module_desc_t& desc, const std::vector<Input>& inputs
                  : build_from_native(inputs[0].bytes);
     failed.status = BuildStatus::invalid_native_binary;
     failed.log = "error: several native binaries cannot be linked: give their SPIR-V\n";
-    return failed;
-  }
-  if (faults().build) {
-    failed.log = "error: KILN_CPU_FAULT asks this build to fail\n";
     return failed;
   }
   BuildOptions options;
