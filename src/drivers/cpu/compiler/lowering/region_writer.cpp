@@ -193,7 +193,7 @@ class Writer {
     leave(region);
   }
 
-  // What stands between two exchanges takes less than they do, and vectors of it most of a compilation.
+  // What stands beside an exchange mostly takes less than it does, and vectors of it most of a compilation.
   bool meets_exchange(const Region& region) const {
     const auto exchanges = [&](Block cut) {
       const auto found = plan_.cuts.find(cut);
