@@ -22,6 +22,15 @@
 namespace kiln::detail {
 namespace {
 
+// A sanitizer has a heap of its own, which does not give deleted memory out anew at once.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define KILN_KEEPS_MEMORY
+#endif
+
+/// Deleted memory stays as it was. The translator of LLVM 14 (22.43) looks into instructions that it has
+/// deleted (OCLToSPIRV), and ends the process where something else lies there by then.
+bool keeps_memory = false;
+
 /// stdout is the driver's to write on; the answer goes through a descriptor that it does not know.
 int take_stdout() {
   const int answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -86,6 +95,7 @@ CompileAnswer front_end_answer(const CompileRequest& request, int answers) {
   // ocloc reads settings in the current folder; here nobody can have put any.
   if (chdir("/proc") != 0 || !write_all(answers, std::as_bytes(std::span(kCompilerStarts)))) _exit(1);
   limit_memory();
+  keeps_memory = true;
   const ModuleInput& input = request.inputs[0];
   const std::string_view text(reinterpret_cast<const char*>(input.code.data()), input.code.size());
   FrontEndResult result = run_front_end({request.front_end, text, input.flags, request.front_end_targets});
@@ -119,6 +129,15 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
 
 }  // namespace
 }  // namespace kiln::detail
+
+#ifdef KILN_KEEPS_MEMORY
+extern "C" void __libc_free(void* memory) noexcept;
+
+/// What `operator delete` calls, in all libraries of this process.
+extern "C" void free(void* memory) noexcept {
+  if (!kiln::detail::keeps_memory) __libc_free(memory);
+}
+#endif
 
 int main() {
   using namespace kiln::detail;
