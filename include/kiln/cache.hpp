@@ -147,6 +147,8 @@ class Cache {
   /// The user's folder, empty when there is none; why it is not written to, empty when it is.
   [[nodiscard]] const std::filesystem::path& folder() const;
   [[nodiscard]] const std::string& unusable() const;
+  /// Opened with CacheMode::off: `get` compiles, and nothing that it is given is kept, not even in memory.
+  [[nodiscard]] bool is_off() const;
 
  private:
   struct State;

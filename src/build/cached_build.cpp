@@ -107,6 +107,7 @@ class Build {
     const auto key = [&] { return cache_.folder().string() + '/' + key_of(encode(question.manifest)).hex(); };
     Memory& hopeless = remembered().hopeless;
     const bool asked = question.unusable.empty() && (hopeless.empty() || !hopeless.has(key()));
+    keeps_ = asked && !cache_.is_off();
     CacheAnswer answer = cache_.get(question.manifest, asked, compile);
     const std::string wrong = take(answer);
     if (wrong.empty()) return std::move(result_);
@@ -134,7 +135,10 @@ class Build {
     result_.build = std::move(made.build);
     Compilation compilation;
     if (result_.build.code() == ZE_RESULT_SUCCESS) {
-      compilation = harvest(result_.build, made.source, result_.facts);
+      if (keeps_)
+        compilation = harvest(result_.build, made.source, result_.facts);
+      else
+        result_.facts = facts_of(device_.driver, result_.build.module.get(), made.source);
     } else {
       if (made.keeps_refusal) compilation.end = end_of(result_.build);
       compilation.log = result_.build.log;
@@ -182,6 +186,8 @@ class Build {
   Cache& cache_;
   const OpenDevice& device_;
   const ModuleMaker& maker_;
+  /// Else nobody wants the native binary, for which the CPU device compiles kernels that nobody has made.
+  bool keeps_ = true;
   CachedBuild result_;
 };
 

@@ -47,5 +47,6 @@ CacheAnswer Cache::replace(const Manifest& manifest, const std::function<Compila
 CacheCounts Cache::counts() const { return state_->store.counts(); }
 const std::filesystem::path& Cache::folder() const { return state_->store.folder(); }
 const std::string& Cache::unusable() const { return state_->store.unusable(); }
+bool Cache::is_off() const { return state_->store.is_off(); }
 
 }  // namespace kiln

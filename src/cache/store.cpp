@@ -135,7 +135,7 @@ void Store::open_read_only_folders() {
 }
 
 CacheAnswer Store::get(const Manifest& manifest, bool storable, const Compile& compile) {
-  if (options_.mode == CacheMode::off) return compile_unstored(compile, "cache is off");
+  if (is_off()) return compile_unstored(compile, "cache is off");
   if (!storable) return compile_unstored(compile, "not everything that shapes the result is known");
   std::string bytes = encode(manifest);
   const CacheKey key = key_of(bytes);
@@ -145,7 +145,7 @@ CacheAnswer Store::get(const Manifest& manifest, bool storable, const Compile& c
 }
 
 CacheAnswer Store::replace(const Manifest& manifest, const Compile& compile, std::string_view reason) {
-  if (options_.mode == CacheMode::off) return compile_unstored(compile, "cache is off");
+  if (is_off()) return compile_unstored(compile, "cache is off");
   std::string bytes = encode(manifest);
   const CacheKey key = key_of(bytes);
   Request request{compile, manifest, std::move(bytes), key, edge_.now(), std::string(reason)};

@@ -33,6 +33,7 @@ class Store {
   [[nodiscard]] CacheCounts counts() const;
   [[nodiscard]] const std::filesystem::path& folder() const { return path_; }
   [[nodiscard]] const std::string& unusable() const { return unusable_; }
+  [[nodiscard]] bool is_off() const { return options_.mode == CacheMode::off; }
 
  private:
   using Compile = std::function<Compilation()>;

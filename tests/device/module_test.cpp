@@ -58,7 +58,17 @@ TEST_CASE("a bundle has the first kernel of many before the others are compiled,
   const double before = compilers();
   BundleOptions options;
   options.flags = "-cl-mad-enable -w";  // that no other test has
-  Bundle bundle = need(Bundle::load(device(), {test_kernel("../../../bench/cache/fifty.spv")}, options));
+  CacheOptions no_cache;
+  no_cache.mode = CacheMode::off;
+  Cache off = Cache::open(no_cache);
+  Cache* cache = nullptr;
+  SUBCASE("without a cache") {}
+  SUBCASE("with one that is off") {
+    cache = &off;
+    options.flags += " -cl-no-signed-zeros";
+  }
+  Bundle bundle =
+      need(Bundle::load(device(), {test_kernel("../../../bench/cache/fifty.spv")}, options, cache));
   const CheckedKernel& kernel = *need(bundle.kernel("k33"));
   const double first = compilers() - before;
   const auto native = read_zebin(need(bundle.module().native_binary()));
