@@ -9,41 +9,46 @@
 namespace kiln::xe {
 namespace {
 
-/// How many numbers a word of 32 bits holds; 0: that type is none of a matrix.
-std::uint32_t numbers_of(Type type) {
+/// Bits of a number; 0: that type is none of a matrix.
+std::uint32_t bits_of(Type type) {
   switch (type) {
+    case Type::tf32:
+      return 32;
     case Type::hf:
     case Type::bf:
-      return 2;
-    case Type::tf32:
-      return 1;
+      return 16;
     case Type::ub:
     case Type::b:
     case Type::u8:
     case Type::s8:
-      return 4;
+      return 8;
     case Type::u4:
     case Type::s4:
-      return 8;
+      return 4;
     case Type::u2:
     case Type::s2:
-      return 16;
+      return 2;
     default:
       return 0;
   }
 }
+
+/// Products that a step adds to each lane: of numbers of less than 8 bits on both sides no more than of 4.
+std::uint32_t products_of(Type b, Type c) {
+  const std::uint32_t wider = std::max(bits_of(b), bits_of(c));
+  return std::min(8U, 32 / wider);
+}
 bool is_float_matrix(Type type) { return type == Type::hf || type == Type::bf || type == Type::tf32; }
 
-std::int64_t integer_of(std::uint32_t word, std::uint32_t index, Type type) {
-  const std::uint32_t bits = 32 / numbers_of(type);
-  const std::uint32_t value = word >> index * bits & ((1U << bits) - 1);
+std::int64_t integer_of(std::uint32_t value, Type type) {
   const bool is_signed = type == Type::b || type == Type::s8 || type == Type::s4 || type == Type::s2;
+  const std::uint32_t bits = bits_of(type);
   return is_signed && value >> (bits - 1) ? std::int64_t{value} - (std::int64_t{1} << bits)
                                           : std::int64_t{value};
 }
-float float_of(std::uint32_t word, std::uint32_t index, Type type) {
-  if (type == Type::tf32) return std::bit_cast<float>(word & ~0x1fffU);
-  const auto half = static_cast<std::uint16_t>(word >> 16 * index);
+float float_of(std::uint32_t value, Type type) {
+  if (type == Type::tf32) return std::bit_cast<float>(value & ~0x1fffU);
+  const auto half = static_cast<std::uint16_t>(value);
   return type == Type::hf ? to_float(Half{half}) : to_float(BFloat{half});
 }
 
@@ -51,14 +56,30 @@ std::uint32_t word_at(const Thread& thread, std::uint32_t at) {
   return read_as<std::uint32_t>(thread.registers.bytes() + at);
 }
 
+/// Calls `add` with the numbers of each product of a row and a lane. A lane's numbers of the second source
+/// stand one behind another in its words, one register a word; those of the third lie packed, row by row.
+template <class F>
+void each_product(const Thread& thread, const Op& op, std::uint32_t row, std::uint32_t lane, F add) {
+  const Type b_type = op.sources[1].type, c_type = op.sources[2].type;
+  const std::uint32_t depth = op.control & 15U, products = products_of(b_type, c_type);
+  const auto number = [&](std::uint32_t word, std::uint32_t index, std::uint32_t bits) {
+    return bits == 32 ? word : word >> index % (32 / bits) * bits & ((1U << bits) - 1);
+  };
+  const std::uint32_t b_bits = bits_of(b_type), c_bits = bits_of(c_type);
+  for (std::uint32_t i = 0; i < depth * products; ++i) {
+    const std::uint32_t b_word = i / (32 / b_bits), of_c = row * depth * products + i;
+    const std::uint32_t b = word_at(thread, op.sources[1].at + (b_word * op.lanes + lane) * 4);
+    const std::uint32_t c = word_at(thread, op.sources[2].at + of_c / (32 / c_bits) * 4);
+    add(number(b, i, b_bits), number(c, of_c, c_bits));
+  }
+}
+
 void multiply_matrices(Thread& thread, const Op& op) {
-  const std::uint32_t mask = thread.mask(op), depth = op.control & 15U, rows = op.control >> 4, n = op.lanes;
+  const std::uint32_t mask = thread.mask(op), rows = op.control >> 4, n = op.lanes;
   const Type b_type = op.sources[1].type, c_type = op.sources[2].type;
   const std::uint32_t size = size_of(op.result.type), sum_size = size_of(op.sources[0].type);
   // All is read before anything is written, as a row may be the next one's source.
   alignas(64) std::byte out[8 * kMostLanes * 4];
-  // Numbers that a word of the second source holds meet as many of the third: the wider type decides.
-  const std::uint32_t numbers = std::min(numbers_of(b_type), numbers_of(c_type));
 
   for (std::uint32_t row = 0; row < rows; ++row)
     for (std::uint32_t lane = 0; lane < n; ++lane) {
@@ -70,12 +91,9 @@ void multiply_matrices(Thread& thread, const Op& op) {
           sum = op.sources[0].type == Type::f    ? read_as<float>(thread.registers.bytes() + from)
                 : op.sources[0].type == Type::hf ? to_float(read_as<Half>(thread.registers.bytes() + from))
                                                  : to_float(read_as<BFloat>(thread.registers.bytes() + from));
-        for (std::uint32_t step = 0; step < depth; ++step) {
-          const std::uint32_t b = word_at(thread, op.sources[1].at + (step * n + lane) * 4);
-          const std::uint32_t c = word_at(thread, op.sources[2].at + (row * depth + step) * 4);
-          for (std::uint32_t i = 0; i < numbers; ++i)
-            sum = std::fma(float_of(b, i, b_type), float_of(c, i, c_type), sum);
-        }
+        each_product(thread, op, row, lane, [&](std::uint32_t b, std::uint32_t c) {
+          sum = std::fma(float_of(b, b_type), float_of(c, c_type), sum);
+        });
         if (op.result.type == Type::f) {
           std::memcpy(to, &sum, 4);
         } else {
@@ -84,12 +102,9 @@ void multiply_matrices(Thread& thread, const Op& op) {
         }
       } else {
         std::int64_t sum = op.sources[0].null ? 0 : static_cast<std::int32_t>(word_at(thread, from));
-        for (std::uint32_t step = 0; step < depth; ++step) {
-          const std::uint32_t b = word_at(thread, op.sources[1].at + (step * n + lane) * 4);
-          const std::uint32_t c = word_at(thread, op.sources[2].at + (row * depth + step) * 4);
-          for (std::uint32_t i = 0; i < numbers; ++i)
-            sum += integer_of(b, i, b_type) * integer_of(c, i, c_type);
-        }
+        each_product(thread, op, row, lane, [&](std::uint32_t b, std::uint32_t c) {
+          sum += integer_of(b, b_type) * integer_of(c, c_type);
+        });
         const auto bits = static_cast<std::uint32_t>(sum);
         std::memcpy(to, &bits, 4);
       }
@@ -118,11 +133,12 @@ std::string resolve_systolic(const Instruction& from, Code::Body& body, Op& op) 
     if (!why.empty()) return why;
   op.result.type = from.result.type;
   for (std::size_t i = 0; i < 3; ++i) op.sources[i].type = from.sources[i].type;
-  op.sources[2].at += from.sources[2].element * std::max(1U, size_of(from.sources[2].type));
   const Type b = op.sources[1].type, c = op.sources[2].type;
-  if (numbers_of(b) == 0 || numbers_of(c) == 0 || is_float_matrix(b) != is_float_matrix(c))
+  if (bits_of(b) == 0 || bits_of(c) == 0 || ((is_float_matrix(b) || is_float_matrix(c)) && b != c))
     return "dpas of such types";
-  if (!is_float_matrix(b) && numbers_of(b) != numbers_of(c)) return "dpas of numbers of different sizes";
+  const std::uint32_t begin = from.sources[2].element * bits_of(c);
+  if (begin % 32 != 0) return "dpas from within a word";
+  op.sources[2].at += begin / 8;
   const bool result_known = is_float_matrix(b) ? op.result.type == Type::f || op.result.type == Type::hf ||
                                                      op.result.type == Type::bf
                                                : op.result.type == Type::d || op.result.type == Type::ud;
@@ -132,7 +148,8 @@ std::string resolve_systolic(const Instruction& from, Code::Body& body, Op& op) 
   const std::uint32_t end = Registers::kGeneral * body.register_bytes;
   if (op.lanes > 16 || op.result.null || op.sources[1].null || op.sources[2].null ||
       op.result.at + rows * op.lanes * 4 > end || op.sources[0].at + rows * op.lanes * 4 > end ||
-      op.sources[1].at + kDepth * op.lanes * 4 > end || op.sources[2].at + rows * kDepth * 4 > end)
+      op.sources[1].at + kDepth * products_of(b, c) * bits_of(b) / 32 * op.lanes * 4 > end ||
+      op.sources[2].at + rows * kDepth * products_of(b, c) * bits_of(c) / 8 > end)
     return "dpas beyond the registers";
   op.run = multiply_matrices;
   return {};
