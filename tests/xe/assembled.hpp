@@ -55,7 +55,8 @@ struct Machine {
   const char* product;
   std::uint32_t grf;  ///< bytes of a register
   std::vector<std::byte> registers;
-  std::uint32_t active = 0xffff;
+  std::uint32_t active = 0xffff, slm_bytes = 0;
+  FlatBus bus{};  ///< what messages of the lines reach
   template <class T>
   T get(std::uint32_t at) const {
     T value;
@@ -70,28 +71,34 @@ struct Machine {
   /// Executes the lines; 768 bytes from r2 on are as they are behind them, the flag f0 in the answer.
   std::uint32_t run(const std::string& lines) {
     const Target* target = find_target(product);
+    const bool older = std::string(product) == "tgllp";
+    const std::uint32_t piece = older ? 128 : 256;  // bytes that a message stores
     std::string text = lines + "(W) mov (1|M0) r1.0<1>:ud f0.0<0;1,0>:ud\n";
-    // store.ugm.d32x64t.a64: 256 bytes each.
-    for (std::uint32_t i = 0; i < 3; ++i)
-      text += "(W) send.ugm (1|M0) null r" + std::to_string(120 + i) + " r" +
-              std::to_string(kFirst + 256 / grf * i) + ":" + std::to_string(256 / grf) +
-              " 0x0 0x0200F584 {$0}\n";
-    text += "(W) send.ugm (1|M0) null r123 r1:1 0x0 0x02008584 {$0}\n";  // d32x1t
-    text += "(W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT}\n";
+    for (std::uint32_t i = 0; i < kStored / piece; ++i) {
+      const std::string from = std::to_string(120 + i), what = std::to_string(kFirst + piece / grf * i);
+      text +=
+          older ? "(W) send.dc1 (8|M0) null r" + from + " r" + what + " 0x100 0x020D44FF {$0}\n"  // 8 owords
+                : "(W) send.ugm (1|M0) null r" + from + " r" + what + ":" + std::to_string(piece / grf) +
+                      " 0x0 0x0200F584 {$0}\n";  // store.ugm.d32x64t.a64
+    }
+    text += older ? "(W) send.dc1 (8|M0) null r126 r1 0x40 0x020D40FF {$0}\n"  // an oword
+                    "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT}\n"
+                  : "(W) send.ugm (1|M0) null r126 r1:1 0x0 0x02008584 {$0}\n"  // store.ugm.d32x1t.a64
+                    "(W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT}\n";
     const auto code = assemble(text, xe::instruction_set(*target));
     REQUIRE_MESSAGE(!code.empty(), lines);
     const auto decoded = xe::Code::decode(*target, code, 0);
     REQUIRE(decoded);
-    FlatBus bus;
     const std::uint64_t out = bus.add(4096);
-    for (std::uint32_t i = 0; i < 4; ++i) put<std::uint64_t>((120 + i) * grf, out + std::uint64_t{256} * i);
+    for (std::uint32_t i = 0; i < 6; ++i) put<std::uint64_t>((120 + i) * grf, out + std::uint64_t{piece} * i);
+    put<std::uint64_t>(126 * grf, out + kStored);
     const std::vector<xe::ThreadStart> starts{{.payload = registers, .dispatch_mask = active}};
-    const xe::Group group{.register_bytes = grf, .control = 0x4c0, .threads = starts};
+    const xe::Group group{.register_bytes = grf, .slm_bytes = slm_bytes, .control = 0x4c0, .threads = starts};
     const auto fault = xe::run_group(**decoded, group, bus);
     REQUIRE_MESSAGE(!fault, (fault ? fault->text : ""));
     std::memcpy(registers.data() + kFirst * grf, bus.bytes(out).data(), kStored);
     std::uint32_t flag = 0;
-    std::memcpy(&flag, bus.bytes(out).data() + 768, sizeof flag);
+    std::memcpy(&flag, bus.bytes(out).data() + kStored, sizeof flag);
     return flag;
   }
 };

@@ -171,3 +171,66 @@ TEST_CASE("instructions: a row each, 64 bits") {
                   [](double a, double b, double) { return std::fmax(a, b); }}},
                 "pvc", [] { return std::ldexp(static_cast<double>(random_number()), -20) - 1000; });
 }
+
+TEST_CASE("instructions: a row each, quotients of whole numbers") {
+  // Bit by bit, as on paper. Of a divisor that is 0 the quotient is all ones and the rest the dividend.
+  const auto divided = [](Long a, Long b, bool rest) {
+    Long left = 0, quotient = 0;
+    for (int bit = 31; bit >= 0; --bit) {
+      left = left << 1 | (a >> bit & 1U);
+      quotient <<= 1;
+      if (left >= b) left -= b, quotient |= 1;
+    }
+    return static_cast<Word>(rest ? left : quotient);
+  };
+  const auto magnitude = [](Word a) { return a >> 31 ? 0 - a : a; };
+  check<Word>({{"math.iqot (8|M0) r2.0<1>:ud r30.0<1;1,0>:ud r40.0<1;1,0>:ud",
+                [&](Word a, Word b, Word) { return divided(a, b, false); }},
+               {"math.irem (8|M0) r2.0<1>:ud r30.0<1;1,0>:ud r40.0<1;1,0>:ud",
+                [&](Word a, Word b, Word) { return divided(a, b, true); }}},
+              "tgllp", any_word);
+  check<Word>({{"math.iqot (8|M0) r2.0<1>:d r30.0<1;1,0>:d r40.0<1;1,0>:d",
+                [&](Word a, Word b, Word) {
+                  const Word quotient = divided(magnitude(a), magnitude(b), false);
+                  return (a ^ b) >> 31 ? 0 - quotient : quotient;
+                }},
+               {"math.irem (8|M0) r2.0<1>:d r30.0<1;1,0>:d r40.0<1;1,0>:d",
+                [&](Word a, Word b, Word) {
+                  const Word rest = divided(magnitude(a), magnitude(b), true);
+                  return a >> 31 ? 0 - rest : rest;
+                }}},
+              "tgllp", [] {
+                const Word of = any_word();
+                return of == 0 ? Word{3} : random_number() % 2 ? 0 - of : of;
+              });
+}
+
+TEST_CASE("instructions: a row each, first steps of macros for quotients and roots") {
+  // The flag says that the result is final, exactly rounded: its neighbours are further away.
+  const auto nearest = [](float of, auto error) {
+    CHECK(error(of) <= error(std::nextafter(of, 0.0F)));
+    CHECK(error(of) <= error(std::nextafter(of, 2 * of)));
+  };
+  for (const char* const product : {"tgllp", "dg2", "pvc"})
+    for (int trial = 0; trial < 40; ++trial) {
+      Machine machine(product);
+      const auto place = [&](std::uint32_t number, std::uint32_t lane) {
+        return number * machine.grf + 4 * lane;
+      };
+      for (std::uint32_t lane = 0; lane < 8; ++lane)
+        for (const std::uint32_t number : {30U, 40U})
+          machine.put(place(number, lane), 1 + static_cast<float>(random_number() % 100000) / 64);
+      machine.active = random_number() & 0xff;
+      const std::uint32_t flag = machine.run(
+          "math.invm (8|M0) (eo)f0.0 r2.mme0:f r30.nomme:f r40.nomme:f\n"
+          "math.rsqtm (8|M0) (eo)f0.0 r4.mme0:f r30.nomme:f\n");
+      CHECK(flag == machine.active);
+      for (std::uint32_t lane = 0; lane < 8; ++lane) {
+        if (!(machine.active >> lane & 1)) continue;
+        const double a = machine.get<float>(place(30, lane)), b = machine.get<float>(place(40, lane));
+        nearest(machine.get<float>(place(2, lane)), [&](double of) { return std::fabs(of * b - a); });
+        nearest(machine.get<float>(place(4, lane)),
+                [&](double of) { return std::fabs(of * std::sqrt(a) - a); });
+      }
+    }
+}

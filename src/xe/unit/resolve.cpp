@@ -265,10 +265,7 @@ std::string resolve_arithmetic(const Instruction& from, Code::Body& body, Op& op
   std::uint32_t wanted = 2;
   if (opcode == "math") {
     family = math_family(from.control);
-    wanted =
-        from.control == "fdiv" || from.control == "pow" || from.control == "iqot" || from.control == "irem"
-            ? 2
-            : 1;
+    wanted = from.control == "iqot" || from.control == "irem" ? 2 : 1;
     if ((from.control == "invm" || from.control == "rsqtm") != (op.condition == Condition::early))
       family = {};
     sources = std::min(sources, wanted);

@@ -57,18 +57,6 @@ struct HyperbolicTangent {
     return std::tanh(a);
   }
 };
-struct Divide {
-  template <class E>
-  static E of(E a, E b, const Op&) {
-    return a / b;
-  }
-};
-struct Power {
-  template <class E>
-  static E of(E a, E b, const Op&) {
-    return std::pow(std::fabs(a), b);
-  }
-};
 /// Of whole numbers; a division by zero has all ones as its quotient and the dividend as its rest.
 struct Quotient {
   static std::int64_t of(std::int64_t a, std::int64_t b, const Op&) {
@@ -103,11 +91,6 @@ template <class F>
 constexpr Family one() {
   return {nullptr, nullptr, compute<float, F, 1>, compute<double, F, 1>};
 }
-template <class F>
-constexpr Family two() {
-  return {nullptr, nullptr, compute<float, F, 2>, compute<double, F, 2>};
-}
-
 }  // namespace
 
 Family math_family(std::string_view control) {
@@ -119,8 +102,6 @@ Family math_family(std::string_view control) {
   if (control == "sin") return one<Sine>();
   if (control == "cos") return one<Cosine>();
   if (control == "tanh") return one<HyperbolicTangent>();
-  if (control == "fdiv") return two<Divide>();
-  if (control == "pow") return two<Power>();
   if (control == "invm") return {nullptr, nullptr, finish_early<float, true>, finish_early<double, true>};
   if (control == "rsqtm") return {nullptr, nullptr, finish_early<float, false>, finish_early<double, false>};
   if (control == "iqot") return {nullptr, compute<std::int64_t, Quotient, 2>};
