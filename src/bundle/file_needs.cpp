@@ -36,7 +36,8 @@ void prefer_known_versions(std::vector<Candidate>& candidates, DriverRef driver)
   if (!has_spirv || candidates.size() < 2) return;
   const std::uint32_t decoder = decoder_of(driver);
   if (decoder == 0) return;
-  std::ranges::stable_partition(candidates, [&](const Candidate& each) {
+  // Not the one of std::ranges: clang 14 refuses the subrange that it gives back.
+  std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate& each) {
     return each.format != BinaryFormat::elf || !check_info_version(each.facts, decoder);
   });
 }

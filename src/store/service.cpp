@@ -313,7 +313,8 @@ void Service::upload(Upload upload, Connections& connections) {
     if (takes(store)) order.push_back(store);
   // First the one where others wait.
   if (const auto lease = leases_.find(upload.request.lease))
-    std::ranges::stable_partition(order, [&](std::uint64_t store) { return store == lease->store; });
+    std::stable_partition(order.begin(), order.end(),
+                          [&](std::uint64_t store) { return store == lease->store; });
   for (const std::uint64_t store : order)
     if (breakers_[store].allows(Clock::now()) && writes_[store].allows(Clock::now()))
       (void)put_into(store, upload.request, connections, Clock::now() + kForUpload);

@@ -52,8 +52,7 @@ Result<std::vector<CacheKey>> keys_of(const std::optional<cache::Folder>& folder
     for (const cache::StoredEntry& entry : entries) keys.push_back(entry.key);
   }
   std::ranges::sort(keys);
-  const auto [first, last] = std::ranges::unique(keys);
-  keys.erase(first, last);
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
 }
 

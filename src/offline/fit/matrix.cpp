@@ -100,7 +100,7 @@ std::vector<Diagnostic> findings_of(const Cell& cell, const Target& target, cons
     if (const KernelFacts* culprit = static_slm_over_limit(*cell.part->part.facts, limits.slm_per_group))
       findings.push_back(explain_static_slm(*culprit, limits.slm_per_group));
   needs.add_findings(findings, *cell.part, target);
-  std::ranges::stable_partition(findings, is_error);
+  std::stable_partition(findings.begin(), findings.end(), is_error);
   return findings;
 }
 

@@ -150,8 +150,9 @@ std::vector<Part> parts_of(const CaptureEntry& entry, std::size_t memory, const 
                      label_of(signature, i)});
   }
   std::ranges::stable_sort(parts, {}, &Part::begin);
-  const auto same = std::ranges::unique(parts, {}, &Part::begin);
-  parts.erase(same.begin(), same.end());
+  const auto same = std::unique(parts.begin(), parts.end(),
+                                [](const Part& a, const Part& b) { return a.begin == b.begin; });
+  parts.erase(same, parts.end());
   if (parts.empty() || parts.front().begin > 0) parts.insert(parts.begin(), Part());
   for (std::size_t i = 0; i < parts.size(); ++i)
     parts[i].end = i + 1 < parts.size() ? parts[i + 1].begin : entry.memory[memory].size;

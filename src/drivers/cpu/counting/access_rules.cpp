@@ -22,8 +22,7 @@ std::span<const std::uint64_t> units_of(std::span<const Touch> touches, std::uin
   }
   if (!once) return units;
   if (!std::ranges::is_sorted(units)) std::ranges::sort(units);
-  const auto repeated = std::ranges::unique(units);
-  units.erase(repeated.begin(), repeated.end());
+  units.erase(std::unique(units.begin(), units.end()), units.end());
   return units;
 }
 
