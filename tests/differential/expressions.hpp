@@ -36,8 +36,6 @@ struct Variable {
 /// Draws, text, and expressions without side effects.
 class Expressions {
  protected:
-  /// Products without doubles have no integers of 64 bits in hardware either.
-  [[nodiscard]] bool made_of_32(const Type& type) const { return types_ < kTypes.size() && type.bits == 64; }
   Expressions(std::uint64_t seed, const GeneratorOptions& options)
       : random_(seed), types_(kTypes.size() - (options.doubles ? 0 : 1)) {}
 
@@ -195,8 +193,8 @@ class Expressions {
       case 16: {
         constexpr std::array kHow{"min", "max", "add_sat", "sub_sat", "hadd", "rhadd", "mul_hi"};
         const char* how = kHow[below(kHow.size())];
-        // Of long ocloc 22.43 takes the wrong end where it has to make 64 bits of 32.
-        if (made_of_32(of) && of.is_signed && std::string_view(how).ends_with("_sat")) how = "min";
+        // Of long ocloc 22.43 takes the wrong end.
+        if (of.bits == 64 && of.is_signed && std::string_view(how).ends_with("_sat")) how = "min";
         // The library of ocloc multiplies unsigned ones of 16 bits as int, whose sign it takes for 0.
         if (of.bits == 16 && !of.is_signed && std::string_view(how) == "mul_hi") how = "hadd";
         return format("%s(%s, %s)", how, a.c_str(), b.c_str());

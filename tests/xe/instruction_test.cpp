@@ -370,6 +370,44 @@ TEST_CASE("instructions: flags of a move are those of what is written") {
   CHECK((machine.run("mov (16|M0) (lt)f0.0 (sat)r4.0<2>:w r2.0<1;1,0>:d\n") & 0xffff) == 0xaaaa);
 }
 
+TEST_CASE("instructions: flags of a float's move to an integer are those of what is written") {
+  Machine machine;
+  const std::array<float, 4> values{0.75F, -0.25F, -3.0F, 2.5F};  // 0, 0, -3 or 0, 2
+  for (std::uint32_t i = 0; i < 16; ++i) machine.put(2 * kGrf + 4 * i, values[i % 4]);
+  for (const char* const result : {"null<1>:d", "r4.0<1>:d"}) {
+    const auto flags = [&](const char* condition, const char* type) {
+      std::string to = result;
+      to.replace(to.find(':') + 1, 1, type);
+      return machine.run("mov (16|M0) (" + std::string(condition) + ")f0.0 " + to + " r2.0<1;1,0>:f\n") &
+             0xffff;
+    };
+    CHECK(flags("eq", "d") == 0x3333);
+    CHECK(flags("eq", "ud") == 0x7777);
+    CHECK(flags("lt", "d") == 0x4444);
+    CHECK(flags("gt", "ud") == 0x8888);
+  }
+}
+
+TEST_CASE("instructions: flags of a sum are those of what is written") {
+  Machine machine;
+  const std::array<std::uint32_t, 4> values{0x7fffffff, 0x80000000, 0xffffffff, 5};
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    machine.put(2 * kGrf + 4 * i, values[i % 4]);
+    machine.put(6 * kGrf + 4 * i, i % 4 == 1 ? 0xffffffffU : 1U);
+  }
+  // 0x80000000, 0x7fffffff, 0, 6.
+  const auto flags = [&](const std::string& condition, const std::string& type) {
+    return machine.run("add (16|M0) (" + condition + ")f0.0 r10.0<1>:" + type + " r2.0<1;1,0>:" + type +
+                       " r6.0<1;1,0>:" + type + "\n") &
+           0xffff;
+  };
+  CHECK(flags("lt", "d") == 0x1111);
+  CHECK(flags("gt", "d") == 0xaaaa);
+  CHECK(flags("eq", "d") == 0x4444);
+  CHECK(flags("eq", "ud") == 0x4444);
+  CHECK((machine.run("add3 (16|M0) (lt)f0.0 r10.0<1>:d r2.0<1;0>:d r6.0<1;0>:d 0:w\n") & 0xffff) == 0x1111);
+}
+
 TEST_CASE("instructions: flags of a shift to the left are those of the bits that are left") {
   Machine machine;
   machine.run("(W) mov (8|M0) r2.0<1>:ud 0x1:ud\n(W) mov (4|M0) r2.1<2>:ud 0x4:ud\n");

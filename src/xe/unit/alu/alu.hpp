@@ -26,6 +26,40 @@ void cut(const Op& op, Lanes<E>& values) {
   }
 }
 
+/// Floats as the result's type holds them: a move of 0.5 to an integer writes 0, and its flags say so.
+template <class E>
+void convert(const Op& op, Lanes<E>& values) {
+  const auto each = [&]<class T>(T) {
+    for (std::uint32_t i = 0; i < op.lanes; ++i) values[i] = widen<E>(narrow<T>(values[i], false, false));
+  };
+  switch (op.result.type) {
+    case Type::ub:
+      return each(std::uint8_t{});
+    case Type::b:
+      return each(std::int8_t{});
+    case Type::uw:
+      return each(std::uint16_t{});
+    case Type::w:
+      return each(std::int16_t{});
+    case Type::ud:
+      return each(std::uint32_t{});
+    case Type::d:
+      return each(std::int32_t{});
+    case Type::uq:
+      return each(std::uint64_t{});
+    case Type::q:
+      return each(std::int64_t{});
+    case Type::hf:
+      return each(Half{});
+    case Type::bf:
+      return each(BFloat{});
+    case Type::f:
+      return each(float{});
+    default:
+      return;
+  }
+}
+
 template <class E, class F, int Count, bool Bitwise = false>
 void compute(Thread& thread, const Op& op) {
   const std::uint32_t mask = thread.mask(op), n = op.lanes;
@@ -40,8 +74,13 @@ void compute(Thread& thread, const Op& op) {
     for (std::uint32_t i = 0; i < n; ++i) r[i] = F::of(a[i], b[i], op);
   else
     for (std::uint32_t i = 0; i < n; ++i) r[i] = F::of(a[i], b[i], c[i], op);
-  if constexpr (Bitwise || (std::is_integral_v<E> && requires { F::kFlagsOfWritten; }))
-    if (op.condition != Condition::none && !op.result.saturated && !is_floating(op.result.type)) cut(op, r);
+  if constexpr (Bitwise || requires { F::kFlagsOfWritten; })
+    if (op.condition != Condition::none && !op.result.saturated) {
+      if constexpr (std::is_floating_point_v<E>)
+        convert(op, r);
+      else if (!is_floating(op.result.type))
+        cut(op, r);
+    }
   finish(thread, op, r, mask);
 }
 

@@ -21,12 +21,14 @@ struct Not {
   }
 };
 struct Add {
+  static constexpr bool kFlagsOfWritten = true;  // ocloc tells by (lt) that a sum that wrapped is negative
   template <class E>
   static E of(E a, E b, const Op&) {
     return plus(a, b);
   }
 };
 struct Add3 {
+  static constexpr bool kFlagsOfWritten = true;
   template <class E>
   static E of(E a, E b, E c, const Op&) {
     return plus(plus(a, b), c);
