@@ -253,9 +253,11 @@ class Generator : Expressions {
       const char *const way = kWays[below(3)], *const how = kHow[below(3)];
       return line("%s = sub_group_%s_%s(%s);", to.name.c_str(), way, how, value.c_str());
     }
+    // Of a lane that it knows ocloc 22.43 reads the register in place: in bfn each lane's own, and in
+    // branches what lanes that went another way wrote there.
     if (what < 7 && wide)
-      return line("%s = sub_group_broadcast(%s, %zuu);", to.name.c_str(), value.c_str(),
-                  static_cast<std::size_t>(below(sub_group_)));
+      return line("%s = sub_group_broadcast(%s, %zuu ^ get_group_id(0) >> 8);", to.name.c_str(),
+                  value.c_str(), static_cast<std::size_t>(below(sub_group_)));
     if (of.bits == 8) return assign();
     if (what == 7)
       return line("%s = intel_sub_group_shuffle_xor(%s, %zuu);", to.name.c_str(), value.c_str(),
