@@ -288,6 +288,19 @@ class Sides(unittest.TestCase):
         self.assertIn('nothing to compare', text)
         self.assertNotIn('nothing changed', text)
 
+    def test_a_kernel_is_named_behind_a_colon_as_for_run(self):
+        both = write(pathlib.Path(self.folder.name, 'both.cl'), ''.join(self.source[each].read_text() for each in 'ab').replace('2.0f', '3.0f', 1))
+        for arguments in ([f'{both}:b'], [both, '--kernel', 'b'], [f'{both}:b', '--kernel', 'b']):
+            result, done = analyzed(*arguments, '--target', 'dg2')
+            self.assertEqual(([each['kernel'] for each in result['kernels']], done.returncode), (['b'], 0), done.stderr)
+            self.assertEqual(result['kernels'][0]['file'], str(both))
+        result, done = analyzed(f'{both}:a', '--kernel', 'b', '--target', 'dg2')
+        self.assertEqual((done.returncode, 'error[K0400]' in done.stderr), (2, True), done.stderr)
+        result, done = analyzed(f'{both}:c', '--target', 'dg2')
+        self.assertEqual((done.returncode, 'kernel `c`' in done.stderr), (5, True), done.stderr)
+        result, done = analyzed(f'{both}:a', f'{both}:b', '--target', 'dg2')
+        self.assertEqual((result['matched'], result['unmatched'], done.returncode), (1, [], 0), done.stderr)
+
     def test_a_product_that_was_named_and_cannot_be_compiled_for_is_told(self):
         result, done = analyzed(self.source['a'], '--target', 'dg2,ptl')
         if len({each['target'] for each in result['kernels']}) > 1:

@@ -59,6 +59,12 @@ TEST_CASE("kernels of other products are matched by name, of the same ones by pr
                                                      "saxpy for dg2-g10 of saxpy.dg2-g10.bin"});
   const auto one_of_two = compare(both, {kernel_of("saxpy", "tgllp", 0, 50)});
   CHECK((one_of_two.matched == 0 && one_of_two.changes.empty() && one_of_two.unmatched.size() == 3));
+  // Two that were asked for by their names.
+  const auto named =
+      compare({kernel_of("plain", "pvc", 0, 40)}, {kernel_of("blocked", "pvc", 0, 50)}, Names::any);
+  CHECK((named.matched == 1 && named.unmatched.empty()));
+  REQUIRE(named.changes.size() == 1);
+  CHECK(named.changes[0].kernel == "plain to blocked");
   // Several of a name and a product are paired in their order.
   const auto twice = compare({both[0], both[0]}, {both[0], kernel_of("saxpy", "pvc", 8, 40)});
   REQUIRE(twice.changes.size() == 1);
@@ -132,6 +138,7 @@ TEST_CASE("a budget is kept by what it was written for, and by what is better") 
 TEST_CASE("what cannot be analyzed or used is named") {
   test::check_diagnostic("K0442", nothing_native("empty.bin", ""));
   test::check_diagnostic("K0442", nothing_native("saxpy.pvc.bin", "saxpi"), "kernel");
+  test::check_diagnostic("K0442", not_among("blas.ar", "saxpi", {"saxpy", "sgemm"}), "named");
   test::check_diagnostic("K0444", unusable_budget("budget.json", "it is no JSON object"));
   test::check_diagnostic("K0444", unwritable_budget("/budget.json", "Permission denied"), "written");
 }

@@ -14,6 +14,7 @@
 #include "tool/analyze/print.hpp"
 #include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
+#include "tool/kernel/load.hpp"
 #include "tool/report/report.hpp"
 
 namespace kiln::tool {
@@ -28,7 +29,18 @@ Error refused(Diagnostic diagnostic) {
 /// What is analyzed, each with its options. Two of them are compared.
 struct Side {
   std::string file, flags;
+  std::string kernel;  // that one alone; empty: all
 };
+
+/// FILE or FILE:KERNEL, as for `kiln run`; --kernel is of all files.
+Result<Side> side_of(const std::string& text, const AnalyzeOptions& options) {
+  const KernelName name = parse_kernel_name(text);
+  if (!name.kernel.empty() && !options.kernel.empty() && name.kernel != options.kernel)
+    return tl::unexpected(
+        usage_error("`" + text + "` names a kernel, and --kernel " + options.kernel + " another",
+                    {"leave out one of them"}));
+  return Side{name.file, "", name.kernel.empty() ? options.kernel : name.kernel};
+}
 
 Result<std::vector<Side>> sides_of(const AnalyzeOptions& options) {
   std::vector<Side> sides;
@@ -39,9 +51,13 @@ Result<std::vector<Side>> sides_of(const AnalyzeOptions& options) {
   if (options.flags.size() == 2 && (!options.budget.empty() || !options.write_budget.empty()))
     return tl::unexpected(usage_error("a budget is of one set of --options, and two are compared",
                                       {"leave out one of them, or the budget"}));
-  for (const std::string& file : options.files)
-    for (const std::string& flags : options.flags.empty() ? none : options.flags)
-      sides.push_back({file, flags});
+  for (const std::string& text : options.files) {
+    KILN_TRY(Side side, side_of(text, options));
+    for (const std::string& flags : options.flags.empty() ? none : options.flags) {
+      side.flags = flags;
+      sides.push_back(side);
+    }
+  }
   return sides;
 }
 
@@ -62,11 +78,12 @@ Result<Json> read_budget(const std::string& path) {
 }
 
 /// OpenCL C among the files: native code has places in it. Names inside native code are not followed.
-std::map<std::string, std::string> sources_of(const std::vector<std::string>& files) {
+std::map<std::string, std::string> sources_of(const std::vector<Side>& sides) {
   std::map<std::string, std::string> sources;
-  for (const std::string& each : files)
-    if (const auto file = each.ends_with(".cl") ? read_kernel_file(each) : Result<KernelFile>(); file)
-      sources[each].assign(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
+  for (const Side& each : sides)
+    if (const auto file = each.file.ends_with(".cl") ? read_kernel_file(each.file) : Result<KernelFile>();
+        file)
+      sources[each.file].assign(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
   return sources;
 }
 
@@ -111,15 +128,15 @@ int analyze(const AnalyzeOptions& options) {
   }
 
   const InterruptGuard guard;  // goes last: then every child is gone, and every folder
-  const AnalyzeRequest wanted{*targets, *request, options.kernel,
-                              options.disassemble || !options.report.empty(),
-                              std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000))};
+  AnalyzeRequest wanted{*targets, *request, "", options.disassemble || !options.report.empty(),
+                        std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000))};
   // A budget is of all kernels of all files.
   const bool compares = sides->size() == 2 && !options.disassemble && !budget && options.write_budget.empty();
   std::vector<AnalyzedKernel> all;
   std::size_t first = 0;  // kernels of the first side
   std::optional<Comparison> comparison;
   for (const Side& side : *sides) {
+    wanted.kernel = side.kernel;
     Analysis analysis = analyze_file(side.file, side.flags, wanted);
     for (const Error& error : analysis.errors) report(error);
     if (&side == &sides->front()) first = analysis.kernels.size();
@@ -135,7 +152,8 @@ int analyze(const AnalyzeOptions& options) {
   }
   if (compares && first != 0 && first != all.size()) {
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(first);
-    comparison = compare({all.begin(), end}, {end, all.end()});
+    const bool named = !sides->front().kernel.empty() && !sides->back().kernel.empty();
+    comparison = compare({all.begin(), end}, {end, all.end()}, named ? Names::any : Names::same);
     if (!options.json) print_comparison(*comparison);
     result["changes"] = Json::array();
     for (const Change& each : comparison->changes) result["changes"].push_back(to_json(each));
@@ -160,7 +178,7 @@ int analyze(const AnalyzeOptions& options) {
     }
   }
   if (!options.report.empty() && !all.empty()) {
-    const NativePage page{all, comparison ? &*comparison : nullptr, problems, sources_of(options.files)};
+    const NativePage page{all, comparison ? &*comparison : nullptr, problems, sources_of(*sides)};
     if (const auto written = write_report(options.report, native_page(page)); !written)
       report(written.error());
     else if (!options.json)

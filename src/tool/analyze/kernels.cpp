@@ -7,6 +7,7 @@
 
 #include "binary/native_sections.hpp"
 #include "kiln/target.hpp"
+#include "support/nearest.hpp"
 #include "support/process.hpp"
 #include "tool/analyze/decode.hpp"
 
@@ -182,6 +183,28 @@ Diagnostic nothing_native(const std::string& file, const std::string& kernel, co
            "name the product with --target where the file does not say it"}};
 }
 
+Diagnostic not_among(const std::string& file, const std::string& kernel,
+                     const std::vector<std::string>& names) {
+  Diagnostic diagnostic{
+      "K0442", "`" + file + "` has no kernel `" + kernel + "`", {}, detail::did_you_mean(kernel, names)};
+  for (const std::string& each : names) diagnostic.rows.push_back({"kernel", each});
+  return diagnostic;
+}
+
+namespace {
+
+/// Of native code, for whatever product.
+std::vector<std::string> native_kernels(const PartSet& set) {
+  std::vector<std::string> names;
+  for (const Part& part : set.parts)
+    if (part.part.format == BinaryFormat::elf && part.part.facts)
+      for (const KernelFacts& each : part.part.facts->kernels)
+        if (std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
+  return names;
+}
+
+}  // namespace
+
 Analysis analyze_file(const std::string& file, const std::string& flags, const AnalyzeRequest& request) {
   Analysis analysis;
   PartSet set = read_files({file});
@@ -195,6 +218,11 @@ Analysis analyze_file(const std::string& file, const std::string& flags, const A
     compile_missing(set, request.targets.empty() ? default_targets(set) : request.targets, flags,
                     request.time_limit);
   for (const Error& error : set.errors) analysis.errors.push_back(error);
+  const std::vector<std::string> names = native_kernels(set);
+  if (!request.kernel.empty() && !names.empty() && std::ranges::find(names, request.kernel) == names.end()) {
+    analysis.errors.push_back(refused(not_among(file, request.kernel, names)));
+    return analysis;
+  }
   std::vector<Error> damaged;
   std::vector<Found> found = find_kernels(set, request, damaged);
   const std::size_t damaged_parts = damaged.size();

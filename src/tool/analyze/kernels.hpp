@@ -48,6 +48,9 @@ struct AnalyzedKernel {
 /// for any. Pure.
 [[nodiscard]] Diagnostic nothing_native(const std::string& file, const std::string& kernel,
                                         const Target* target = nullptr);
+/// The same, of a file that has other kernels. Pure.
+[[nodiscard]] Diagnostic not_among(const std::string& file, const std::string& kernel,
+                                   const std::vector<std::string>& names);
 
 struct Analysis {
   std::vector<AnalyzedKernel> kernels;

@@ -56,7 +56,7 @@ void add_changes(const AnalyzedKernel& before, const AnalyzedKernel& now, std::v
   for (std::size_t i = 0; i < kMeasures; ++i)
     if (a[i] && b[i] && *a[i] != *b[i])
       to.push_back(
-          {before.facts.name,
+          {before.facts.name == now.facts.name ? now.facts.name : before.facts.name + " to " + now.facts.name,
            before.target == now.target ? target_of(now) : target_of(before) + " to " + target_of(now),
            static_cast<Measure>(i), *a[i], *b[i]});
 }
@@ -121,12 +121,13 @@ bool is_worse(Measure measure, std::uint64_t before, std::uint64_t now) {
   return measure == Measure::occupancy_percent ? now < before : now > before;
 }
 
-Comparison compare(const std::vector<AnalyzedKernel>& before, const std::vector<AnalyzedKernel>& now) {
+Comparison compare(const std::vector<AnalyzedKernel>& before, const std::vector<AnalyzedKernel>& now,
+                   Names names) {
   Comparison comparison;
   const Target *one = only_target(before), *other = only_target(now);
   const bool across = one && other && one != other;
   const auto key = [&](const AnalyzedKernel& each) {
-    return ByName{each.facts.name, across ? nullptr : each.target};
+    return ByName{names == Names::any ? std::string() : each.facts.name, across ? nullptr : each.target};
   };
   std::map<ByName, std::vector<const AnalyzedKernel*>> left;  // of `before`, the first one last
   for (auto each = before.rbegin(); each != before.rend(); ++each) left[key(*each)].push_back(&*each);

@@ -46,10 +46,14 @@ struct Comparison {
   std::vector<std::string> unmatched;  ///< kernels that stand on one side alone
   std::size_t matched = 0;             ///< kernels that stand on both
 };
+enum class Names : std::uint8_t {
+  same,
+  any,  ///< kernels are matched by product alone, as of one kernel a side that was asked for by name
+};
 /// Kernels are matched by name and product, several of the same ones in their order; by name alone where each
 /// side has one product, and they differ. What is not known on both sides is no change. Pure.
 [[nodiscard]] Comparison compare(const std::vector<AnalyzedKernel>& before,
-                                 const std::vector<AnalyzedKernel>& now);
+                                 const std::vector<AnalyzedKernel>& now, Names names = Names::same);
 
 /// A budget as JSON, and what is worse than one says. What is not known is left out. Error: a kernel is there
 /// twice for a product; which one, and where. Pure.

@@ -106,10 +106,10 @@ void define_analyze(CLI::App& app, Action& action) {
   const auto options = std::make_shared<AnalyzeOptions>();
   command->footer(kAnalyzeFooter);
   add_texts(
-      *command, "files", options->files, kFile,
+      *command, "files", options->files, "FILE[:KERNEL]",
       "Native binaries, fat binaries of `kiln bake` and ocloc, OpenCL C (.cl), SPIR-V; two are compared")
       ->required();
-  add_text(*command, "--kernel", options->kernel, "NAME", "That kernel alone");
+  add_text(*command, "--kernel", options->kernel, "NAME", "That kernel alone, of all files");
   add_texts(*command, "--target", options->targets, kTargets,
             "Products, such as tgllp,dg2-g10,pvc; `kiln check --target help` lists them")
       ->delimiter(',')
