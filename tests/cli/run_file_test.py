@@ -177,6 +177,17 @@ class OpenClC(Case):
         self.assertIn('out[i] = in[i] * by;', page.read_text())
 
 
+    def test_a_header_is_found_beside_the_file_from_whatever_folder(self):
+        away = self.folder / 'away'
+        away.mkdir()
+        (away / 'times.h').write_text('#define TIMES 3\n')
+        (away / 'scale.cl').write_text('#include "times.h"\nkernel void scale(global int* a) { a[get_global_id(0)] *= TIMES; }\n')
+        for path in (away / 'scale.cl', 'away/scale.cl'):
+            done = subprocess.run([KILN, 'run', str(path), '--device', 'cpu', '--arg', 'a=1,2,3', '--expect', 'a=3,6,9'],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 class Suite(Case):
     CASE = """kernel: saxpy.spv:saxpy
 arguments: {a: 2, x: 'iota:10', y: 'ones:10', n: 10}

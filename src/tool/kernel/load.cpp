@@ -20,14 +20,15 @@ bool has_kernel_ending(std::string_view file) {
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return file.ends_with(ending); });
 }
 
-/// OpenCL C to SPIR-V, for the first target that this ocloc knows.
-Result<std::vector<std::byte>> compile_source(const KernelFile& source, const OpenDevice& device,
-                                              const std::string& flags, bool lines) {
+/// OpenCL C to SPIR-V, for the first target that this ocloc knows. Headers are found beside `path`.
+Result<std::vector<std::byte>> compile_source(const std::string& path, const std::vector<std::byte>& source,
+                                              const OpenDevice& device, const std::string& flags,
+                                              bool lines) {
   const auto module = device.device.module_properties();
   const bool fp64 = module && module->fp64;
   const auto targets = detail::front_end_targets(device.properties, fp64);
   for (const std::string& target : targets) {
-    offline::Compilation how{source.name, source.bytes, offline::SourceLanguage::opencl_c, target,
+    offline::Compilation how{path, source, offline::SourceLanguage::opencl_c, target,
                              flags + (lines ? " -g" : "")};
     auto made = offline::compile_spirv(how, kCompileTime);
     if (made) {
@@ -113,7 +114,7 @@ Result<KernelCode> read_kernel(const KernelName& name, const OpenDevice& device,
   KILN_TRY(auto file, read_kernel_file(name.file));
   if (name.file.ends_with(".cl")) {
     code.source.assign(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
-    KILN_TRY(file.bytes, compile_source(file, device, flags, lines));
+    KILN_TRY(file.bytes, compile_source(name.file, file.bytes, device, flags, lines));
   }
   auto kernels = kernels_in(file.bytes);
   if (kernels.empty()) {
