@@ -153,6 +153,10 @@ Error unreadable_part(const std::string& file, const BinaryPart& part) {
   diagnostic.rows.push_back({"reason", error.message});
   if (error.offset) diagnostic.rows.push_back({"at", {}, error.offset, "B"});
   diagnostic.help = {"give SPIR-V, a native binary (zebin) or a fat binary, as ocloc writes them"};
+  if (file.ends_with(".cl"))
+    diagnostic.help = {
+        "OpenCL C has to be compiled: `kiln check` does so, and ends with how to run each kernel; "
+        "`kiln bake` writes what programs load"};
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "read_parts", std::move(diagnostic));
 }
 

@@ -130,6 +130,7 @@ TEST_CASE("a family's files are its own: what stands before .bin is a target") {
 TEST_CASE("K0209: files without kernels") {
   const auto part = read_parts(bytes_of("no kernel")).at(0);
   check_diagnostic("K0209", *unreadable_part("text.bin", part).diagnostic());
+  check_diagnostic("K0209", *unreadable_part("text.cl", part).diagnostic(), "source");
   check_diagnostic("K0209",
                    *unreadable_part("a.ar", {"64.12.60.7", BinaryFormat::elf,
                                              tl::unexpected(BinaryError{"it is truncated", 17})})

@@ -99,7 +99,7 @@ Result<Specification> parse_made(Specification made, std::vector<std::string> wo
     const auto bounds = made.low.empty() ? parse_bounds(words[at]) : std::nullopt;
     if (made.form != Form::random || (!seed && !bounds))
       return refuse(
-          "no use for `" + words[at] + "`",
+          words[at].empty() ? "nothing stands behind a colon" : "no use for `" + words[at] + "`",
           {made.form == Form::random ? "behind the number of elements: a seed, and a range LOW..HIGH"
                                      : "nothing stands behind the number of elements"});
     if (seed) made.seed = seed;
