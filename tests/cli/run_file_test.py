@@ -245,6 +245,11 @@ class SeveralRuns(Case):
         for wrong in ('group=', 'group=0..4', 'group=8..4', 'slm=1..2', 'group=1,,2'):
             self.assertEqual(run(SAXPY, *ARGUMENTS, '--sweep', wrong).returncode, 2, wrong)
 
+    def test_another_group_size_does_the_same_work(self):
+        answer = self.json_of(SAXPY, *ARGUMENTS, '--groups', '10', '--group', '100', '--against', 'group=50')
+        self.assertTrue(answer['ok'])
+        self.assertEqual(answer['other']['groups'], [20, 1, 1])
+
     def test_two_devices_and_two_groups_agree(self):
         for other in ('device=cpu:dg2', 'group=100', SAXPY):
             answer = self.json_of(SAXPY, *ARGUMENTS, '--against', other)

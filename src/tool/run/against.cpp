@@ -48,6 +48,16 @@ RunOptions other_options(RunOptions options, const std::string& name, const Open
   return options;
 }
 
+/// As many work-items as here, where another size of groups was asked for: the same work, as of --sweep.
+void keep_work(const RunOptions& options, const LaunchShape& here, RunOptions& other) {
+  if (options.groups.empty() || !options.against.starts_with("group=")) return;
+  const std::uint64_t items[] = {std::uint64_t{here.groups.x} * here.group_size.x,
+                                 std::uint64_t{here.groups.y} * here.group_size.y,
+                                 std::uint64_t{here.groups.z} * here.group_size.z};
+  other.groups.clear();
+  other.global = std::to_string(items[0]) + "," + std::to_string(items[1]) + "," + std::to_string(items[2]);
+}
+
 /// Arguments that this kernel has not and the other has are for the other alone.
 void leave_to_other(FileRequest& request, const Signature& here, const RunOptions& other,
                     const OpenDevice& device) {
@@ -155,9 +165,10 @@ Result<int> run_against(const RunOptions& options, FileRequest request) {
   KILN_TRY(const auto device, open_chosen(options.device));
   KILN_TRY(const KernelCode code, read_kernel(request.name, device, request.flags, false));
   request.code = &code;
-  const RunOptions other = other_options(options, code.facts.name, device);
+  RunOptions other = other_options(options, code.facts.name, device);
   leave_to_other(request, code.signature, other, device);
   KILN_TRY(const auto run, FileRun::create(device, request, false));
+  keep_work(options, run->shape(), other);
   const FaultGuard fault(device, run->code().facts.name, options.json);
   KILN_TRY(const auto outcome, measure(device, run->prepare(run->shape()), run->kernel(), options.repeat));
   if (auto overrun = run->overrun()) return tl::unexpected(*std::move(overrun));
