@@ -74,16 +74,23 @@ constexpr std::string_view kGpuLibrary = "(a library)";
 /// One that runtimes and the loader try, and go on without: that of another device.
 [[nodiscard]] bool names_optional_library(std::string_view small);
 
+constexpr std::string_view kLibraryMissing =
+    "a library that the program needs is missing, or one that this needs";
+
 /// DEVICE_LOST of zeMemAllocDevice and zeMemAllocShared (intel/compute-runtime 22.43 to 26.31, context.cpp).
 constexpr std::string_view kForeignDevice =
     "memory was asked for on a device that is not in the context, or that is lost";
 
 /// Words of programs that use an Intel GPU. Sentences of kFallbackRank and less count in their logs alone.
 [[nodiscard]] std::span<const std::string_view> gpu_words();
+/// Words of programs that decode and encode video, or keep what they show secret.
+[[nodiscard]] std::span<const std::string_view> media_words();
 /// Words of programs that use a GPU: where no other vendor's is named, it may be Intel's.
 [[nodiscard]] std::span<const std::string_view> any_gpu_words();
 
 constexpr std::uint8_t kFallbackRank = 30;  ///< of families, and of sentences that say that a program failed
+constexpr std::uint8_t kMediaFirmwareRank =
+    51;  ///< of the sentence that HuC or GSC have no firmware; has a slot of its own
 constexpr std::uint8_t kDeathRank = 2;      ///< of sentences that say that a process died
 constexpr std::uint8_t kFamilyRank = 10;    ///< of families, which say more than a code that blames nothing
 constexpr std::uint8_t kCodeRank = 55;      ///< of a result code; what ranks higher says more

@@ -150,6 +150,22 @@ bool is_harmless(std::string_view name) {
 /// Those that programs print without a prefix.
 constexpr std::string_view kBareNames[] = {"OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES",
                                            "DEVICE_LOST", "MODULE_BUILD_FAILURE"};
+/// Those of OpenCL, which its bindings for Python, Rust and Julia print so behind what failed.
+constexpr std::string_view kBareOpenclNames[] = {"MEM_OBJECT_ALLOCATION_FAILURE",
+                                                 "BUILD_PROGRAM_FAILURE",
+                                                 "INVALID_WORK_GROUP_SIZE",
+                                                 "INVALID_WORK_ITEM_SIZE",
+                                                 "INVALID_BUFFER_SIZE",
+                                                 "INVALID_KERNEL_ARGS",
+                                                 "INVALID_ARG_SIZE",
+                                                 "INVALID_ARG_VALUE",
+                                                 "INVALID_BINARY",
+                                                 "INVALID_KERNEL_NAME",
+                                                 "INVALID_GLOBAL_WORK_SIZE",
+                                                 "INVALID_PROGRAM_EXECUTABLE",
+                                                 "PLATFORM_NOT_FOUND_KHR",
+                                                 "INVALID_COMMAND_QUEUE",
+                                                 "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"};
 
 std::optional<std::string> named_code(std::string_view line) {
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -158,6 +174,10 @@ std::optional<std::string> named_code(std::string_view line) {
     for (const std::string_view bare : kBareNames)
       if (rest.starts_with(bare) && (rest.size() == bare.size() || !is_word(rest[bare.size()])))
         return (bare == "MODULE_BUILD_FAILURE" ? "ZE_RESULT_ERROR_" : "UR_RESULT_ERROR_") + std::string(bare);
+    for (const std::string_view bare : kBareOpenclNames)
+      if (rest.starts_with(bare) && (rest.size() == bare.size() || !is_word(rest[bare.size()])) &&
+          (contains(line, "cl") || contains(line, "CL")) && contains(line, "rror"))
+        return "CL_" + std::string(bare);
     if (!rest.starts_with("ZE_RESULT_ERROR_") && !rest.starts_with("UR_RESULT_ERROR_") &&
         !rest.starts_with("PI_ERROR_") && !rest.starts_with("CL_"))
       continue;
@@ -262,6 +282,8 @@ constexpr Behind kBehind[] = {
     {0x78000014, CallKind::unknown, {Cause::group_size}},
     {0x78000018, CallKind::unknown, {Cause::unresolved}},
     {0x78000011, CallKind::unknown, {Cause::misuse, Cause::other_target}},
+    {0x78000003, CallKind::unknown, {Cause::other_target, Cause::misuse}},
+    {0x7800000e, CallKind::unknown, {Cause::other_target, Cause::misuse}},
     {0x78000004, CallKind::unknown, {Cause::misuse}},
     {0x78000005, CallKind::unknown, {Cause::misuse}},
     {0x78000007, CallKind::unknown, {Cause::misuse}},

@@ -229,7 +229,18 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   // A family that names the host says more than the size that was asked for.
   const bool names_host = by_family && fallback.rule->cause == Cause::host_memory && !memory.free;
 
+  // Firmware of video is the cause where video failed, or nothing did: a small BAR alone is no failure.
+  const bool else_failed = sentence.rule && sentence.rule->cause != Cause::small_bar;
+  const bool firmware = media_firmware.rule && !has_code && rank < detail::kMediaFirmwareRank &&
+                        abort_line == 0 && (names_media || (!else_failed && !said));
+
   Diagnostic diagnostic;
+  if (firmware) {
+    diagnostic = finding_of(media_firmware.rule->cause, media_firmware.rule->message);
+    add_line(diagnostic, media_firmware.text, media_firmware.line);
+    leave_open(diagnostic, media_firmware.rule->cause, {&media_firmware.rule->or_else, 1});
+    return diagnostic;
+  }
   if (names_symbol || unlinked) {
     diagnostic = unlinked_finding(unresolved, unresolved_kernel);
     if (unlinked) add_failure(diagnostic, *failure);

@@ -165,7 +165,8 @@ bool is_of_the_gpus_driver(std::string_view small) {
 /// GPU's drivers: what fails there is no program's.
 bool is_of_another_driver(std::string_view small) {
   if (is_of_the_gpus_driver(small)) return false;
-  for (const std::string_view word : {"oom", "killed process", "dmar", "pcie"})
+  for (const std::string_view word :
+       {"oom", "killed process", "dmar", "pcie", "segfault at", "general protection", "module", "bar 2"})
     if (small.find(word) != small.npos) return false;
   if (small.find(" kernel: ") != small.npos) return true;
   if (!small.starts_with('[')) return false;
@@ -244,9 +245,11 @@ void LogReader::State::text(std::string_view line) {
     sentence = {&kSmallRegion, lines, {}};
   sentences(small, found);
   if (died.line == lines) died.text = kept(line);
+  if (media_firmware.line == lines) media_firmware.text = kept(line);
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
   names_gpu |= rules.names_gpu(found);
+  names_media |= rules.names_media(found);
   lists |= has(clinfo, sycl_ls, xpu_smi, zello_world, query_device);
   may_name_gpu |= rules.may_name_gpu(found);
 
@@ -298,6 +301,11 @@ void LogReader::State::death(std::string_view line) {
 void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
   const auto rules = detail::log_rules();
   const bool other = is_of_another_driver(small), of_kernel = is_of_the_gpus_driver(small);
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    if (rules[i].rank == detail::kMediaFirmwareRank && detail::RuleMatcher::get().holds(i, found, small)) {
+      if (!media_firmware.rule) media_firmware = {&rules[i], lines, {}};
+      return;
+    }
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const detail::Rule& rule = rules[i];
     if (rule.rank <= detail::kFallbackRank && (other || (of_kernel && rule.word != detail::kKernelLine)))

@@ -98,10 +98,12 @@ struct LogReader::State {
   detail::LoggedSentence sentence;
   detail::LoggedSentence fallback;  // of a family, or that a program failed: where nothing else says more
   detail::LoggedSentence died;      // that a process died, in whatever log
-  bool names_gpu = false;           // the log is of a program that uses an Intel GPU,
-  bool may_name_gpu = false;        // or of one that may be,
-  bool lists = false;               // or of one that only lists devices,
-  bool names_other = false;         // or uses that of another vendor
+  detail::LoggedSentence media_firmware;  // that HuC or GSC have no firmware, which few programs need,
+  bool names_media = false;               // and whether the log is of one that does
+  bool names_gpu = false;                 // the log is of a program that uses an Intel GPU,
+  bool may_name_gpu = false;              // or of one that may be,
+  bool lists = false;                     // or of one that only lists devices,
+  bool names_other = false;               // or uses that of another vendor
   std::optional<detail::LoggedCode> code;
   detail::LoggedMemory memory;
   detail::LoggedProcess process;

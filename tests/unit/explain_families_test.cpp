@@ -25,7 +25,7 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0515", "level_zero: insufficient permission to access the device"},
       {"K0516", "The Intel GPU driver is too old: 31.0.101.2121, at least 31.0.101.5333"},
       {"K0517", "Intel(R) Iris(R) Xe Graphics does not support double precision"},
-      {"K0518", "The sub_group_size 32 is not supported by Intel(R) Data Center GPU Max"},
+      {"K0518", "A sub-group of 32 is not supported by Intel(R) Data Center GPU Max"},
       {"K0519", "sycl: kernel arguments of 4096 bytes exceed the maximum parameter size 2048"},
       {"K0520", "IGC assertion failed: false && \"unhandled\""},
       {"K0521", "OpenCL: the global size must be divisible by the local size"},
@@ -34,6 +34,25 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0525", "zeModuleCreate: the SPIR-V module requires an unsupported capability 6145"},
       {"K0526", "i915 0000:03:00.0: PCIe link lost, device unavailable, error"},
       {"K0527", "xe 0000:03:00.0: [drm] *ERROR* failed to load firmware xe/bmg_guc_70.bin"},
+      // Hyphens and underscores are spaces.
+      {"K0521", "sycl: local_work_size (1024,1,1) exceeds the limit of 512, error"},
+      {"K0513", "level_zero: out of pinned_memory"},
+      // Tools, languages and modules beside the GPU.
+      {"K0516", "icpx: fatal error: 'sycl/sycl.hpp' file not found"},
+      {"K0516", "Intel Extension for PyTorch needs to work with PyTorch 2.3, but PyTorch 2.4.0 is found"},
+      {"K0516", "/usr/bin/ld: main.o: undefined reference to `zeInit'"},
+      {"K0520", "icpx: error: clang frontend command failed due to signal"},
+      {"K0522", "[av1_qsv @ 0x55] some encoding parameters are not supported by the QSV runtime"},
+      {"K0522", "NotImplementedError: Could not run 'aten::_fft_r2c' with the 'XPU' backend"},
+      {"K0508", "chip_spv error: hipErrorInvalidValue (1) in memcpy"},
+      {"K0508", "[GPU] Mismatched input shape: expected 224, openvino"},
+      {"K0514", "[AVHWDeviceContext @ 0x5] No VA display found for device /dev/dri/renderD128."},
+      {"K0522", "ocloc: could not detect the device target lnl"},
+      // Of the kernel.
+      {"K0527", "modprobe: FATAL: Module i915 not found in directory /lib/modules/5.15.0"},
+      {"K0526", "i915 0000:03:00.0: Unable to change power state from D3cold to D0, device inaccessible"},
+      {"K0507", "xe 0000:03:00.0: [drm] *ERROR* Out of VRAM: vm_bind failed"},
+      {"K0505", "python3[123]: segfault at 10 ip 00007f sp 00007f error 4 in libze_intel_gpu.so.1.6"},
   };
   for (const auto& [code, line] : lines) {
     CAPTURE(line);
@@ -64,6 +83,25 @@ TEST_CASE("a backtrace: the innermost frame of a compiler, a driver or a loader"
         "K0516");
   CHECK(code_in("$ sycl-ls\nFloating point exception (core dumped)\n") ==
         "K0505");  // which only lists devices
+}
+
+TEST_CASE("firmware of video is a cause where video failed, or nothing else did") {
+  const std::string firmware =
+      "i915 0000:03:00.0: [drm] *ERROR* GT0: HuC firmware i915/dg2_huc_gsc.bin: fetch failed\n";
+  const std::string bar = "i915 0000:03:00.0: [drm] Using a reduced BAR size of 256MiB.\n";
+  CHECK(code_in(firmware) == "K0527");
+  CHECK(code_in(bar + firmware) == "K0527");  // a small BAR is no failure either
+  CHECK(code_in(firmware + "vaInitialize failed with error code -1 (unknown libva error)\n") == "K0527");
+  for (const auto& [code, line] :
+       {std::pair{"K0511", "zeFenceHostSynchronize: ZE_RESULT_ERROR_DEVICE_LOST\n"},
+        {"K0507", "sycl: not enough VRAM to load the model\n"},
+        {"K0511", "xe 0000:03:00.0: [drm] GT0: Timedout job: seqno=1\n"},
+        {"K0514", "RuntimeError: No XPU devices are available.\n"},
+        {"K0508", "sycl\nSegmentation fault (core dumped)\n"}}) {
+    CAPTURE(line);
+    CHECK(code_in(firmware + line) == code);
+    CHECK(code_in(line + firmware) == code);
+  }
 }
 
 TEST_CASE("Windows names the library that a process died in") {
@@ -101,6 +139,12 @@ TEST_CASE("what programs that use a GPU print when all is well, and what others'
            "Requirement already satisfied: torch==2.6.0+xpu in ./venv/lib",
            "[17/200] Building CXX object ggml-sycl.dir/error_handling.cpp.o",
            "  Error correction support                        No",
+           "i915 0000:00:02.0: [drm] GT0: HuC: authenticated for all workloads",
+           "[h264_qsv @ 0x55] Using the VBR with lookahead (LA) ratecontrol method",
+           "libva info: va_openDriver() returns 0",
+           "INFO 03-22 22:03:08 [platform.py:3] checking if xpu is not available",
+           "warning: double check the value of ZE_AFFINITY_MASK, not supported on CPU",
+           "UR_DEVICE_INFO_MAX_WORK_GROUP_SIZE 1024",
            "  Double-precision Floating-point support         (n/a)",
        }) {
     CAPTURE(line);

@@ -21,39 +21,43 @@ namespace {
   "not found|no such file|not find|n't find|unable to find|cannot open|could not open|can't open|unable to " \
   "open|"                                                                                                    \
   "failed to open|not load|cannot load|failed to load|unable to load|missing|not installed|not exist|n't "   \
-  "exist|not_found|error loading"
+  "exist|not_found|error loading|could not find|not be found|could not locate|unable to locate"
 #define KILN_FRAME                                                                                    \
   "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |+0x|unknown line|[0x|!0x|+ " \
-  "0x|faulting module| in module |  at file "
+  "0x|faulting module| in module |  at file |segfault at|general protection"
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
-#define KILN_NO_FAILURE                                                                              \
-  "warn|info:| info |level=info|debug|note:|[info]|performing test|looking for|-- check|deprecat|0 " \
-  "errors|0 failed|no "                                                                              \
+#define KILN_NO_FAILURE                                                                               \
+  "warn|info: | info 0| info 1| info 2|level=info|debug|note:|[info]|performing test|looking for|-- " \
+  "check|deprecat|0 "                                                                                 \
+  "errors|0 failed|no "                                                                               \
   "error|skipp|ninja:|command was"
 
 // In each: the likeliest cause, and another that such sentences have too. What names a limit ranks higher
 // than what names a thing alone. Ranks: kFamilyRank to kFallbackRank.
 constexpr Rule kFamilies[] = {
     // Limits of a kernel.
-    {"fp64|float64|double", KILN_UNSUPPORTED "|requires|without|missing", KILN_NO_FAILURE "|double free",
-     Cause::fp64, 29, Cause::other_target},
+    {"fp64|float64|double", KILN_UNSUPPORTED "|requires|without|missing",
+     KILN_NO_FAILURE "|double free|double check", Cause::fp64, 29, Cause::other_target},
     {"sub-group|sub group|subgroup|sub_group|simd8|simd16|simd32|simd width|simd size|"
      "warp size|warp_size|threads_per_warp",
-     KILN_UNSUPPORTED "|invalid|must be|illegal", KILN_NO_FAILURE, Cause::sub_group, 29, Cause::other_target},
+     KILN_UNSUPPORTED "|invalid|must be|illegal|requires|required|assert|not divisible|expects",
+     KILN_NO_FAILURE, Cause::sub_group, 29, Cause::other_target},
     {"kernel arg|kernel param|argument size|arguments size|size of argument|parameter size|"
      "parameters size",
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE, Cause::argument_size, 29, Cause::misuse},
     {"local memory|shared memory|shared local|slm|local_accessor|local mem ", KILN_TOO_MUCH "|limit",
      KILN_NO_FAILURE "|shm", Cause::slm, 28, Cause::memory_full},
-    {"work-group|work group|workgroup|group size|work size|worksize|nd-range|nd_range|ndrange|"
-     "local size|global size|local range|global range",
-     KILN_TOO_MUCH "|invalid|must be|divisible|multiple of|not support|unsupported|n't support|illegal",
+    {"work-group|work group|workgroup|group size|work size|worksize|nd-range|"
+     "local size|global size|local range|global range|local work|global work|wg size|block size|thread block|"
+     "work items|workitems",
+     KILN_TOO_MUCH
+     "|invalid|must be|divisible|multiple of|not support|unsupported|n't support|illegal|assert",
      KILN_NO_FAILURE, Cause::group_size, 28, Cause::slm},
-    {"scratch space|scratch memory|private memory|spill|register file", KILN_TOO_MUCH "|" KILN_FAILS "|limit",
-     KILN_NO_FAILURE, Cause::scratch, 27, Cause::private_memory},
-    {"spir-v|spirv|spv_",
+    {"scratch space|scratch memory|scratch limit|scratch size|private memory|spill|register file",
+     KILN_TOO_MUCH "|" KILN_FAILS "|limit", KILN_NO_FAILURE, Cause::scratch, 27, Cause::private_memory},
+    {"spir-v|spirv|spv_khr|spv_intel|spv_ext",
      KILN_UNSUPPORTED "|invalid|unknown|disabled|fail|error:|malformed|unexpected|not allowed|version",
      KILN_NO_FAILURE
      "|vk|vulkan|shader|not found|no such file|.spv|spirv_input|assertion|stack dump|terminate",
@@ -80,12 +84,28 @@ constexpr Rule kFamilies[] = {
      Cause::no_device,
      "the driver does not answer what it is asked of the device: it or its sysman part is "
      "too old, off (ZES_ENABLE_SYSMAN=1), or of another release"},
-    {"alloc|memory|vram|usm|buffer|oom", KILN_TOO_MUCH "|" KILN_FAILS,
+    {"alloc|vram|usm|buffer|oom", KILN_FAILS,
+     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
+                     "usm_memory|memorycopy|memoryfill|invalid|null pointer",
+     Cause::memory_full, 22, Cause::host_memory},
+    {"memory", KILN_FAILS,
+     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
+                     "usm_memory|memorycopy|memoryfill|invalid|null pointer|memory operation",
+     Cause::memory_full, 18, Cause::host_memory},
+    {"alloc|memory|vram|usm|buffer|oom", KILN_TOO_MUCH,
      KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
                      "usm_memory|memorycopy|memoryfill|invalid|null pointer",
      Cause::memory_full, 22, Cause::host_memory},
 
     // The kernel's drivers.
+    {kKernelLine, "wedged|off the bus|non-operational|unreachable|returns 0xffffffff|all ones", KILN_DISPLAY,
+     Cause::wedged, 25, Cause::kernel_driver},
+    {kKernelLine, "vram|lmem&out of |-28|enospc|no space|evict|exhausted", KILN_DISPLAY "|bar",
+     Cause::memory_full, 26, Cause::host_memory},
+    {kKernelLine, "force_probe|not properly supported|unknown device|unsupported device", "",
+     Cause::kernel_driver, 26, Cause::none},
+    {"unknown symbol|disagrees about version of symbol", "drm|i915|xe", "", Cause::kernel_driver, 25,
+     Cause::library, "the kernel's module for this GPU is missing, or does not build for this kernel"},
     {kKernelLine,
      "firmware|guc|huc|gsc|mmio request&fail|error|not found|missing|mismatch|unsupported|older|newer",
      KILN_DISPLAY, Cause::kernel_driver, 26, Cause::hang},
@@ -97,7 +117,7 @@ constexpr Rule kFamilies[] = {
      KILN_DISPLAY, Cause::kernel_driver, 24, Cause::wedged},
     {kKernelLine,
      "pcie|mmio|forcewake|d3cold|runtime pm|suspend|resume|aer|power&fail|error|timed out|"
-     "timeout|lost|refused",
+     "timeout|lost|refused|unable|inaccessible|cannot",
      KILN_DISPLAY, Cause::wedged, 24, Cause::hang},
     {kKernelLine, "mailbox|pcode|power&fail|timed out|timeout|error", KILN_DISPLAY, Cause::wedged, 23,
      Cause::hang},
@@ -106,6 +126,10 @@ constexpr Rule kFamilies[] = {
     {kKernelLine, "*error*|error|failed|reset", KILN_DISPLAY "|reset done", Cause::hang, 14,
      Cause::kernel_driver, "the kernel's driver reports an error of the GPU"},
 
+    {"modprobe|insmod|dkms|depmod|kernel module|bad return status for module build",
+     "fail|error|not found|bad exit|bad return|fatal|could not|unable", "nvidia|zfs|virtualbox",
+     Cause::kernel_driver, 25, Cause::library,
+     "the kernel's module for this GPU is missing, or does not build for this kernel"},
     {kKernelLine, "page fault|pagefault|fault addr|faulted|fault response|cat error", KILN_DISPLAY,
      Cause::page_fault, 27, Cause::hang},
 
@@ -134,8 +158,12 @@ constexpr Rule kFamilies[] = {
     {"resizable bar|resizable-bar|rebar|resize bar|small bar|bar2|bar 2|large bar|above 4g",
      KILN_FAILS "| not | off|disabled|small|no space", "info:|debug", Cause::small_bar, 26,
      Cause::kernel_driver},
-    {"oneccl|ccl_|ccl:|p2p|peer access|peer-to-peer|peer to peer|ipc handle|ipc_handle|"
-     "ipchandle|pidfd|drmfd|all_reduce|allreduce|allgather|collective",
+    {"bar 2|bar 0|bar2", "no space|can't assign|failed to assign", "", Cause::small_bar, 26,
+     Cause::kernel_driver},
+    {"oneccl|ccl_|ccl:", KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|pointer type", Cause::peer, 19,
+     Cause::library},
+    {"p2p|peer access|peer-to-peer|peer to peer|ipc handle|ipc_handle|"
+     "ipchandle|ipc memory|open ipc|pidfd|drmfd|all_reduce|allreduce|allgather|collective|remote memory",
      KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|pointer type", Cause::peer, 24, Cause::library},
     {"oneapi_device_selector|sycl_device_filter|ze_affinity_mask|device selector|"
      "selector string|filter string|filter selector|unsupported backend|unknown backend|invalid backend",
@@ -146,9 +174,13 @@ constexpr Rule kFamilies[] = {
     {"no device|no gpu|no xpu|no sycl|no level|no opencl|no intel|no usable|no available|"
      "no compatible|no suitable|no supported|no adapter|no platform|no such device|none found|"
      "not detected|found 0 | 0 device|0 gpu|device not found|gpu not found|device count|"
-     "could not find any|not find a device|not be created|creationerror",
-     "device|gpu|platform|adapter|xpu|backend&no | not|0|invalid|unable|fail|error",
-     "firmware|info:|debug|note:", Cause::no_device, 23, Cause::library},
+     "could not find any|not find a device|not be created|creationerror|no va display|no display found|no "
+     "drm|"
+     "no render|no graphics|cannot open drm|could not open drm",
+     "device|gpu|platform|adapter|xpu|backend|display|render&no | not|0|invalid|unable|fail|error",
+     "firmware|info: |debug|note:", Cause::no_device, 23, Cause::library},
+    {"available devices|devices available|supported devices", "'cpu'|: cpu|[cpu|\"cpu\"", "gpu|xpu|npu",
+     Cause::no_device, 18, Cause::library},
     {"no gpu|no device|no xpu|not found|not available|unavailable|not detected|no opencl|"
      "failed",
      "falling back to cpu|fallback to cpu|falling back to the cpu|using cpu|use cpu|"
@@ -190,14 +222,35 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE "|model|.gguf|.safetensors|.json|.xml", Cause::library, 13, Cause::misuse},
     {"libze|libsycl|libur_|libigc|libopencl|_jll", "not defined|undefvar|not available", KILN_NO_FAILURE,
      Cause::library, 22, Cause::no_device},
-    {"spawn|execv|createprocess|cannot execute|could not run|exec format",
+    {"fatal error:", "file not found|no such file", "", Cause::library, 24, Cause::misuse,
+     "a header is missing: what a program is built with for the GPU is not installed, or not found"},
+    {"needs to work with|requires|built with|compiled with|built against|built for|expects|expected",
+     "version|release|torch|python|numpy|oneapi|triton|driver&but |is found|found:|got |instead|you are "
+     "using|"
+     "installed is|you have",
+     KILN_NO_FAILURE, Cause::library, 22, Cause::other_target},
+    {"undefined reference to `", "`ze|`cl|sycl|mkl|dnnl|tbb|level_zero|opencl", "error: undefined reference",
+     Cause::library, 24, Cause::unresolved,
+     "what a program is linked with for the GPU lacks a function: a library is missing, or of another "
+     "release"},
+    {"modulenotfounderror:", "", "", Cause::library, 26, Cause::none, kLibraryMissing},
+    {"importerror:", "", "", Cause::library, 15, Cause::none, kLibraryMissing},
+    {"notimplementederror", "", "", Cause::other_target, 18, Cause::misuse,
+     "the program, or a library of it, does not support this device, or what it was asked "
+     "for there"},
+    {"permissionerror:", "", "", Cause::permission, 20, Cause::misuse},
+    {"filenotfounderror:", "", "model|.gguf|.json|.safetensors|.txt", Cause::library, 14, Cause::misuse},
+    {"attributeerror:", "", "'nonetype'", Cause::library, 13, Cause::misuse,
+     "modules of Python are missing, or of releases that do not belong together"},
+    {"timeouterror", "", "http|connect|url", Cause::hang, 13, Cause::peer},
+    {"spawn|execv|createprocess|cannot execute|exec format",
      "no such file|enoent|not found|"
      "exec format|error",
      KILN_NO_FAILURE, Cause::library, 23, Cause::misuse,
      "a tool that is started on the way is missing, or does not run on this system"},
     {"dlopen|loadlibrary", "fail|error|cannot|unable|null", KILN_NO_FAILURE, Cause::library, 21,
      Cause::no_device},
-    {".so|.dll|.dylib|librar|loader|adapter|plugin| runtime |-runtime|runtime.|package|header|toolkit|ocloc|"
+    {".so|.dll|.dylib|librar|loader|adapter|plugin| runtime |runtime.|package|header|toolkit|ocloc|"
      "setvars|mkl|icpx|dpc++|driver|level zero|level-zero|opencl|oneapi",
      KILN_MISSING, KILN_NO_FAILURE "|kernel name|model|tokenizer", Cause::library, 21, Cause::no_device},
     {"/dev/dri|/dev/dxg|renderd1",
@@ -209,7 +262,7 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm", Cause::no_device, 16, Cause::library},
     {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|"
      "abi |symbol|version",
-     "too old|incompatible|mismatch|not compatible|outdated|unsupported version|"
+     "too old|older than|is older|incompatible|mismatch|not compatible|outdated|unsupported version|"
      "different version|expected version|or newer|or later|version `|newer version|conflict|"
      "does not match|undefined symbol|entry point",
      KILN_NO_FAILURE "|already satisfied", Cause::library, 22, Cause::other_target},
@@ -225,6 +278,9 @@ constexpr Rule kFamilies[] = {
     {"internal error|assertion `|unreachable", "assert|llvm|mlir|visa|codegen|executed at",
      KILN_NO_FAILURE "|gcc", Cause::compiler_crash, 19, Cause::build},
     // The innermost frame counts, which stands first.
+    {"frontend command failed|due to signal|please submit a bug|include the crash backtrace|"
+     "crash backtrace, preprocessed source|stack dump:",
+     "", "gcc|g++|rustc", Cause::compiler_crash, 22, Cause::build},
     {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|gbe::|zn4llvm|zn3igc|zn5spirv|"
      "igc64|igdfcl64",
      KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
@@ -238,6 +294,9 @@ constexpr Rule kFamilies[] = {
     {"unresolved symbol|unresolved external|unresolved function|undefined device function|"
      "undefined function|undefined reference|undefined external",
      "", KILN_NO_FAILURE "|lnk|ld:|.obj|(.text|ld.lld|collect2", Cause::unresolved, 24, Cause::library},
+    {"device target|target device|target platform|device family",
+     "detect|determine|unknown|invalid|unrecogni|unsupported", KILN_NO_FAILURE, Cause::other_target, 24,
+     Cause::library},
     {"wrong device|another device|different device|for this device|for device|target|binary|"
      "device image|native code|aot|gen9|gen11|gen12|stepping|architecture|arch ",
      "mismatch|incompatible|not compatible|invalid|unknown|unrecogni|no device image|"
@@ -246,9 +305,12 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE, Cause::other_target, 20, Cause::library},
     {"device|gpu|xpu|platform|hardware|kernel|operator|backend|dtype|data type|float|bf16|"
      "bfloat|fp16|half|fp8|int8|int4|quant|'aten| op |aspect|extension|feature|capab|"
-     "attention|format|matmul|conv|joint_matrix|dpas|xmx|image|atomic|primitive",
-     KILN_UNSUPPORTED, KILN_NO_FAILURE "|not supported (export|dynamic function", Cause::other_target, 17,
-     Cause::misuse,
+     "attention|format|matmul|conv|joint_matrix|dpas|xmx|image|atomic|primitive|encod|decod|codec|profile|"
+     "h264|hevc|av1|vp9|parameter|ratecontrol|layout|implementation|precision|algorithm|model|tensor",
+     KILN_UNSUPPORTED
+     "|blacklist|blocklist|denylist|no layout|no implementation|could not run|cannot run|not capable|"
+     "doesn't provide|does not provide|not enabled|is disabled",
+     KILN_NO_FAILURE "|not supported (export|dynamic function", Cause::other_target, 17, Cause::misuse,
      "the program, or a library of it, does not support this device, or what it was asked "
      "for there"},
     {"data type|instruction|intrinsic|builtin|built-in|function|register",
@@ -262,6 +324,19 @@ constexpr Rule kFamilies[] = {
      "fail| error:|errors occur|could not|unable to|undeclared|cannot",
      KILN_NO_FAILURE "|.o |.obj|memory|enqueue|ndrange|launch|submit|zecommand", Cause::build, 15,
      Cause::compiler_crash},
+    {"mismatch|does not match|doesn't match|must match|must have the same|expected all|but got|but "
+     "found|should have|"
+     "should be the same|must be on the same",
+     "shape|dtype|data type|input type|weight type|dimension|tensor|layout|same device|argument|number "
+     "of|size of",
+     KILN_NO_FAILURE, Cause::misuse, 12, Cause::other_target},
+    {"hiperrorinvalid|hiperrorprofiler", "", "", Cause::misuse, 21, Cause::other_target},
+    {"hiperrorinitializationerror|hiperrornotinitialized|hiperrorinvaliddevice", "", "", Cause::no_device, 22,
+     Cause::library},
+    {"hiperrorlaunchfailure|hiperrorlaunchtimeout|hiperrorlaunchoutofresources", "", "", Cause::hang, 21,
+     Cause::page_fault},
+    {"hiperrorshared|hiperrorfilenotfound", "", "", Cause::library, 21, Cause::misuse},
+    {"hiperrornotsupported", "", "", Cause::other_target, 21, Cause::misuse},
     {"invalid|out of range|null|must be|expected|mismatch|bad |illegal|wrong|unknown",
      "argument|parameter|device|handle|context|queue|pointer|value|event|option|shape|index|"
      "dimension|size&error|fail|exception|assert|invalid",

@@ -81,6 +81,7 @@ std::vector<std::string_view> RuleMatcher::words() {
   codes_ = group(code_words());
   gpus_ = group(gpu_words());
   any_gpus_ = group(any_gpu_words());
+  media_ = group(media_words());
   for (const Read& read : kRead) read_.push_back(place_of(read.text));
   return words_;
 }

@@ -64,6 +64,7 @@ class RuleMatcher {
   [[nodiscard]] CallKind kind(const WordFinder::Found& found) const;
   [[nodiscard]] bool may_have_code(const WordFinder::Found& found) const { return any(codes_, found); }
   [[nodiscard]] bool names_gpu(const WordFinder::Found& found) const { return any(gpus_, found); }
+  [[nodiscard]] bool names_media(const WordFinder::Found& found) const { return any(media_, found); }
   [[nodiscard]] bool may_name_gpu(const WordFinder::Found& found) const { return any(any_gpus_, found); }
 
  private:
@@ -83,7 +84,7 @@ class RuleMatcher {
   std::vector<std::string_view> words_;
   std::vector<Compiled> rules_;
   std::vector<Group> kinds_;
-  Group codes_, gpus_, any_gpus_;
+  Group codes_, gpus_, any_gpus_, media_;
   Group read_;  // by ReadWord
   WordFinder finder_;
 };

@@ -16,19 +16,24 @@ constexpr std::string_view kGpuWords[] = {
     "chip error", "chip warn", "chip_be", "chip debug", "zemodule", "zekernel", "zecommand", "zemem",
     "zedevice", "zedriver", "zeinit", "zecontext", "zeevent", "zefence", "zeimage", "onearray",
     "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc", " ocl", "|ccl_", "zes_",
-    "igdrcl", "igdfcl", "igc64", "genx", "gen compiler", "unitrace", "onetrace",
+    "igdrcl", "igdfcl", "igc64", "genx", "ihd_", " qsv", "onevpl", "libmfx", "hiperror", "module xe", "chip_",
+    " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl", "iris_dri", "gen compiler", "unitrace",
+    "onetrace",
     // Of Intel's driver of Windows.
     "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
-constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama", "ggml",  "vulkan", "renderd",
-                                             "/dev/dri", "vaapi", "spirv", "spir-v", "torch"};
+constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama",  "ggml",   "vulkan",  "renderd",
+                                             "/dev/dri", "vaapi",  "spirv",  "spir-v",  "torch",
+                                             "libva",    "va-api", "vainfo", "hashcat", "blender"};
+
+constexpr std::string_view kMediaWords[] = {"vaapi",  "va-api", "vainitialize", "libva",    " qsv",
+                                            "onevpl", "ffmpeg", "transcod",     "h264",     "hevc",
+                                            "hdcp",   " pxp",   "gstreamer",    "jellyfin", " mfx"};
 
 constexpr std::string_view kProgramDied = "the process died, and this log does not say in which call";
 constexpr std::string_view kProgramFailed =
     "the program failed, and this log does not say why the GPU or its driver would";
 constexpr std::string_view kNotForThis =
     "the program does not support this device, or what it was asked for there";
-constexpr std::string_view kLibraryMissing =
-    "a library that the program needs is missing, or one that this needs";
 constexpr std::string_view kOtherRelease =
     "libraries that a program takes for the GPU are of different releases";
 
@@ -217,7 +222,8 @@ constexpr Rule kProgramRules[] = {
     {"ggml_assert", "device_count", "", Cause::no_device, 46, Cause::library},
     {"failed to create plugin", "gpu", "", Cause::no_device, 46, Cause::library},
     {"context was not initialized for", "device", "", Cause::no_device, 48, Cause::library},
-    {"torch.xpu.is_available() is false|xpu is not available", "", "", Cause::no_device, 47, Cause::library},
+    {"torch.xpu.is_available() is false|xpu is not available", "", "checking|if xpu|whether",
+     Cause::no_device, 47, Cause::library},
     {"re-initialize xpu in forked subprocess", "", "", Cause::misuse, 90, Cause::none,
      "a GPU cannot be used in a child of fork() whose parent used it: PyTorch's "
      "multiprocessing method `spawn`"},
@@ -248,16 +254,13 @@ constexpr Rule kProgramRules[] = {
      "OpenCL finds no driver, or the driver no device"},
 
     // That a program failed, and not why.
-    {"cannot open shared object", "", "", Cause::library, 5, Cause::none, kLibraryMissing},
-    {"' not found (required by", "", "", Cause::library, 5, Cause::none, kOtherRelease},
-    {"undefined symbol:", "", "", Cause::library, 5, Cause::none, kOtherRelease},
-    {"importerror:", "", "", Cause::library, 4, Cause::none, kLibraryMissing},
-    {"modulenotfounderror:", "", "", Cause::library, 4, Cause::none, kLibraryMissing},
+    {"cannot open shared object", "", "", Cause::library, 29, Cause::none, kLibraryMissing},
+    {"' not found (required by", "", "", Cause::library, 29, Cause::none, kOtherRelease},
+    {"undefined symbol:", "", "", Cause::library, 29, Cause::none, kOtherRelease},
     {"compilationerror|triton compilation failed", "", "", Cause::build, 4},
     {"error: only ", "support", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"not support", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"not implemented", "error:", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
-    {"notimplementederror", "", "", Cause::other_target, 3, Cause::misuse, kNotForThis},
     {"outofmemory|out of memory", "", "", Cause::memory_full, 3, Cause::host_memory},
     {"segmentation fault|sigsegv|(core dumped)|0xc0000005|0xc0000409|exit code -11|died from signal|killed "
      "by "
@@ -300,6 +303,7 @@ constexpr Rule kProgramRules[] = {
 std::span<const Rule> program_rules() { return kProgramRules; }
 
 std::span<const std::string_view> gpu_words() { return kGpuWords; }
+std::span<const std::string_view> media_words() { return kMediaWords; }
 std::span<const std::string_view> any_gpu_words() { return kAnyGpuWords; }
 
 bool names_optional_library(std::string_view small) {

@@ -31,7 +31,8 @@ constexpr Rule kSystemRules[] = {
      88, Cause::hang},
     {"waiting for forcewake ack", "", "", Cause::wedged, 86, Cause::kernel_driver},
     {"guc engine reset request failed", "", "", Cause::wedged, 84, Cause::hang},
-    {"pcie bus error: severity=uncorrect", "", "nvidia", Cause::wedged, 84, Cause::hang},
+    {"pcie bus error: severity=uncorrect|aer: uncorrect|aer: multiple uncorrect|aer: fatal", "",
+     "nvidia|nvme", Cause::wedged, 84, Cause::hang},
     {"gpu hang: ecode|context reset due to gpu hang|preemption time out|"
      "stopped heartbeat on|chip for hang on|resetting chip after gpu hang|"
      "fence expiration time out i915|check job timeout|hangcheck timer elapsed",
@@ -53,7 +54,7 @@ constexpr Rule kSystemRules[] = {
      Cause::kernel_driver, 92},
     {"unsupported guc v", "", "", Cause::kernel_driver, 87},
     {"guc init failed|guc initialization failed|guc load failed|guc: load failed|"
-     "failed to initialize uc|emit_wa_job failed|probe with driver xe failed|"
+     "failed to initialize uc|enabling uc failed|emit_wa_job failed|probe with driver xe failed|"
      "probe with driver i915 failed",
      "", "", Cause::kernel_driver, 86},
     {"guc firmware", "fetch failed|not found", "", Cause::kernel_driver, 86},
@@ -62,8 +63,9 @@ constexpr Rule kSystemRules[] = {
     {"firmware: failed to load i915/|firmware load for i915/|firmware load for xe/", "guc", "",
      Cause::kernel_driver, 83},
     {"device initialization failed (-", "i915", "", Cause::kernel_driver, 86},
-    {"huc firmware|gsc firmware", "fetch failed|not found|load failed|failed to load", "",
-     Cause::kernel_driver, 51, Cause::small_bar,
+    // Only where nothing else failed, or what failed needs it: compute does not.
+    {" huc| gsc", "fail|error|not found|timed out&firmware|.bin|auth|load|init|i915|xe",
+     "guc f|guc l|guc v|guc i", Cause::kernel_driver, kMediaFirmwareRank, Cause::small_bar,
      "the kernel's driver lacks a firmware, of what decodes video or keeps secrets"},
     {"failed to resize bar|resizable bar not detected|using a reduced bar size|"
      "small bar detected",
@@ -88,11 +90,12 @@ constexpr Rule kSystemRules[] = {
      "the process was killed, most likely for want of memory of the host"},
     {"exitcode", "-9", "", Cause::host_memory, 45, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
-    {"insufficient shared memory (shm)", "", "", Cause::host_memory, 88, Cause::none,
+    {"insufficient shared memory (shm)|workers are out of shared memory", "", "", Cause::host_memory, 88,
+     Cause::none,
      "/dev/shm is too small: containers get 64 MiB, `--shm-size=8g` or `--ipc=host` give "
      "more"},
     {"std::bad_alloc|bad allocation", "", "", Cause::host_memory, 45, Cause::memory_full},
-    {"memoryerror", "", "outofmemory", Cause::host_memory, 40, Cause::memory_full},
+    {"memoryerror", "", "outofmemory|_cl.", Cause::host_memory, 40, Cause::memory_full},
     {"cannot allocate memory", "", "", Cause::host_memory, 44, Cause::memory_full},
     {"vm worker error", "", "", Cause::memory_full, 82, Cause::host_memory},
     {"unable to allocate page", "ttm", "", Cause::host_memory, 83},
@@ -166,6 +169,8 @@ constexpr Rule kSystemRules[] = {
      "Triton's compiler fails before Intel's begins"},
     {"'ocloc'", "non-zero exit status", "", Cause::build, 56},
     {"the program was built for", "devices", "", Cause::build, 56},
+    {"create a primitive descriptor", "", "", Cause::other_target, 53, Cause::misuse,
+     "oneDNN has no kernel for what it was asked on this device"},
     {"could not create a primitive", "", "", Cause::build, 50, Cause::memory_full,
      "oneDNN could not make a kernel: it does not compile, or memory is short"},
     {"could not execute a primitive", "", "", Cause::memory_full, 50, Cause::hang,

@@ -17,6 +17,8 @@ std::uint32_t& WordFinder::next(std::uint32_t state, std::size_t letter) {
 
 WordFinder::WordFinder(std::span<const std::string_view> words) : states_(1), same_(words.size()) {
   assert(words.size() <= kMostWords);
+  for (const char between : {' ', '-', '_'}) class_[static_cast<unsigned char>(between)] = 1;
+  letters_ = 2;
   for (const std::string_view word : words)
     for (const char c : word)
       if (std::uint8_t& known = class_[static_cast<unsigned char>(c)]; known == 0)
