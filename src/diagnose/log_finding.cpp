@@ -280,6 +280,15 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic.rows.push_back(
         words_row("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
     return diagnostic;
+  } else if (said && compiles && fallback.rule->cause == Cause::none && died.rule) {
+    static constexpr detail::Rule kCompilerDied{"",
+                                                "",
+                                                "",
+                                                Cause::compiler_crash,
+                                                detail::kDeathRank,
+                                                Cause::build,
+                                                "the compiler died, most likely by a fault of its own"};
+    return fallback_finding({&kCompilerDied, died.line, died.text}, false);
   } else if (said) {
     return fallback_finding(fallback, lists);
   } else if (died.rule && !names_other) {

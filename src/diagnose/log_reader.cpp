@@ -251,6 +251,7 @@ void LogReader::State::text(std::string_view line) {
   names_gpu |= rules.names_gpu(found);
   names_media |= rules.names_media(found);
   lists |= has(clinfo, sycl_ls, xpu_smi, zello_world, query_device);
+  compiles |= has(ocloc_command, llvm_spirv_command, icpx_command);
   may_name_gpu |= rules.may_name_gpu(found);
 
   const CallKind here = rules.kind(found);

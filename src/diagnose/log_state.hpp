@@ -103,6 +103,7 @@ struct LogReader::State {
   bool names_gpu = false;                 // the log is of a program that uses an Intel GPU,
   bool may_name_gpu = false;              // or of one that may be,
   bool lists = false;                     // or of one that only lists devices,
+  bool compiles = false;                  // or of a compiler,
   bool names_other = false;               // or uses that of another vendor
   std::optional<detail::LoggedCode> code;
   detail::LoggedMemory memory;

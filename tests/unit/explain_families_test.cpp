@@ -104,6 +104,21 @@ TEST_CASE("firmware of video is a cause where video failed, or nothing else did"
   }
 }
 
+TEST_CASE("who died tells whose fault it may be") {
+  const std::string entrance = "#0  0x00007fff in zeKernelSetArgumentValue () from libze_intel_gpu.so.1\n";
+  CHECK(code_in(entrance + "#1  0x00007fff in piKernelSetArg () from libpi_level_zero.so\n") == "K0508");
+  CHECK(
+      code_in("#0  0x00007fff in NEO::Kernel::f () from libze_intel_gpu.so.1\n#1  in zeKernelCreate ()\n") ==
+      "K0505");
+  CHECK(code_in("$ ocloc compile -file a.cl -device dg2\nSegmentation fault\n") == "K0520");
+  CHECK(code_in("libva: /usr/lib/dri/iHD_drv_video.so init failed\nDevice creation failed: -5.\n") ==
+        "K0516");
+  // A device that is none of the context's is there.
+  CHECK(code_in("Native API returns: -33 (CL_INVALID_DEVICE)\n") == "K0508");
+  // Words in others: "loomsl" has "oom".
+  CHECK(code_in("ERROR: clBuildProgram(0x1,-cl-std=CL2.0) failed(-11) for com.loomsl.map\n") == "K0504");
+}
+
 TEST_CASE("Windows names the library that a process died in") {
   CHECK(code_in("Faulting module name: igd12um64xeh.dll, version: 32.0.101.5768\n") == "K0505");
   CHECK(

@@ -84,7 +84,7 @@ constexpr Rule kFamilies[] = {
      Cause::no_device,
      "the driver does not answer what it is asked of the device: it or its sysman part is "
      "too old, off (ZES_ENABLE_SYSMAN=1), or of another release"},
-    {"alloc|vram|usm|buffer|oom", KILN_FAILS,
+    {"alloc|vram|usm|buffer| oom ", KILN_FAILS,
      KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
                      "usm_memory|memorycopy|memoryfill|invalid|null pointer",
      Cause::memory_full, 22, Cause::host_memory},
@@ -92,7 +92,7 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
                      "usm_memory|memorycopy|memoryfill|invalid|null pointer|memory operation",
      Cause::memory_full, 18, Cause::host_memory},
-    {"alloc|memory|vram|usm|buffer|oom", KILN_TOO_MUCH,
+    {"alloc|memory|vram|usm|buffer| oom ", KILN_TOO_MUCH,
      KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
                      "usm_memory|memorycopy|memoryfill|invalid|null pointer",
      Cause::memory_full, 22, Cause::host_memory},
@@ -264,7 +264,7 @@ constexpr Rule kFamilies[] = {
      "abi |symbol|version",
      "too old|older than|is older|incompatible|mismatch|not compatible|outdated|unsupported version|"
      "different version|expected version|or newer|or later|version `|newer version|conflict|"
-     "does not match|undefined symbol|entry point",
+     "does not match|undefined symbol|entry point|is broken|currently broken|installation is probably broken",
      KILN_NO_FAILURE "|already satisfied", Cause::library, 22, Cause::other_target},
 
     // What is compiled, and what cannot be.
@@ -284,6 +284,12 @@ constexpr Rule kFamilies[] = {
     {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|gbe::|zn4llvm|zn3igc|zn5spirv|"
      "igc64|igdfcl64",
      KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
+    // The innermost frame is the call itself: it followed a handle or pointer that it was given.
+    {"#0",
+     " zekernel| zecommand| zedriver| zedevice| zemem| zemodule| zeevent| zecontext| zefence&ze_intel_gpu",
+     "", Cause::misuse, 26, Cause::driver_abort,
+     "the process died at the entrance of a call of Intel's driver: most likely on a handle or pointer that "
+     "it was given"},
     {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl64|igdrcl32|"
      "ze_intel_gpu64|igd9|igd10|igd11|igd12|igdumd|igvk64|igxelp",
      KILN_FRAME, "", Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},

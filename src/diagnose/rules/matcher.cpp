@@ -51,6 +51,9 @@ constexpr Read kRead[] = {{ReadWord::size_of_slm, "size of slm ("},
                           {ReadWord::xpu_smi, "xpu-smi"},
                           {ReadWord::zello_world, "zello_world"},
                           {ReadWord::query_device, "hello_query_device"},
+                          {ReadWord::ocloc_command, "ocloc "},
+                          {ReadWord::llvm_spirv_command, "llvm-spirv "},
+                          {ReadWord::icpx_command, "icpx "},
                           {ReadWord::pci_controller, "controller: intel corporation"},
                           {ReadWord::pci_region, "region 2: memory at"}};
 constexpr bool in_order() {

@@ -46,6 +46,9 @@ enum class ReadWord : std::uint8_t {
   xpu_smi,
   zello_world,
   query_device,
+  ocloc_command,
+  llvm_spirv_command,
+  icpx_command,
   pci_controller,
   pci_region,
   count  ///< how many there are

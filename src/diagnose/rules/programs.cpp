@@ -17,8 +17,8 @@ constexpr std::string_view kGpuWords[] = {
     "zedevice", "zedriver", "zeinit", "zecontext", "zeevent", "zefence", "zeimage", "onearray",
     "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc", " ocl", "|ccl_", "zes_",
     "igdrcl", "igdfcl", "igc64", "genx", "ihd_", " qsv", "onevpl", "libmfx", "hiperror", "module xe", "chip_",
-    " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl", "iris_dri", "gen compiler", "unitrace",
-    "onetrace",
+    " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl", "iris_dri", "inference\\src",
+    "inference/src", "gen compiler", "unitrace", "onetrace",
     // Of Intel's driver of Windows.
     "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
 constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama",  "ggml",   "vulkan",  "renderd",
@@ -214,6 +214,9 @@ constexpr Rule kProgramRules[] = {
      "", "", Cause::no_device, 46, Cause::library},
     {"no opencl", "platform found", "", Cause::no_device, 46, Cause::library},
     {"no matching devices found", "", "", Cause::no_device, 44, Cause::library},
+    {"drv_video.so", "init failed|unknown|has no function", "", Cause::library, 47, Cause::no_device,
+     "the driver of VA-API (intel-media-va-driver) does not start on this GPU: it is too old for it, or "
+     "lacks a library"},
     {"mfx session", "error|fail", "", Cause::library, 47, Cause::no_device,
      "the runtime of oneVPL for this GPU (libmfx-gen1.2 or libmfxhw64, by its generation) is missing, or "
      "does "
