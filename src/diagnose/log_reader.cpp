@@ -155,6 +155,14 @@ bool is_another_vendors(std::string_view small) {
   return false;
 }
 
+/// A program that wants CUDA, of which a log that names an Intel GPU says what is wrong with it.
+bool asks_for_cuda(std::string_view small) {
+  for (const std::string_view word : {"no cuda gpus", "cuda is not available", "cuda not available",
+                                      "found no nvidia driver", "torch.cuda.is_available() is false"})
+    if (small.find(word) != small.npos) return true;
+  return false;
+}
+
 bool is_of_the_gpus_driver(std::string_view small) {
   for (const std::string_view word : {"i915 0000:", " xe 0000:", "[drm", "i915:", " xe:"})
     if (small.find(word) != small.npos) return true;
@@ -204,7 +212,7 @@ void LogReader::State::text(std::string_view line) {
   const std::string small = in_small_letters(line);
   if (is_another_vendors(small)) {
     names_other = true;
-    return;
+    if (!asks_for_cuda(small)) return;
   }
   using enum detail::ReadWord;
   const auto has = [&](auto... words) { return rules.reads(found, {words...}); };

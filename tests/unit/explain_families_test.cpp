@@ -48,6 +48,15 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0508", "[GPU] Mismatched input shape: expected 224, openvino"},
       {"K0514", "[AVHWDeviceContext @ 0x5] No VA display found for device /dev/dri/renderD128."},
       {"K0522", "ocloc: could not detect the device target lnl"},
+      {"K0516",
+       "ld: libggml.a(ggml-sycl.o): undefined reference to symbol '_ZNK4sycl3_V16device8get_infoEv'"},
+      {"K0516", "The installed version of bitsandbytes was compiled without GPU support."},
+      {"K0516", "error: no member named 'ext_oneapi_graph' in namespace 'sycl'"},
+      {"K0516", "llvm-foreach: No such file or directory, gen compiler"},
+      {"K0510", "JIT session error: Symbols not found: [ _Z3sumdd ], sycl"},
+      {"K0522", "llama-server: signal: illegal instruction (core dumped)"},
+      {"K0508", "limits[gpu.intel.com/i915]: Unsupported value, supported values: cpu, memory"},
+      {"K0511", "level_zero:gpu: error: command reached timeout"},
       // Of the kernel.
       {"K0527", "modprobe: FATAL: Module i915 not found in directory /lib/modules/5.15.0"},
       {"K0526", "i915 0000:03:00.0: Unable to change power state from D3cold to D0, device inaccessible"},
@@ -64,6 +73,9 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
   }
   // They need a GPU that may be Intel's, and go behind sentences and codes.
   CHECK_FALSE(read_log("not enough memory to open the document, error\n"));
+  // CUDA that is not there is told where an Intel GPU is named, and else another vendor's matter.
+  CHECK(code_in("torch.xpu: Intel(R) Arc(TM)\nRuntimeError: No CUDA GPUs are available\n") == "K0522");
+  CHECK_FALSE(read_log("RuntimeError: No CUDA GPUs are available\n"));
   CHECK_FALSE(read_log("NVIDIA GeForce RTX 3090\nGPU: not enough VRAM to load the model\n"));
   CHECK(code_in("Intel GPU: not enough VRAM\nzeFenceHostSynchronize: ZE_RESULT_ERROR_DEVICE_LOST\n") ==
         "K0511");

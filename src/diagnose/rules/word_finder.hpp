@@ -14,7 +14,7 @@ namespace kiln::detail {
 /// One pass over the text, however many words there are (Aho and Corasick). Made once; then thread-safe.
 class WordFinder {
  public:
-  static constexpr std::size_t kMostWords = 2048;
+  static constexpr std::size_t kMostWords = 2304;
   using Found = std::bitset<kMostWords>;  ///< by the place of the word in the list
 
   /// Words are in small letters, not empty, and at most kMostWords.
