@@ -57,6 +57,10 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0522", "llama-server: signal: illegal instruction (core dumped)"},
       {"K0508", "limits[gpu.intel.com/i915]: Unsupported value, supported values: cpu, memory"},
       {"K0511", "level_zero:gpu: error: command reached timeout"},
+      {"K0522", "encqsvInit: MFXVideoENCODE_Init failed (-3)"},
+      {"K0508", "[h264_qsv @ 0x5] Error initializing the encoder: invalid video parameters (-15)"},
+      {"K0525", "; SPIR-V, error: 12: Invalid capability operand: 5583"},
+      {"K0516", "-- IGC include dirs: Cannot find source file: SPIRVToOCL.cpp, Intel"},
       // Of the kernel.
       {"K0527", "modprobe: FATAL: Module i915 not found in directory /lib/modules/5.15.0"},
       {"K0526", "i915 0000:03:00.0: Unable to change power state from D3cold to D0, device inaccessible"},

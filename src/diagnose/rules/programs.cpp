@@ -16,7 +16,7 @@ constexpr std::string_view kGpuWords[] = {
     "chip error", "chip warn", "chip_be", "chip debug", "zemodule", "zekernel", "zecommand", "zemem",
     "zedevice", "zedriver", "zeinit", "zecontext", "zeevent", "zefence", "zeimage", "onearray",
     "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc", " ocl", "|ccl_", "zes_",
-    "igdrcl", "igdfcl", "igc64", "genx", "ihd_", " qsv", "onevpl", "libmfx", "hiperror", "module xe", "chip_",
+    "igdrcl", "igdfcl", "igc64", "genx", "ihd_", "qsv", "onevpl", "libmfx", "hiperror", "module xe", "chip_",
     " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl", "iris_dri", "inference\\src",
     "inference/src", "gen compiler", "unitrace", "onetrace",
     // Of Intel's driver of Windows.
