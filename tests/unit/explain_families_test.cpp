@@ -61,6 +61,11 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0508", "[h264_qsv @ 0x5] Error initializing the encoder: invalid video parameters (-15)"},
       {"K0525", "; SPIR-V, error: 12: Invalid capability operand: 5583"},
       {"K0516", "-- IGC include dirs: Cannot find source file: SPIRVToOCL.cpp, Intel"},
+      {"K0516", "CMake Error: Cannot find SPIRVDLL sources in /home/me/intel-graphics-compiler/llvm-spirv"},
+      {"K0516", "libGL error: MESA-LOADER: failed to open i965: /usr/lib/dri/i965_dri.so: No such file"},
+      {"K0522", "MESA: warning: Driver does not support the 0x569c PCI ID, Intel"},
+      {"K0522", "RuntimeError: [GPU] Couldn't find a suitable kernel to convert, openvino"},
+      {"K0522", "DispatchStub: missing kernel for xpu"},
       // Of the kernel.
       {"K0527", "modprobe: FATAL: Module i915 not found in directory /lib/modules/5.15.0"},
       {"K0526", "i915 0000:03:00.0: Unable to change power state from D3cold to D0, device inaccessible"},
@@ -177,6 +182,10 @@ TEST_CASE("what programs that use a GPU print when all is well, and what others'
            "warning: double check the value of ZE_AFFINITY_MASK, not supported on CPU",
            "UR_DEVICE_INFO_MAX_WORK_GROUP_SIZE 1024",
            "  Double-precision Floating-point support         (n/a)",
+           "use xe.force_probe='4680' and i915.force_probe='!4680'",
+           "CHIP warn: stop was called but not all events have been cleared",
+           "MESA: warning: Support for this platform is experimental with Xe KMD, bug reports may be "
+           "ignored.",
        }) {
     CAPTURE(line);
     const auto finding = read_log(std::string("Intel(R) Arc(TM), sycl\n") + line);
@@ -259,6 +268,8 @@ TEST_CASE("a process that died is told in any log, and blamed on nothing") {
     CHECK(row(*finding, "undecided"));
   }
   CHECK_FALSE(read_log("NVIDIA GeForce RTX 3090\nSegmentation fault (core dumped)\n"));
+  CHECK(code_in("Intel(R) Gen9\n* thread #1, name = 'ze_peak', stop reason = signal SIGABRT\n") == "K0508");
+  CHECK_FALSE(read_log("libGL error: MESA-LOADER: failed to open nouveau: No such file or directory\n"));
   CHECK_FALSE(
       read_log("gcc: internal compiler error: Segmentation fault signal terminated program cc1plus\n"));
 }

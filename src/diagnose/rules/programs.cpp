@@ -18,7 +18,7 @@ constexpr std::string_view kGpuWords[] = {
     "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc", " ocl", "|ccl_", "zes_",
     "igdrcl", "igdfcl", "igc64", "genx", "ihd_", "qsv", "onevpl", "libmfx", "hiperror", "module xe", "chip_",
     " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl", "iris_dri", "inference\\src",
-    "inference/src", "gen compiler", "unitrace", "onetrace",
+    "inference/src", "gen compiler", "unitrace", "onetrace", "i965",
     // Of Intel's driver of Windows.
     "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
 constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama",  "ggml",   "vulkan",  "renderd",
@@ -273,7 +273,7 @@ constexpr Rule kProgramRules[] = {
     // Of a program that uses a GPU alone: "signal 62 dBm", "received signal SIGHUP, reloading".
     {"floating point exception|illegal instruction|access violation|signal 11|signal 6|code 139|code 134|"
      "died unexpectedly|stopped unexpectedly|terminated unexpectedly|worker died|"
-     "fatal signal|terminated by signal|received signal",
+     "fatal signal|terminated by signal|received signal|stop reason = signal",
      "", "sighup|dbm", Cause::none, 1, Cause::none, kProgramDied},
     {"sigkill|signal 9|code 137|exit code -9", "", "", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
