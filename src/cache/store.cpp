@@ -355,9 +355,9 @@ CacheAnswer Store::keep_result(Request& request, Compilation made) {
               result->facts,
               result->payload};
   const FileBytes file = own(encode_entry(entry));
+  hand_on(request, file);  // first: other machines wait for it, and a disk may be slow
   keep(request, file);
   keep_inputs(*result);
-  hand_on(request, file);
   return answer;
 }
 

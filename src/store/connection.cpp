@@ -9,9 +9,13 @@ Reply cannot() { return {Reply::End::failed, "this kind of store cannot do that"
 
 }  // namespace
 
-Reply Connection::lead(const CacheKey&, std::string_view, Moment) { return cannot(); }
-Reply Connection::extend(const CacheKey&, std::uint64_t, Moment) { return cannot(); }
-Reply Connection::release(const CacheKey&, std::uint64_t, Moment) { return cannot(); }
+Reply Connection::lead(const CacheKey&, std::string_view, std::chrono::milliseconds, Moment) {
+  return cannot();
+}
+std::vector<Reply> Connection::extend(std::span<const LeaseName> leases, std::chrono::milliseconds, Moment) {
+  return std::vector<Reply>(leases.size(), cannot());
+}
+Reply Connection::release(const LeaseName&, Moment) { return cannot(); }
 Reply Connection::usual(const CacheKey&, Moment) { return cannot(); }
 void Connection::remember(const CacheKey&, std::uint64_t, Moment) {}
 Reply Connection::list(Moment) { return cannot(); }

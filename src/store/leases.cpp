@@ -2,9 +2,18 @@
 // Extends leases.
 #include "store/leases.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace kiln::store {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPause = kLeaseLife / 8;
+
+}  // namespace
 
 Leases::Leases(std::vector<cache::RemoteUrl> stores)
     : stores_(std::move(stores)), thread_([this] { extend_all(); }) {}
@@ -37,16 +46,22 @@ std::optional<Lease> Leases::take(std::uint64_t number) {
   return node ? std::optional(node.mapped()) : std::nullopt;
 }
 
+void Leases::give_back(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (auto node = held_.extract(number)) returned_.push_back(std::move(node.mapped()));
+  changed_.notify_all();
+}
+
 std::vector<Lease> Leases::take_all() {
   const std::lock_guard lock(mutex_);
-  std::vector<Lease> all;
+  std::vector<Lease> all = std::exchange(returned_, {});
   for (const auto& [number, lease] : std::exchange(held_, {})) all.push_back(lease);
   return all;
 }
 
 bool Leases::empty() const {
   const std::lock_guard lock(mutex_);
-  return held_.empty();
+  return held_.empty() && returned_.empty();
 }
 
 void Leases::lose(std::uint64_t number) {
@@ -54,29 +69,48 @@ void Leases::lose(std::uint64_t number) {
   if (const auto found = held_.find(number); found != held_.end()) found->second.lost = true;
 }
 
+void Leases::heard(Moment now) {
+  late_ = std::max<Clock::duration>(now - heard_ - kPause, late_ - late_ / 16);
+  heard_ = now;
+  const milliseconds longer = std::chrono::floor<std::chrono::seconds>(4 * late_);
+  life_ = std::clamp(kLeaseLife + longer, kLeaseLife, kLongestLife);
+}
+
+void Leases::extend_of(std::uint64_t store, const std::map<std::uint64_t, Lease>& held,
+                       Connection& connection) {
+  std::vector<std::uint64_t> numbers;
+  std::vector<LeaseName> names;
+  for (const auto& [number, lease] : held)
+    if (lease.store == store && !lease.lost) numbers.push_back(number), names.push_back(lease.name);
+  if (names.empty()) {
+    heard_ = Clock::now();
+    return;
+  }
+  const auto replies = connection.extend(names, life(), Clock::now() + kLeaseLife / 4);
+  for (std::size_t i = 0; i < replies.size(); ++i)
+    // Lost, since nobody heard of it for too long: another machine leads, and takes no entry of this one.
+    if (replies[i].end == Reply::End::absent) lose(numbers[i]);
+  if (replies.front().end != Reply::End::failed) heard(Clock::now());
+}
+
 void Leases::extend_all() {
-  constexpr auto kPause = kLeaseLife / 8, kAnswer = kLeaseLife / 4;
-  std::vector<std::unique_ptr<Connection>> connections(stores_.size());
+  Connections connections(stores_);
   std::unique_lock lock(mutex_);
   while (!ends_) {
-    if (held_.empty()) {
-      changed_.wait(lock, [&] { return ends_ || !held_.empty(); });
+    if (held_.empty() && returned_.empty()) {
+      changed_.wait(lock, [&] { return ends_ || !held_.empty() || !returned_.empty(); });
+      heard_ = Clock::now();
       continue;
     }
-    changed_.wait_for(lock, kPause, [&] { return ends_; });
+    changed_.wait_for(lock, kPause, [&] { return ends_ || !returned_.empty(); });
     const auto held = held_;
+    const auto returned = std::exchange(returned_, {});
     lock.unlock();
-    std::set<std::uint64_t> silent;  // would be so for the other leases too
-    for (const auto& [number, lease] : held) {
-      if (lease.lost || silent.contains(lease.store)) continue;
-      auto& connection = connections[lease.store];
-      if (!connection) connection = make_connection(stores_[lease.store]);
-      const Reply reply =
-          connection->extend(lease.key, lease.token, std::chrono::steady_clock::now() + kAnswer);
-      // Lost, since nobody heard of it for too long: another machine leads, and takes no entry of this one.
-      if (reply.end == Reply::End::absent) lose(number);
-      if (reply.end == Reply::End::failed) silent.insert(lease.store);
-    }
+    std::set<std::uint64_t> stores;
+    for (const auto& each : held) stores.insert(each.second.store);
+    for (const std::uint64_t store : stores) extend_of(store, held, connections.to(store));
+    for (const Lease& lease : returned)
+      (void)connections.to(lease.store).release(lease.name, Clock::now() + kForRelease);
     lock.lock();
   }
 }

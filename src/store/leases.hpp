@@ -3,6 +3,7 @@
 // back.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -16,10 +17,9 @@ namespace kiln::store {
 
 struct Lease {
   std::uint64_t store = 0;  ///< which one gave it
-  CacheKey key{};
-  std::uint64_t token = 0;
+  LeaseName name{};
   Moment since{};     ///< when it was given
-  bool lost = false;  ///< another machine leads: extended no more, and its token tells the store
+  bool lost = false;  ///< another machine leads: extended no more, and its name tells the store
 };
 
 /// Thread-safe. Owns a thread.
@@ -35,21 +35,32 @@ class Leases {
   [[nodiscard]] std::optional<Lease> find(std::uint64_t number) const;
   /// It is extended no more.
   std::optional<Lease> take(std::uint64_t number);
+  /// As take(), and tells the store, without a wait for it.
+  void give_back(std::uint64_t number);
   [[nodiscard]] bool empty() const;
+  /// From an extension on: four times longer than usual what extensions were late of late, so that a machine
+  /// that others crowd out, and a store that is slow, lose none.
+  [[nodiscard]] std::chrono::milliseconds life() const { return life_.load(); }
   /// All that are left, since nobody works for them any more.
   std::vector<Lease> take_all();
 
  private:
   void extend_all();
+  void extend_of(std::uint64_t store, const std::map<std::uint64_t, Lease>& held, Connection& connection);
+  void heard(Moment now);
   void lose(std::uint64_t number);
 
   const std::vector<cache::RemoteUrl> stores_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Lease> held_;
+  std::vector<Lease> returned_;  ///< that no store was told of yet
   /// Begins anywhere: a number of a process that was killed names no lease of the one after it.
   std::uint64_t last_ = std::uint64_t{std::random_device()()} << 31;
   bool ends_ = false;
+  std::atomic<std::chrono::milliseconds> life_{kLeaseLife};
+  Moment heard_{};           ///< when there was an answer, or nothing to extend; of the thread
+  Moment::duration late_{};  ///< the latest extension, forgotten slowly; of the thread
   std::thread thread_;
 };
 

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kControl = STDIN_FILENO;
-constexpr std::chrono::seconds kIdle = 60s, kToFinish = 5s;
+constexpr std::chrono::seconds kIdle = 60s, kToFinish = 10s;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;  // bytes: a store that lies takes no more
 
 /// Its parent waits for nobody, and no signal for the program's group ends an upload.

@@ -3,6 +3,7 @@
 #include <hiredis/hiredis.h>
 #include <poll.h>
 
+#include <deque>
 #include <thread>
 
 #include "cache/remote/message.hpp"
@@ -19,61 +20,71 @@ using Answer = std::shared_ptr<redisReply>;
 using Words = std::vector<std::string_view>;
 
 // All keys of one entry lie in one slot of a cluster, by the braces.
-// A lease is its token and who asked for it: who did not hear the answer asks again, and has it.
+// A lease is its token, who asked for it, and its life in milliseconds: who did not hear the answer asks
+// again, and has it. Until a store that started anew is told of older leases, their tokens are used again.
 // KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token, who asks.
 constexpr std::string_view kLead = R"(
 local entry = redis.call('GET', KEYS[1])
 if entry then return {1, entry} end
 local lease = redis.call('GET', KEYS[2])
 if lease then
-  local token, who = string.match(lease, '^(%d+) (.*)$')
-  if who ~= ARGV[3] then return {2} end
+  local token, who, life = string.match(lease, '^(%d+) ?(%S*) ?(%d*)')
+  if who ~= ARGV[3] then return {2, tonumber(life or '') or 0} end
   redis.call('PEXPIRE', KEYS[2], ARGV[1])
   return {3, tonumber(token)}
 end
 local token = redis.call('INCR', KEYS[3])
 redis.call('EXPIRE', KEYS[3], ARGV[2])
-redis.call('SET', KEYS[2], token .. ' ' .. ARGV[3], 'PX', ARGV[1])
+redis.call('SET', KEYS[2], token .. ' ' .. ARGV[3] .. ' ' .. ARGV[1], 'PX', ARGV[1])
 return {3, token})";
 
-// KEYS: entry, lease, token. ARGV: token or 0, 1 to replace, seconds to keep or 0, the entry. Whoever led
-// before somebody else did is too late: that one's entry stands.
+// KEYS: entry, lease, token. ARGV: token or 0, 1 to replace, seconds to keep or 0, the entry, who led.
+// Whoever led before somebody else did is too late: that one's entry stands.
 constexpr std::string_view kPut = R"(
 local mine = tonumber(ARGV[1])
-local last = tonumber(redis.call('GET', KEYS[3]) or '0')
-if mine > 0 and last > mine then return 0 end
-local lease = redis.call('GET', KEYS[2])
-if mine > 0 and lease and string.match(lease, '^%d+') == ARGV[1] then redis.call('DEL', KEYS[2]) end
+if mine > 0 then
+  local last = tonumber(redis.call('GET', KEYS[3]) or '0')
+  local lease = redis.call('GET', KEYS[2])
+  local token, who = string.match(lease or '', '^(%d+) ?(%S*)')
+  local held = token == ARGV[1] and who == ARGV[5]
+  if last > mine or lease and not held then return 0 end
+  if held then redis.call('DEL', KEYS[2]) end
+end
 if ARGV[2] == '0' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end
 if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[4])
 else redis.call('SET', KEYS[1], ARGV[4], 'EX', ARGV[3]) end
 return 1)";
 
-// KEYS: lease, token. ARGV: token, milliseconds. A store that started anew without its leases gets this one
-// back.
+// KEYS: lease, token. ARGV: token, milliseconds, who leads. A store that started anew without its leases gets
+// this one back.
 constexpr std::string_view kExtend = R"(
 local now = redis.call('GET', KEYS[1])
-if now and string.match(now, '^%d+') == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end
-local last = tonumber(redis.call('GET', KEYS[2]) or '0')
-if now or last > tonumber(ARGV[1]) then return 0 end
-redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+if now then
+  local token, who = string.match(now, '^(%d+) ?(%S*)')
+  if token ~= ARGV[1] or who ~= ARGV[3] then return 0 end
+else
+  local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+  if last > tonumber(ARGV[1]) then return 0 end
+  redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
+end
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. ARGV[2], 'PX', ARGV[2])
 return 1)";
 
-// KEYS: lease, token. ARGV: token. The next token is used up, so that no extension under way brings it back.
+// KEYS: lease, token. ARGV: token, who led. The next token is used up, so that no extension under way brings
+// it back.
 constexpr std::string_view kRelease = R"(
-local now = redis.call('GET', KEYS[1])
-if now and string.match(now, '^%d+') == ARGV[1] then
+local token, who = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) ?(%S*)')
+if token == ARGV[1] and who == ARGV[2] then
   redis.call('DEL', KEYS[1])
   redis.call('INCR', KEYS[2])
 end
 return 1)";
 
-// Of one input, what it took last; of all, the longest, which is forgotten slowly.
+// Of one input, what it took last; of all, the longest of ten minutes.
 constexpr std::string_view kRemember = R"(
-local v = tonumber(redis.call('GET', KEYS[1]) or '0') * 0.95
-local n = tonumber(ARGV[1])
-redis.call('SET', KEYS[1], string.format('%d', math.max(v, n)), 'EX', 2592000)
+if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '0') then
+  redis.call('SET', KEYS[1], ARGV[1], 'EX', 600)
+end
 return 1)";
 
 class Redis : public Connection {
@@ -95,9 +106,10 @@ class Redis : public Connection {
 
   Reply put(const CacheKey& key, std::span<const std::byte> bytes, const Put& how, Moment deadline) override {
     const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
-                      mine = std::to_string(how.token), ttl = std::to_string(url_.ttl);
-    const std::string_view value(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return asked({"EVAL", kPut, "3", entry, lease, token, mine, how.replace ? "1" : "0", ttl, value},
+                      mine = std::to_string(how.lease ? how.lease->token : 0), ttl = std::to_string(url_.ttl);
+    const std::string_view value(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+        who = how.lease ? std::string_view(how.lease->who) : std::string_view();
+    return asked({"EVAL", kPut, "3", entry, lease, token, mine, how.replace ? "1" : "0", ttl, value, who},
                  deadline, [](const Answer& answer) -> Reply {
                    // 2: there is one; 0: another machine led since, and its entry counts. Neither is a
                    // failure of the store.
@@ -105,32 +117,42 @@ class Redis : public Connection {
                  });
   }
 
-  Reply lead(const CacheKey& key, std::string_view who, Moment deadline) override {
+  Reply lead(const CacheKey& key, std::string_view who, std::chrono::milliseconds lives,
+             Moment deadline) override {
     const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
-                      life = std::to_string(kLeaseLife.count());
+                      life = std::to_string(lives.count());
     return asked({"EVAL", kLead, "3", entry, lease, token, life, "86400", who}, deadline,
                  [](const Answer& answer) -> Reply {
-                   if (answer->type != REDIS_REPLY_ARRAY || answer->elements == 0) return unexpected();
+                   if (answer->type != REDIS_REPLY_ARRAY || answer->elements != 2) return unexpected();
                    const long long which = answer->element[0]->integer;
-                   if (which == 2) return {Reply::End::busy, {}};
-                   if (answer->elements != 2) return unexpected();
                    if (which == 1) return found(answer, *answer->element[1]);
-                   return {Reply::End::lead, {}, {}, static_cast<std::uint64_t>(answer->element[1]->integer)};
+                   return {which == 2 ? Reply::End::busy : Reply::End::lead,
+                           {},
+                           {},
+                           static_cast<std::uint64_t>(answer->element[1]->integer)};
                  });
   }
 
-  Reply extend(const CacheKey& key, std::uint64_t token, Moment deadline) override {
-    const std::string lease = name(key, "lease"), last = name(key, "token"), mine = std::to_string(token),
-                      life = std::to_string(kLeaseLife.count());
-    return asked({"EVAL", kExtend, "2", lease, last, mine, life}, deadline,
-                 [](const Answer& answer) -> Reply {
-                   return {answer->integer == 1 ? Reply::End::found : Reply::End::absent, {}};
-                 });
+  std::vector<Reply> extend(std::span<const LeaseName> leases, std::chrono::milliseconds lives,
+                            Moment deadline) override {
+    const std::string life = std::to_string(lives.count());
+    std::deque<std::string> texts;  // stay where they are
+    std::vector<Words> questions;
+    const auto kept = [&](std::string text) -> std::string_view {
+      return texts.emplace_back(std::move(text));
+    };
+    for (const LeaseName& each : leases)
+      questions.push_back({"EVAL", kExtend, "2", kept(name(each.key, "lease")), kept(name(each.key, "token")),
+                           kept(std::to_string(each.token)), life, each.who});
+    return asked_together(questions, deadline, [](const Answer& answer) -> Reply {
+      return {answer->integer == 1 ? Reply::End::found : Reply::End::absent, {}};
+    });
   }
 
-  Reply release(const CacheKey& key, std::uint64_t token, Moment deadline) override {
-    const std::string lease = name(key, "lease"), last = name(key, "token"), mine = std::to_string(token);
-    return asked({"EVAL", kRelease, "2", lease, last, mine}, deadline, [](const Answer&) -> Reply {
+  Reply release(const LeaseName& held, Moment deadline) override {
+    const std::string lease = name(held.key, "lease"), last = name(held.key, "token"),
+                      mine = std::to_string(held.token);
+    return asked({"EVAL", kRelease, "2", lease, last, mine, held.who}, deadline, [](const Answer&) -> Reply {
       return {Reply::End::found, {}};
     });
   }
@@ -142,7 +164,7 @@ class Redis : public Connection {
       for (std::size_t i = 0; i < answer->elements; ++i)
         if (const auto* each = answer->element[i]; each->type == REDIS_REPLY_STRING)
           if (const auto known = detail::parse_digits({each->str, static_cast<std::size_t>(each->len)}))
-            return {Reply::End::found, {}, {}, *known};
+            return {i == 0 ? Reply::End::found : Reply::End::busy, {}, {}, *known};
       return {Reply::End::absent, {}};
     });
   }
@@ -203,6 +225,7 @@ class Redis : public Connection {
     if (code == "MISCONF") return "it cannot save what it has, and so takes nothing";
     return nullptr;
   }
+  static constexpr std::string_view kLoading = "it answers LOADING";
   static std::string why_failed(std::string_view code, std::string_view error) {
     if (code == "ERR" && error.find("unknown command") != error.npos && error.find("EVAL") != error.npos)
       return "it runs no scripts (EVAL), which leases and uploads need";
@@ -226,32 +249,41 @@ class Redis : public Connection {
     return url_.prefix + ":took:" + (inputs == CacheKey{} ? "all" : inputs.hex().substr(0, 32));
   }
 
-  /// Connects where that is needed, asks, and asks anew as long as there is time: a store that starts again
-  /// is back soon.
   template <class Read>
   Reply asked(const Words& words, Moment deadline, Read read) {
-    Reply reply;
+    return asked_together({&words, 1}, deadline, read).front();
+  }
+
+  /// Connects where that is needed, asks all at once, and asks anew as long as there is time: a store that
+  /// starts again is back soon.
+  template <class Read>
+  std::vector<Reply> asked_together(std::span<const Words> questions, Moment deadline, Read read) {
     for (auto pause = 5ms;; pause = std::min(2 * pause, 40ms)) {
-      if (!who_) return {Reply::End::failed, who_.error()};
-      std::string why = connected_ ? std::string() : connect(deadline);
+      std::string why = who_ ? std::string() : who_.error();
+      if (who_ && !connected_) why = connect(deadline);
       if (connected_ && why.empty()) {
-        const Answer answer = command(words, deadline, why);
-        if (answer && answer->type == REDIS_REPLY_ERROR) {
-          const std::string_view error(answer->str, static_cast<std::size_t>(answer->len));
-          const std::string_view code = code_of(error);
-          if (const char* refused = why_refused(code)) return {Reply::End::refused, refused};
-          why = why_failed(code, error);
-          if (code != "LOADING") return {Reply::End::failed, why};
-        } else if (answer) {
-          return read(answer);
-        } else {
-          connected_.reset();
+        bool loading = false;
+        std::vector<Reply> replies;
+        for (const Answer& answer : commands(questions, deadline, why)) {
+          replies.push_back(answer->type == REDIS_REPLY_ERROR ? error_of(*answer) : read(answer));
+          loading |= replies.back().reason == kLoading;
         }
+        if (!replies.empty() && !loading) return replies;
+        if (loading)
+          why = kLoading;
+        else
+          connected_.reset();
       }
-      reply = {Reply::End::failed, why};
-      if (std::chrono::steady_clock::now() + pause >= deadline || refused_) return reply;
+      if (!who_ || std::chrono::steady_clock::now() + pause >= deadline || refused_)
+        return std::vector<Reply>(questions.size(), {Reply::End::failed, why});
       std::this_thread::sleep_for(pause);
     }
+  }
+
+  static Reply error_of(const redisReply& answer) {
+    const std::string_view error(answer.str, static_cast<std::size_t>(answer.len)), code = code_of(error);
+    if (const char* refused = why_refused(code)) return {Reply::End::refused, refused};
+    return {Reply::End::failed, why_failed(code, error)};
   }
 
   /// Empty: it is.
@@ -298,21 +330,29 @@ class Redis : public Connection {
     return why;
   }
 
-  /// Null: `why` says why, and the connection is of no use any more.
   Answer command(const Words& words, Moment deadline, std::string& why) {
+    const auto answers = commands({&words, 1}, deadline, why);
+    return answers.empty() ? Answer() : answers.front();
+  }
+
+  /// An answer for each; none: `why` says why, and the connection is of no use any more.
+  std::vector<Answer> commands(std::span<const Words> questions, Moment deadline, std::string& why) {
     const auto none = [&](const char* text) {
       why = text;
-      return Answer();
+      return std::vector<Answer>();
     };
-    std::vector<const char*> texts;
-    std::vector<std::size_t> sizes;
-    for (const std::string_view word : words) texts.push_back(word.data()), sizes.push_back(word.size());
-    char* line = nullptr;
-    const auto size =
-        redisFormatCommandArgv(&line, static_cast<int>(words.size()), texts.data(), sizes.data());
-    if (size < 0) return none("no memory");
-    const std::unique_ptr<char, void (*)(char*)> owner(line, &redisFreeCommand);
-    const std::string_view whole(line, static_cast<std::size_t>(size));
+    std::string whole;
+    for (const Words& words : questions) {
+      std::vector<const char*> texts;
+      std::vector<std::size_t> sizes;
+      for (const std::string_view word : words) texts.push_back(word.data()), sizes.push_back(word.size());
+      char* line = nullptr;
+      const auto size =
+          redisFormatCommandArgv(&line, static_cast<int>(words.size()), texts.data(), sizes.data());
+      if (size < 0) return none("no memory");
+      whole.append(line, static_cast<std::size_t>(size));
+      redisFreeCommand(line);
+    }
     for (std::size_t sent = 0; sent < whole.size();) {
       std::size_t count = 0;
       const CURLcode code =
@@ -321,11 +361,15 @@ class Redis : public Connection {
       if (code == CURLE_AGAIN ? !wait(POLLOUT, deadline) : code != CURLE_OK)
         return none(code == CURLE_AGAIN ? "it does not answer in time" : "the connection broke");
     }
-    for (std::uint64_t received = 0;;) {
+    std::vector<Answer> answers;
+    for (std::uint64_t received = 0; answers.size() < questions.size();) {
       void* answer = nullptr;
       if (redisReaderGetReply(reader_.get(), &answer) != REDIS_OK)
         return none("it speaks no protocol of Redis");
-      if (answer) return {static_cast<redisReply*>(answer), &freeReplyObject};
+      if (answer) {
+        answers.emplace_back(static_cast<redisReply*>(answer), &freeReplyObject);
+        continue;
+      }
       std::size_t count = 0;
       const CURLcode code = curl_easy_recv(connected_->get(), part_.data(), part_.size(), &count);
       if (code == CURLE_AGAIN) {
@@ -337,6 +381,7 @@ class Redis : public Connection {
       if (received > cache::kLargestMessage) return none("its answer is too large");
       if (redisReaderFeed(reader_.get(), part_.data(), count) != REDIS_OK) return none("no memory");
     }
+    return answers;
   }
 
   [[nodiscard]] bool wait(short events, Moment deadline) {

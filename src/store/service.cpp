@@ -15,9 +15,13 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes
-constexpr milliseconds kForUpload = 5s, kForRelease = 200ms, kUnknown = 30s;
-// So that of those who wait for a dead one the first gets its lease, before they all give up.
-constexpr milliseconds kLeastWait = kLeaseLife + 2s;
+constexpr milliseconds kForUpload = 5s, kUnknown = 60s;
+// So much longer than a lease lives its waiters wait: of those of a dead one the first gets it, before they
+// all give up.
+constexpr milliseconds kBeyondLife = 2s;
+// What a question to a store, or a pause, takes longer than that, somebody did not come to run.
+constexpr milliseconds kPrompt = 100ms;
+constexpr std::uint64_t kMostWait = 86'400'000;  // milliseconds: more may not fit the clock
 
 Moment until(const cache::StoreRequest& request) {
   return std::min(Moment(std::chrono::nanoseconds(request.until)), Clock::now() + 10min);
@@ -45,6 +49,19 @@ milliseconds pause_after(Clock::duration waited) {
   const auto pause = std::clamp<milliseconds>(eighth, 4ms, 500ms);
   return pause * 3 / 4 +
          milliseconds(std::uniform_int_distribution<int>(0, static_cast<int>(pause.count() / 2))(random));
+}
+
+/// What does not count of a time that should have been `planned` long.
+Clock::duration late(Clock::duration took, Clock::duration planned) {
+  return std::max<Clock::duration>(took - planned - kPrompt, 0s);
+}
+
+/// How long who waits for another machine gives it: twice what these inputs took last time. Of inputs that
+/// are new, twice the longest of late, and never little.
+milliseconds usual(const Reply& known) {
+  if (known.end != Reply::End::found && known.end != Reply::End::busy) return kUnknown;
+  const milliseconds twice(2 * std::min<std::uint64_t>(known.token, 3'600'000));
+  return known.end == Reply::End::found ? twice : std::max(twice, kUnknown);
 }
 
 /// Names one question among those of all machines.
@@ -184,17 +201,21 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
     if (damaged_.contains({store, request.key})) return std::nullopt;
   }
   Connection& connection = connections.to(store);
-  const auto begin = Clock::now();
+  const auto begin = Clock::now(), longest = begin + milliseconds(std::min(request.lead_ms, kMostWait));
   const std::string who = new_name();
   auto until = deadline;
+  Moment told{};  // to the asker
   bool waits = false;
+  milliseconds bound{};
+  Clock::duration not_counted{};  // since this machine, or the store, did not come to it
   for (;;) {
     const auto now = Clock::now();
     if (!waits && !breakers_[store].allows(now)) return std::nullopt;
     // A connection that says nothing is given up while there is time: if the question has taken the lease,
     // the next one, which has the same name, has it again.
     const auto patience = std::max(std::min<Moment>(until, now + kLeaseLife / 4), now + 1s);
-    Reply reply = connection.lead(request.key, who, waits ? patience : deadline);
+    Reply reply = connection.lead(request.key, who, leases_.life(), waits ? patience : deadline);
+    if (reply.end != Reply::End::failed) not_counted += late(Clock::now() - now, {});
     if (!waits) note_written(store, reply);
     switch (reply.end) {
       case Reply::End::found: {
@@ -204,8 +225,8 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
         return std::nullopt;
       }
       case Reply::End::lead: {
-        const Lease lease{store, request.key, reply.token, Clock::now()};
-        if (lease.since > until + cache::kLate) {  // nobody listens any more
+        const Lease lease{store, {request.key, reply.token, who}, Clock::now()};
+        if (lease.since > until + (waits ? kBeyondLife : cache::kLate)) {  // nobody listens any more
           free(lease, connections);
           return std::nullopt;
         }
@@ -223,25 +244,26 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
       default:
         break;
     }
-    if (!waits) {
-      waits = true;
-      const Reply usual = connection.usual(request.inputs, deadline);
-      const milliseconds twice = usual.end == Reply::End::found
-                                     ? milliseconds(2 * std::min<std::uint64_t>(usual.token, 3'600'000))
-                                     : kUnknown;
-      const auto bound = std::min(std::max(twice, kLeastWait), milliseconds(request.lead_ms));
-      until = begin + bound;
+    if (!std::exchange(waits, true)) bound = usual(connection.usual(request.inputs, deadline));
+    const milliseconds life(reply.end == Reply::End::busy ? std::int64_t(reply.token) : 0);
+    bound = std::max(bound, std::clamp(life, kLeaseLife, kLongestLife) + kBeyondLife);
+    until = std::min(begin + bound + std::min<Clock::duration>(not_counted, bound), longest);
+    if (until > told + kBeyondLife / 4) {
       cache::StoreAnswer waiting;
       waiting.result = cache::StoreResult::waiting;
-      waiting.wait_ms = static_cast<std::uint64_t>(bound.count());
+      const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+      waiting.wait_ms = static_cast<std::uint64_t>(std::max(left, 0ms).count());
       asker.tells(waiting);
+      told = until;
     }
-    const auto waited = Clock::now() - begin;
-    if (Clock::now() >= until) {
+    const auto paused = Clock::now();
+    if (paused >= until) {
       why = "another machine compiles it for longer than that usually takes";
       return std::nullopt;
     }
-    if (!asker.pauses(pause_after(waited))) return std::nullopt;
+    const auto pause = pause_after(paused - begin);
+    if (!asker.pauses(pause)) return std::nullopt;
+    not_counted += late(Clock::now() - paused, pause);
   }
 }
 
@@ -253,7 +275,7 @@ OwnAnswer Service::put(const cache::StoreRequest& request) {
   Upload upload{request, {request.entry.begin(), request.entry.end()}};
   const std::lock_guard lock(mutex_);
   if (queued_ + upload.entry.size() > kMostQueued) {
-    if (request.lease != 0) (void)leases_.take(request.lease);  // runs out by itself
+    leases_.give_back(request.lease);
     return says(cache::StoreResult::failed, "too much waits to be uploaded");
   }
   queued_ += upload.entry.size();
@@ -283,10 +305,11 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
   }
   if (!seal && !stores_[store].accepts_unsigned)
     return "it is not signed, and there is no key to sign it with";
-  Connection::Put how{0, request.replace};
+  Connection::Put how{nullptr, request.replace};
   auto took = milliseconds(request.took_ms);
-  if (const auto lease = leases_.find(request.lease)) {  // extended until the entry is there
-    how.token = lease->store == store ? lease->token : 0;
+  const auto lease = leases_.find(request.lease);
+  if (lease) {  // extended until the entry is there
+    how.lease = lease->store == store ? &lease->name : nullptr;
     // What the others waited for: the upload of an entry belongs to it, on a machine that is busy most of
     // all.
     took = std::max(took, std::chrono::duration_cast<milliseconds>(Clock::now() - lease->since));
@@ -296,10 +319,14 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
     how.replace |= damaged_.erase({store, request.key}) != 0;
   }
   Connection& connection = connections.to(store);
-  const Reply reply = connection.put(request.key, encode_wire(sealed->bytes, seal), how, deadline);
+  const auto wire = encode_wire(sealed->bytes, seal);
+  const auto time = deadline - Clock::now();
+  Reply reply = connection.put(request.key, wire, how, deadline);
+  if (how.lease && reply.end == Reply::End::failed)  // others wait for it, on a store that may be crowded out
+    reply = connection.put(request.key, wire, how, Clock::now() + time);
   note_written(store, reply);
   if (reply.end == Reply::End::failed || reply.end == Reply::End::refused) return reply.reason;
-  if (how.token != 0) {
+  if (how.lease) {
     (void)leases_.take(request.lease);  // the store has given it up with the upload
     connection.remember(request.inputs, static_cast<std::uint64_t>(took.count()), deadline);
   }
@@ -311,13 +338,17 @@ void Service::upload(Upload upload, Connections& connections) {
   std::vector<std::uint64_t> order;
   for (std::uint64_t store = 0; store < stores_.size(); ++store)
     if (takes(store)) order.push_back(store);
-  // First the one where others wait.
-  if (const auto lease = leases_.find(upload.request.lease))
+  // First the one where others wait, also where it failed a question in the meantime.
+  const auto lease = leases_.find(upload.request.lease);
+  if (lease)
     std::stable_partition(order.begin(), order.end(),
                           [&](std::uint64_t store) { return store == lease->store; });
-  for (const std::uint64_t store : order)
-    if (breakers_[store].allows(Clock::now()) && writes_[store].allows(Clock::now()))
-      (void)put_into(store, upload.request, connections, Clock::now() + kForUpload);
+  for (const std::uint64_t store : order) {
+    const bool allowed = breakers_[store].allows(Clock::now()) && writes_[store].allows(Clock::now());
+    if (allowed || (lease && store == lease->store))
+      (void)put_into(store, upload.request, connections,
+                     Clock::now() + (allowed ? kForUpload : kForUpload / 5));
+  }
   if (const auto lease = leases_.take(upload.request.lease)) free(*lease, connections);
 }
 
@@ -344,7 +375,7 @@ void Service::upload_all() {
 }
 
 void Service::free(const Lease& lease, Connections& connections) {
-  (void)connections.to(lease.store).release(lease.key, lease.token, Clock::now() + kForRelease);
+  (void)connections.to(lease.store).release(lease.name, Clock::now() + kForRelease);
 }
 
 bool Service::idle() {

@@ -21,22 +21,6 @@
 
 namespace kiln::store {
 
-/// The connections of one thread, made when they are needed.
-class Connections {
- public:
-  explicit Connections(const std::vector<cache::RemoteUrl>& stores)
-      : stores_(stores), connections_(stores.size()) {}
-  Connection& to(std::uint64_t store) {
-    auto& connection = connections_[store];
-    if (!connection) connection = make_connection(stores_[store]);
-    return *connection;
-  }
-
- private:
-  const std::vector<cache::RemoteUrl>& stores_;
-  std::vector<std::unique_ptr<Connection>> connections_;
-};
-
 /// An answer with bytes of its own.
 struct OwnAnswer {
   cache::StoreAnswer answer{};

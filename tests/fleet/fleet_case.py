@@ -39,8 +39,17 @@ class FleetCase(unittest.TestCase):
                 'KILN_CACHE_TRUST': str(trust), **more}
 
     def start(self, folder, remote, *settings, **more):
-        return subprocess.Popen([NODE, f'log={self.log}', *settings], env=self.environment(folder, remote, **more), text=True,
+        node = subprocess.Popen([NODE, f'log={self.log}', *settings], env=self.environment(folder, remote, **more), text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.stop, node)
+        return node
+
+    @staticmethod
+    def stop(node):
+        """Also where an assertion failed meanwhile."""
+        if node.poll() is None:
+            node.kill()
+            node.communicate()
 
     def end(self, node):
         out, lines = node.communicate(timeout=200)

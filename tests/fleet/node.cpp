@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One node of a fleet for the tests: threads that want keys, a compiler that only counts and takes its time.
 //   fleet_node keys=200 threads=4 compile_ms=20 size=3000 log=FILE seed=1 [first=0] [like=FILE] [wait] [each]
-//   [hold]
+//   [hold] [apart]
 // KILN_CACHE… are the settings. Prints what happened as JSON; exit status 1: a byte was wrong.
 #include <fcntl.h>
 #include <unistd.h>
@@ -120,6 +120,8 @@ int main(int count, char** arguments) {
     threads.emplace_back([&, thread] {
       std::vector<int> order(static_cast<std::size_t>(keys));
       std::iota(order.begin(), order.end(), first);
+      if (settings.contains("apart"))
+        std::erase_if(order, [&](int key) { return (key - first) % number("threads", 1) != thread; });
       std::shuffle(order.begin(), order.end(), std::mt19937(std::uint32_t(number("seed", 0) * 100 + thread)));
       for (const int key : order) ask(cache, key, log, totals);
     });

@@ -80,13 +80,14 @@ class Proxy:
 
 
 class Gate(Proxy):
-    """Passes on what comes, but nothing while it is `closed`; cuts the connection once in place of a piece that `loses` picks."""
+    """Passes on what comes, `seconds` later, but nothing while it is `closed`; cuts the connection once in place of a piece that `loses` picks."""
 
     def __init__(self, port):
-        self.closed, self.loses = threading.Event(), None
+        self.closed, self.loses, self.seconds = threading.Event(), None, 0
         super().__init__(port, 0)
 
     async def send(self, piece, writer):
+        await asyncio.sleep(self.seconds)
         while self.closed.is_set():
             await asyncio.sleep(0.01)
         if self.loses and self.loses(piece):

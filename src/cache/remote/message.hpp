@@ -48,7 +48,7 @@ enum class StoreResult : std::uint32_t {
   found,    ///< `entry`, with a seal where there is one, checked by nobody
   absent,   ///< compile it
   lead,     ///< compile it: others wait for `lease`
-  waiting,  ///< another machine compiles it; another answer follows within `wait_ms`
+  waiting,  ///< another machine compiles it; another answer follows within `wait_ms`, maybe this one again
   done,     ///< put: taken; release
   failed,   ///< `reason`
 };
@@ -78,6 +78,9 @@ struct StoreAnswer {
 /// So much longer than kiln-store asks stores the library listens for its answer, which says why there is
 /// none.
 constexpr std::chrono::milliseconds kLate{20};
+/// The same while another machine compiles. Where kiln-store does not come to run, it waits for longer than
+/// it has said, and says so when it does.
+constexpr std::chrono::milliseconds kLateWhileWaiting{3000};
 
 /// Above it no entry goes over a wire, and no message is read.
 constexpr std::uint64_t kLargestOnWire = std::uint64_t{256} << 20;  // bytes

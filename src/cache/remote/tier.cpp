@@ -12,6 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::chrono::milliseconds kMostWait = 24h;  // more may not fit the clock
+
 FileBytes view_of(StoreLink::Reply reply) {
   struct Kept {
     std::vector<std::byte> bytes;
@@ -86,13 +88,13 @@ RemoteTier::Found RemoteTier::find(const CacheKey& key, const CacheKey& inputs, 
   if (!link_) return found;
   const auto begin = std::chrono::steady_clock::now();
   const auto waits = [&](std::chrono::milliseconds time) {
-    found.waited = true;
     const auto most = std::min(time, longest_wait_);
-    if (most > 2s)
+    if (!std::exchange(found.waited, true) && most > 2s)
       log(LogLevel::warning, "kernel cache: waits for another machine that compiles the same, at most " +
                                  std::to_string(std::chrono::ceil<std::chrono::seconds>(most).count()) +
                                  " s");
-    return std::chrono::steady_clock::now() + most + kLate;
+    return std::min(std::chrono::steady_clock::now() + most, begin + std::min(longest_wait_, kMostWait)) +
+           kLateWhileWaiting;
   };
   StoreRequest request;
   request.key = key;
