@@ -198,6 +198,43 @@ KERNEL(those_before) {
   out[i] = a + 3 * b + 7 * c - (item > 20 + step ? 0 : tile[items - 1 - item]);
 }
 
+// No loops, and divided by what all items have.
+KERNEL(divided) {
+  HEAD;
+  const uint by = n, high = i + 0xfffffff0u;
+  tile[item] = in[i % 64];
+  MEET;
+  const int own = tile[i % by % items] + (int)(high / by) * 3 + (int)(high % by);
+  MEET;
+  if (item / by < 3) tile[item / by + item % by * 3] = own;
+  MEET;
+  out[i] = own - tile[item];
+}
+
+// Private arrays across barriers: cleared, of several sizes, with places that all items have and that each has.
+KERNEL(arrays) {
+  HEAD;
+  int sums[8];
+  uchar marks[5];
+  double halves[3];
+  for (int k = 0; k < 8; ++k) sums[k] = 0;
+  for (int k = 0; k < 5; ++k) marks[k] = item + k;
+  for (int k = 0; k < 3; ++k) halves[k] = in[(item + k) & 63] * 0.5;
+  for (int turn = 0; turn < n; ++turn) {
+    tile[item] = in[(i + turn) & 63];
+    MEET;
+    for (int k = 0; k < 8; ++k) sums[k] += tile[(item + k) % items] * (k + turn);
+    sums[(item + turn) & 7] ^= marks[turn % 5];
+    marks[(item ^ turn) % 5]++;
+    halves[turn % 3] += halves[item % 3];
+    MEET;
+  }
+  int all = (int)(halves[0] + halves[1] * 3 + halves[2] * 5);
+  for (int k = 0; k < 8; ++k) all = all * 3 + sums[k];
+  for (int k = 0; k < 5; ++k) all = all * 5 + marks[k];
+  out[i] = all;
+}
+
 // In which order work-items come: out[0] counts.
 kernel void tickets(global int* out, int n) {
   int sum = 0;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "drivers/cpu/compiler/lowering/item_arrays.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {
@@ -38,8 +39,13 @@ RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, c
   }
   const std::uint64_t before = bytes_;
   for (Instruction& instruction : llvm::instructions(item_entry))
-    if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
+    if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
       reserve(*variable, variable->getAllocatedType(), variable->getAlign().value());
+      // What stands beside an element is that of the next item.
+      if (ItemArrays::is_by_element(*variable))
+        arrays_[variable].stride =
+            layout_.getTypeAllocSize(variable->getAllocatedType()->getArrayElementType()).getFixedValue();
+    }
   private_bytes_ = bytes_ - before;
   if (llvm::any_of(plan.regions, [](const Region& region) { return region.exits.size() > 1; }))
     places_ = reserve_bytes(sizeof(std::uint32_t));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/cpu/compiler/lowering/item_arrays.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/region_collectives.hpp"
@@ -32,7 +33,6 @@ using Values = llvm::ValueToValueMapTy;
 constexpr std::size_t kLargestGrowth = 20'000;  // instructions of all regions
 constexpr std::size_t kMostCollectives = 256;   // each pair of them costs time to plan
 constexpr std::ptrdiff_t kMostExchanges = 64;   // each costs 3 ms to compile, with fibers a tenth of it
-constexpr std::uint64_t kEvenItems = 128;       // arrays are for a multiple of it: keeps them all aligned
 
 bool are_barriers_of_group(const std::vector<llvm::CallInst*>& collectives) {
   return std::ranges::all_of(
@@ -66,8 +66,7 @@ class Writer {
     }
     rows_ = b_.CreateMul(size_[1], size_[2]);
     Value* items = b_.CreateMul(size_[0], rows_);
-    even_items_ =
-        b_.CreateAnd(b_.CreateAdd(items, b_.getInt64(kEvenItems - 1)), b_.getInt64(~(kEvenItems - 1)));
+    even_items_ = even_item_count(b_, items);
     for (const Instruction* value : values_.once()) make(*value, group_);
     for (const Instruction* value : values_.uniform()) uniform_[value] = b_.CreateAlloca(value->getType());
     for (const Region& region : plan_.regions)
@@ -439,6 +438,12 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
   llvm::stripDebugInfo(item_entry);
   llvm::removeUnreachableBlocks(item_entry);
   const LeftParameters parameters = leave_parameters(*collectives);
+  ItemArrays arrays(item_entry);
+  const auto leave = [&] {
+    take_back(parameters, *collectives);
+    arrays.undo();
+    return false;
+  };
   set_apart(*collectives);
   const Uniformity uniformity(item_entry);
   // Who waits in vain for a work-group barrier is found at it. What else items wait for must be sure to come.
@@ -446,13 +451,13 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
     return uniformity.is_together(call->getParent());
   };
   if (!are_barriers_of_group(*collectives) && !std::ranges::all_of(*collectives, come_together))
-    return take_back(parameters, *collectives), false;
+    return leave();
   const RegionPlan plan = plan_regions(item_entry, *collectives, uniformity);
   std::size_t instructions = 0;
   for (const Region& region : plan.regions)
     for (const Block block : region.blocks) instructions += block->size();
   const RegionValues values(item_entry, plan, uniformity);
-  if (instructions > kLargestGrowth || !values.fit()) return take_back(parameters, *collectives), false;
+  if (instructions > kLargestGrowth || !values.fit()) return leave();
   llvm::Module& module = *item_entry.getParent();
   auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                              symbol, module);
