@@ -145,6 +145,18 @@ bool may_wrap(llvm::Loop& loop, llvm::ScalarEvolution& numbers) {
   return false;
 }
 
+/// Whether items divide by what all of them have: LLVM's vectorizer would divide one after the other, where
+/// lanes have a form for vectors.
+bool divides(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [&](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [&](const llvm::Instruction& value) {
+      return (value.getOpcode() == llvm::Instruction::UDiv || value.getOpcode() == llvm::Instruction::URem) &&
+             value.getType()->isIntegerTy(32) && !llvm::isa<llvm::Constant>(value.getOperand(1)) &&
+             loop.isLoopInvariant(value.getOperand(1));
+    });
+  });
+}
+
 bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo& loops,
                  llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
                  llvm::ScalarEvolution& numbers) {
@@ -228,7 +240,7 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
       if (!is_item_loop(loop->getLoopID())) continue;
       auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-      if (loop->isInnermost() && !counted && !may_wrap(*loop, numbers)) continue;
+      if (loop->isInnermost() && !counted && !divides(*loop) && !may_wrap(*loop, numbers)) continue;
       llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
       const auto items = item_loop_of(*loop);
       if (!items) continue;
