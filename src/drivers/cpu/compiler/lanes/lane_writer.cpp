@@ -75,6 +75,7 @@ LaneWriter::LaneWriter(llvm::Function& function, const LaneShapes& shapes, const
       lanes_(lanes),
       before_(before),
       layout_(function.getParent()->getDataLayout()),
+      loops_(tree),
       b_(&before) {
   find_lazy();
 }
@@ -168,16 +169,41 @@ LaneWriter::Value* LaneWriter::in_lane(llvm::IRBuilder<>& b, const Value& value,
         first, llvm::ConstantInt::get(
                    type, llvm::APInt(64, shape.stride * lane).zextOrTrunc(type->getIntegerBitWidth())));
   }
-  if (!lazy_.contains(&value)) return b.CreateExtractElement(wide(value), std::uint64_t{lane});
+  if (!lazy_.contains(&value)) {
+    if (lane != 0 && is_before_loop(value)) return kept_in_lane(b, value, lane);
+    return b.CreateExtractElement(wide(value), std::uint64_t{lane});
+  }
   llvm::Instruction* copy = llvm::cast<llvm::Instruction>(value).clone();
   for (llvm::Use& use : copy->operands()) use.set(in_lane(b, *use.get(), lane));
   return b.Insert(copy);
+}
+
+bool LaneWriter::is_before_loop(const Value& value) const {
+  const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
+  if (instruction == nullptr || now_ == nullptr || !is_plain(value.getType())) return false;
+  const llvm::Loop *here = loops_.getLoopFor(now_), *there = loops_.getLoopFor(instruction->getParent());
+  return here != nullptr && here != there && (there == nullptr || there->contains(here));
+}
+
+// From memory: elements in registers would be taken from the vector before the loop, all of them, though the
+// loop hardly ever comes to where lanes want them one by one. Volatile, or the loads would be as well.
+LaneWriter::Value* LaneWriter::kept_in_lane(llvm::IRBuilder<>& b, const Value& value, unsigned lane) {
+  Value* vector = wide(value);
+  llvm::AllocaInst*& kept = kept_[&value];
+  if (kept == nullptr) {
+    kept = variable(vector->getType());
+    llvm::IRBuilder<> behind(before_.getTerminator());
+    go_behind(behind, *vector);
+    behind.CreateStore(vector, kept);
+  }
+  return b.CreateLoad(value.getType(), b.CreateConstInBoundsGEP1_64(value.getType(), kept, lane), true);
 }
 
 void LaneWriter::write() {
   for (const llvm::BasicBlock* block : shapes_.blocks()) begins_[block] = new_block();
   for (llvm::BasicBlock* block : shapes_.blocks()) {
     b_.SetInsertPoint(begins_[block]);
+    now_ = block;
     for (const llvm::PHINode& phi : block->phis())
       if (first_.count(&phi) == 0) write_phi(phi);
     for (const llvm::Instruction& instruction : *block)
@@ -186,6 +212,7 @@ void LaneWriter::write() {
     if (block != shapes_.last()) write_end(*block);
   }
   finish_phis();
+  now_ = nullptr;
 }
 
 void LaneWriter::end() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
@@ -58,6 +59,9 @@ class LaneWriter {
   void write_lanes(const llvm::Instruction& instruction);
   void write_counted(const llvm::CallInst& access);
   llvm::AllocaInst* variable(llvm::Type* type);
+  /// Whether `value` is found before a loop that is written now, and stays the same in it.
+  [[nodiscard]] bool is_before_loop(const Value& value) const;
+  Value* kept_in_lane(llvm::IRBuilder<>& b, const Value& value, unsigned lane);
   void write_load(const llvm::LoadInst& load);
   void write_store(const llvm::StoreInst& store);
   void write_end(llvm::BasicBlock& block);
@@ -100,7 +104,9 @@ class LaneWriter {
   const unsigned lanes_;
   llvm::BasicBlock& before_;
   const llvm::DataLayout& layout_;
+  const llvm::LoopInfo loops_;
   llvm::IRBuilder<> b_;
+  const llvm::BasicBlock* now_ = nullptr;  // which is written
   llvm::DenseMap<const Value*, Value*> first_, wide_;
   llvm::DenseSet<const Value*> lazy_;  // addresses that each lane finds where it needs them
   std::map<std::pair<const Value*, std::uint64_t>, Value*> steps_;
@@ -113,6 +119,7 @@ class LaneWriter {
   };
   std::map<const llvm::BasicBlock*, std::vector<Arrival>> arrivals_;  // of lanes that went alone, by join
   std::vector<llvm::AllocaInst*> slots_;
+  llvm::DenseMap<const Value*, llvm::AllocaInst*> kept_;
   llvm::DenseMap<const Value*, Value*> as_asked_;               // by call of the recorder
   llvm::AllocaInst *addresses_ = nullptr, *numbers_ = nullptr;  // of accesses that are counted
 };
