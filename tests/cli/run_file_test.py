@@ -245,6 +245,13 @@ class SeveralRuns(Case):
         for wrong in ('group=', 'group=0..4', 'group=8..4', 'slm=1..2', 'group=1,,2'):
             self.assertEqual(run(SAXPY, *ARGUMENTS, '--sweep', wrong).returncode, 2, wrong)
 
+    @needs_opencl_c
+    def test_a_sweep_says_at_which_size_a_kernel_goes_wrong(self):
+        source = self.folder / 'fixed.cl'
+        source.write_text('kernel void sums(global int* out) { out[get_group_id(0)] = 1; }\n')
+        done = run(str(source), '--arg', 'out=out:4', '--global', '64', '--sweep', 'group=16,4')
+        self.assertEqual((done.returncode, 'K0434' in done.stderr, 'group=4' in done.stderr), (1, True, True), done.stderr)
+
     def test_another_group_size_does_the_same_work(self):
         answer = self.json_of(SAXPY, *ARGUMENTS, '--groups', '10', '--group', '100', '--against', 'group=50')
         self.assertTrue(answer['ok'])

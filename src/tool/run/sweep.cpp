@@ -37,6 +37,14 @@ Error no_size_ran(const std::vector<SweptSize>& all, const FileRun& run) {
                          run.code().signature);
 }
 
+/// With the size at which it was found: kernels that are written for one write elsewhere in another.
+Error found_at(const Error& error, std::uint32_t size) {
+  if (!error.diagnostic()) return error;
+  Diagnostic diagnostic = *error.diagnostic();
+  diagnostic.rows.push_back({"at", "group=" + std::to_string(size)});
+  return Error(error.code(), error.call(), std::move(diagnostic));
+}
+
 Result<SweptSize> run_size(const OpenDevice& device, FileRun& run, const FileRequest& request,
                            std::uint32_t size, const RunOptions& options) {
   SweptSize swept{size};
@@ -57,7 +65,7 @@ Result<SweptSize> run_size(const OpenDevice& device, FileRun& run, const FileReq
     swept.refused = outcome.error().diagnostic()->code;
     return swept;
   }
-  if (auto overrun = run.overrun()) return tl::unexpected(*std::move(overrun));
+  if (auto overrun = run.overrun()) return tl::unexpected(found_at(*overrun, size));
   swept.outcome = *outcome;
   if (options.counters) {
     KILN_TRY(const auto counters, read_counters(device, run.kernel().kernel()));
