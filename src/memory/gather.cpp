@@ -137,36 +137,46 @@ void gather_device_bounds(const fs::path& folder, MemoryGroup& group) {
   }
 }
 
+MemoryGroup group_in(const fs::path& folder, std::uint32_t version) {
+  const bool unified = version == 2;
+  MemoryGroup group;
+  group.version = version;
+  group.limit = amount_in(folder / (unified ? "memory.max" : "memory.limit_in_bytes"));
+  group.used = amount_in(folder / (unified ? "memory.current" : "memory.usage_in_bytes")).value_or(0);
+  group.swap_limit = amount_in(folder / (unified ? "memory.swap.max" : "memory.memsw.limit_in_bytes"));
+  group.swap_used =
+      amount_in(folder / (unified ? "memory.swap.current" : "memory.memsw.usage_in_bytes")).value_or(0);
+  if (group.limit)
+    group.files = detail::parse_file_pages(text_or_none(folder / "memory.stat"), group.version);
+  if (unified) gather_device_bounds(folder, group);
+  return group;
+}
+
 /// Paths in mountinfo are those of one mount namespace: a container has its groups elsewhere than the reader
 /// of these files, whose own mounts count. A folder of copied files may have none of the reader.
 void gather_groups(const fs::path& root, const fs::path& process, MemoryAccount& account) {
   const fs::path reader = root / "proc/self";
   auto mounts = text_of_file(reader / "mountinfo");
   if (mounts) account.hides_processes = detail::parse_hidepid(*mounts);
-  const auto place = detail::parse_cgroup(text_or_none(process / "cgroup"));
-  if (!place) return;
   const bool own = process == reader || !mounts;
   if (!mounts) mounts = text_or_none(process / "mountinfo");
-  const auto mount = detail::parse_mountinfo(*mounts, place->version, place->path);
-  if (!mount) return;
-  // Another process may be in a group that is not below the mount at all.
-  if (!own && !detail::shows(*mount, place->path)) return;
-  const bool unified = place->version == 2;
-  for (const std::string& below : detail::groups_up(*mount, place->path)) {
-    const fs::path folder = root / (mount->point + below).substr(1);
-    MemoryGroup group;
-    group.path = below.empty() ? "/" : below;
-    group.version = place->version;
-    group.limit = amount_in(folder / (unified ? "memory.max" : "memory.limit_in_bytes"));
-    group.used = amount_in(folder / (unified ? "memory.current" : "memory.usage_in_bytes")).value_or(0);
-    group.swap_limit = amount_in(folder / (unified ? "memory.swap.max" : "memory.memsw.limit_in_bytes"));
-    group.swap_used =
-        amount_in(folder / (unified ? "memory.swap.current" : "memory.memsw.usage_in_bytes")).value_or(0);
-    if (group.limit)
-      group.files = detail::parse_file_pages(text_or_none(folder / "memory.stat"), group.version);
-    if (unified) gather_device_bounds(folder, group);
-    account.groups.push_back(std::move(group));
-  }
+  const auto add = [&](const detail::GroupPlace& place, bool all) {
+    const auto mount = detail::parse_mountinfo(*mounts, place.version, place.path);
+    if (!mount) return;
+    // Another process may be in a group that is not below the mount at all.
+    if (!own && !detail::shows(*mount, place.path)) return;
+    for (const std::string& below : detail::groups_up(*mount, place.path)) {
+      MemoryGroup group = group_in(root / (mount->point + below).substr(1), place.version);
+      group.path = below.empty() ? "/" : below;
+      if (all || !group.device_bounds.empty()) account.groups.push_back(std::move(group));
+    }
+  };
+  const std::string text = text_or_none(process / "cgroup");
+  const auto place = detail::parse_cgroup(text);
+  if (place) add(*place, true);
+  // Where version 1 counts the memory of the host, version 2 may bound that of the cards.
+  if (const auto unified = detail::parse_unified_group(text); place && unified && place->version == 1)
+    add(*unified, false);
 }
 
 /// Memory of a card: xe has a file for each tile (physical_vram_size_bytes), Intel's own packages of i915 one
@@ -181,9 +191,9 @@ void gather_size(const fs::path& root, const fs::path& folder, MemoryCard& card)
   card.free = amount_in(folder / "lmem_avail_bytes");
   if (!card.total && size) card.total = size;
   std::uint64_t capacity = 0;
-  for (const auto& [region, bytes] :
-       detail::parse_regions(text_or_none(root / "sys/fs/cgroup/dmem.capacity")))
-    if (region.starts_with("drm/" + card.address + "/vram")) capacity += bytes;
+  for (const char* place : {"sys/fs/cgroup/dmem.capacity", "sys/fs/cgroup/unified/dmem.capacity"})
+    for (const auto& [region, bytes] : detail::parse_regions(text_or_none(root / place)))
+      if (region.starts_with("drm/" + card.address + "/vram")) capacity += bytes;
   if (!card.total && capacity) card.total = capacity;
 
   const fs::path debug = root / "sys/kernel/debug/dri" / card.address;

@@ -198,18 +198,35 @@ void parse_status(std::string_view text, ProcessLimits& limits) {
   });
 }
 
+namespace {
+
+/// Of a line of /proc/PID/cgroup: number, controllers, path.
+struct GroupLine {
+  std::string_view number{}, controllers{}, path{};
+};
+
+GroupLine take_group(std::string_view& text) {
+  const std::string_view line = take_line(text);
+  const auto first = line.find(':'), second = first == line.npos ? first : line.find(':', first + 1);
+  if (second == line.npos) return {};
+  return {line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1)};
+}
+
+}  // namespace
+
+std::optional<GroupPlace> parse_unified_group(std::string_view text) {
+  std::optional<GroupPlace> place;
+  while (!text.empty())
+    if (const GroupLine line = take_group(text); line.number == "0" && line.controllers.empty())
+      place = GroupPlace{2, std::string(line.path)};
+  return place;
+}
+
 std::optional<GroupPlace> parse_cgroup(std::string_view text) {
-  std::optional<GroupPlace> unified;
-  while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const auto first = line.find(':'), second = first == line.npos ? first : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const std::string path(line.substr(second + 1));
-    if (has_word(controllers, "memory")) return GroupPlace{1, path};
-    if (controllers.empty() && line.substr(0, first) == "0") unified = GroupPlace{2, path};
-  }
-  return unified;
+  for (std::string_view rest = text; !rest.empty();)
+    if (const GroupLine line = take_group(rest); has_word(line.controllers, "memory"))
+      return GroupPlace{1, std::string(line.path)};
+  return parse_unified_group(text);
 }
 
 bool parse_hidepid(std::string_view text) {

@@ -30,6 +30,8 @@ struct GroupPlace {
 };
 /// Version 1 where it counts memory, since then version 2 does not.
 [[nodiscard]] std::optional<GroupPlace> parse_cgroup(std::string_view text);
+/// That of version 2, which may count device memory where version 1 counts the host's.
+[[nodiscard]] std::optional<GroupPlace> parse_unified_group(std::string_view text);
 
 /// Where the groups of a version are mounted: /proc/self/mountinfo; proc(5).
 struct GroupMount {

@@ -121,6 +121,9 @@ TEST_CASE("control groups: both versions, paths in containers, and no limit") {
   CHECK(place("0::/user.slice/x\n")->version == 2);
   CHECK(place("0::/a:b\n")->path == "/a:b");
   CHECK(place("5:cpu,memory:/d\n0::/\n")->version == 1);
+  CHECK(place("5:cpu,memory:/d\n0::/\n")->path == "/d");
+  CHECK(detail::parse_unified_group("5:cpu,memory:/d\n0::/e\n")->path == "/e");
+  CHECK_FALSE(detail::parse_unified_group("5:cpu,memory:/d\n1:name=systemd:/\n"));
   CHECK_FALSE(place("5:memory_not:/d\n"));
   CHECK_FALSE(place("nonsense\n"));
   const auto mount = detail::parse_mountinfo(
@@ -189,6 +192,15 @@ TEST_CASE("the files of a machine, each where it belongs") {
   REQUIRE(bound.groups[1].device_bounds.size() == 1);
   CHECK(bound.groups[1].device_bounds[0].used == 12550144);
   CHECK(bound.cards[0].total == 8514437120);
+  const MemoryAccount both = account_of("both_versions");  // three of version 1, one of 2 that bounds a card
+  REQUIRE(both.groups.size() == 4);
+  CHECK(both.groups[0].version == 1);
+  CHECK_FALSE(both.groups[0].limit);
+  CHECK(both.groups[3].version == 2);
+  CHECK(both.groups[3].path == "/a");
+  REQUIRE(both.groups[3].device_bounds.size() == 1);
+  CHECK(both.groups[3].device_bounds[0].limit == 1073741824);
+  CHECK(both.cards[0].total == 8514437120);
 
   CHECK(account_of("locked").limits.locked == 8 * kMiB);
   CHECK_FALSE(account_of("locked").limits.address_space);
@@ -271,6 +283,7 @@ TEST_CASE("K0242: a control group") {
   check_first("K0242", "group_v2", asking(12 * kGiB));  // 12 GiB are free, the group has 7.8 left
   CHECK_FALSE(find(memory_causes(account_of("group_v2"), asking(7 * kGiB)), "K0242"));
   check_first("K0242", "device_bound", asking(2 * kGiB), "device");
+  check_first("K0242", "both_versions", asking(2 * kGiB), "device");
 }
 
 TEST_CASE("K0242: a group that may swap is in the way, and no certain reason") {
