@@ -25,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kControl = STDIN_FILENO;
 constexpr std::chrono::seconds kIdle = 60s, kToFinish = 10s;
+// A program that loads one kernel after the other does something with each: so long the next is looked for.
+constexpr std::chrono::microseconds kBurst = 1ms;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;  // bytes: a store that lies takes no more
 
 /// Its parent waits for nobody, and no signal for the program's group ends an upload.
@@ -74,7 +76,8 @@ bool gone_within(int socket, std::chrono::milliseconds time) {
 void serve(int socket, Service& service, Activity& activity) {
   const detail::Descriptor owner(socket);
   Connections connections(service.stores());
-  std::vector<std::byte> message;
+  cache::FrameBytes message;
+  cache::ShortWait questions(kBurst);
   const auto send = [&](const cache::StoreAnswer& answer) {
     return cache::send_frame(socket, cache::encode_before_entry(answer), Clock::now() + 10s, answer.entry) ==
            cache::FrameEnd::whole;
@@ -82,8 +85,8 @@ void serve(int socket, Service& service, Activity& activity) {
   const Service::Asker asker{[&](const cache::StoreAnswer& answer) { (void)send(answer); },
                              [&](std::chrono::milliseconds time) { return !gone_within(socket, time); }};
   try {
-    while (cache::receive_frame(socket, message, Clock::now() + 24h) == cache::FrameEnd::whole) {
-      const auto request = cache::decode_store_request(message);
+    while (cache::receive_frame(socket, message, Clock::now() + 24h, questions) == cache::FrameEnd::whole) {
+      const auto request = cache::decode_store_request(message.get());
       if (!request) return;
       ++activity.asked;
       OwnAnswer own = service.answer(*request, connections, asker);

@@ -17,6 +17,8 @@ namespace {
 constexpr char kMagic[] = {'K', 'I', 'L', 'N', 'W', 'I', 'R', 'E'};
 constexpr std::uint32_t kVersion = 1, kSealed = 1;
 constexpr int kLevel = 3;  // zstd's own default
+constexpr int kPlain =
+    -1'000;  // of its levels without entropy coding, one that finds little: copied when read
 
 struct Header {
   char magic[sizeof kMagic];
@@ -51,8 +53,12 @@ std::vector<std::byte> encode_wire(std::span<const std::byte> entry, const std::
     const auto encoded = cache::encode_seal(*seal);
     std::memcpy(bytes.data() + sizeof header, encoded.data(), encoded.size());
   }
-  const std::size_t size =
-      ZSTD_compress(bytes.data() + start, bytes.size() - start, entry.data(), entry.size(), kLevel);
+  const auto compress = [&](int level) {
+    return ZSTD_compress(bytes.data() + start, bytes.size() - start, entry.data(), entry.size(), level);
+  };
+  std::size_t size = compress(kLevel);
+  // What hardly shrinks takes longer to read than the bytes that it saves take on a network.
+  if (!ZSTD_isError(size) && size > entry.size() - entry.size() / 8) size = compress(kPlain);
   bytes.resize(start + (ZSTD_isError(size) ? 0 : size));  // only for want of memory: read as damage
   header.checksum = checksum(header, std::span(bytes).subspan(sizeof header));
   std::memcpy(bytes.data(), &header, sizeof header);

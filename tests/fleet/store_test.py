@@ -70,6 +70,20 @@ class Stores(FleetCase):
         self.assertEqual((both['compiled'], both['remote_hits']), (0, 2), both)
         self.assertEqual(nginx.entries(), [])
 
+    def test_what_hardly_shrinks_is_kept_as_it_is(self):
+        redis = servers.Redis()
+        text = self.root / 'text'
+        text.write_text('what shrinks ' * 1000)
+        for name, first, more, sizes in (('noise', 0, [], (65536, 66500)), ('text', 20, [f'like={text}'], (100, 10000))):
+            keys = [f'first={first}', 'keys=6', 'size=65536', *more]
+            self.node(name, redis.url + ',unsigned', *keys)
+            servers.until(lambda: len(redis.keys()) == (6 if first == 0 else 12))
+            for key in range(first, first + 6):
+                size = redis.ask('STRLEN', f'kiln:{{{key_of(key)}}}:entry')
+                self.assertTrue(sizes[0] < size < sizes[1], (name, key, size))
+            hits = self.node(name + '-hits', redis.url + ',unsigned', *keys)
+            self.assertEqual((hits['remote_hits'], hits['wrong']), (6, 0))
+
     def test_read_only_gives_nothing(self):
         redis = servers.Redis()
         for more in ({'KILN_CACHE': 'on'}, {'KILN_CACHE': 'read'}):

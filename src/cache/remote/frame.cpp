@@ -52,13 +52,12 @@ FrameEnd send_all(int socket, std::span<iovec> parts, Moment deadline) {
   }
 }
 
-FrameEnd receive_all(int socket, std::span<std::byte> bytes, Moment deadline) {
+FrameEnd receive_all(int socket, std::span<std::byte> bytes, Moment deadline, ShortWait& wait) {
   while (!bytes.empty()) {
     const ssize_t count = recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (count < 0 && errno == EAGAIN) {
-      thread_local ShortWait wait;
       if (!wait.readable(socket, deadline)) return FrameEnd::late;
     } else if (count == 0 || errno != EINTR) {
       return FrameEnd::closed;
@@ -82,15 +81,14 @@ int left_until(Moment deadline) {
 
 bool ShortWait::readable(int socket, Moment deadline) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::microseconds kLooks{200};
   const auto begin = Clock::now();
   if (short_) {
     pollfd waiting{socket, POLLIN, 0};
-    for (const auto end = std::min(begin + kLooks, deadline); Clock::now() < end; sched_yield())
+    for (const auto end = std::min(begin + looks_, deadline); Clock::now() < end; sched_yield())
       if (poll(&waiting, 1, 0) > 0) return true;
   }
   const bool there = wait_for(socket, POLLIN, deadline);
-  short_ = Clock::now() - begin < kLooks + kLooks / 2;
+  short_ = Clock::now() - begin < looks_ + looks_ / 2;
   return there;
 }
 
@@ -104,13 +102,18 @@ FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadl
   return send_all(socket, parts, deadline);
 }
 
-FrameEnd receive_frame(int socket, std::vector<std::byte>& message, Moment deadline) {
+FrameEnd receive_frame(int socket, FrameBytes& message, Moment deadline, ShortWait& wait) {
   std::uint64_t size = 0;
-  const FrameEnd end = receive_all(socket, std::as_writable_bytes(std::span(&size, 1)), deadline);
+  const FrameEnd end = receive_all(socket, std::as_writable_bytes(std::span(&size, 1)), deadline, wait);
   if (end != FrameEnd::whole) return end;
   if (size > kLargestMessage) return FrameEnd::wrong;
   message.resize(size);
-  return receive_all(socket, message, deadline);
+  return receive_all(socket, message.get(), deadline, wait);
+}
+
+FrameEnd receive_frame(int socket, FrameBytes& message, Moment deadline) {
+  thread_local ShortWait wait;
+  return receive_frame(socket, message, deadline, wait);
 }
 
 bool send_descriptor(int socket, int descriptor) {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "support/descriptor.hpp"
 
@@ -21,11 +21,30 @@ enum class FrameEnd : std::uint8_t {
   wrong,   ///< longer than what is read
 };
 
+/// A received message, in memory that nothing cleared before.
+class FrameBytes {
+ public:
+  void resize(std::size_t size) {
+    if (size > room_) bytes_.reset(new std::byte[size]), room_ = size;
+    size_ = size;
+  }
+  [[nodiscard]] std::span<std::byte> get() { return {bytes_.get(), size_}; }
+  [[nodiscard]] std::span<const std::byte> get() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t room_ = 0, size_ = 0;
+};
+
+class ShortWait;
+
 /// Both wait at most until `deadline`, and raise no signal. After anything but `whole` the socket is of no
 /// use any more. `rest` follows `message` as a part of it.
 [[nodiscard]] FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadline,
                                   std::span<const std::byte> rest = {});
-[[nodiscard]] FrameEnd receive_frame(int socket, std::vector<std::byte>& message, Moment deadline);
+[[nodiscard]] FrameEnd receive_frame(int socket, FrameBytes& message, Moment deadline);
+/// The same where what comes is waited for by `wait`.
+[[nodiscard]] FrameEnd receive_frame(int socket, FrameBytes& message, Moment deadline, ShortWait& wait);
 
 /// A datagram with a descriptor, to where `receive_descriptor` is called; false: it is gone or full.
 [[nodiscard]] bool send_descriptor(int socket, int descriptor);
@@ -36,14 +55,16 @@ enum class FrameEnd : std::uint8_t {
 [[nodiscard]] int left_until(Moment deadline);
 
 /// Waits for what is likely to come at once: to sleep and be woken takes as long as a question to a store on
-/// the same machine. Where the last wait was short it looks for up to 200 us, giving the CPU to whoever wants
-/// it, before it sleeps. Bound to a thread.
+/// the same machine. Where the last wait was short it looks for a while, giving the CPU to whoever wants it,
+/// before it sleeps. Bound to a thread.
 class ShortWait {
  public:
+  explicit ShortWait(std::chrono::microseconds looks = std::chrono::microseconds(200)) : looks_(looks) {}
   /// Until `socket` can be read from; false: not before `deadline`.
   [[nodiscard]] bool readable(int socket, Moment deadline);
 
  private:
+  const std::chrono::microseconds looks_;
   bool short_ = true;  ///< the last one was
 };
 

@@ -127,7 +127,7 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask_once(
   while (end == FrameEnd::whole) {
     end = receive_frame(socket, reply.bytes, deadline);
     if (end != FrameEnd::whole) break;
-    const auto answer = decode_store_answer(reply.bytes);
+    const auto answer = decode_store_answer(reply.bytes.get());
     if (!answer)
       return tl::unexpected(std::string("kiln-store is of another release, or gives wrong answers"));
     if (answer->result == StoreResult::waiting && waits) {

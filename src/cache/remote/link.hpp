@@ -23,7 +23,7 @@ class StoreLink {
   /// An answer and the bytes that it looks into.
   struct Reply {
     StoreAnswer answer;
-    std::vector<std::byte> bytes;
+    FrameBytes bytes;
   };
   /// Until `deadline`; where another machine compiles, `waits` is told for how long, and says until when to
   /// wait on. The error is in words, for the log: the program cannot be started, does not answer, or has not

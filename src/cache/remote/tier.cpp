@@ -15,10 +15,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds kMostWait = 24h;  // more may not fit the clock
 
 FileBytes view_of(StoreLink::Reply reply) {
-  struct Kept {
-    std::vector<std::byte> bytes;
-  };
-  const auto kept = std::make_shared<const Kept>(Kept{std::move(reply.bytes)});
+  const auto kept = std::make_shared<const FrameBytes>(std::move(reply.bytes));
   return {kept, reply.answer.entry, {}, {}};
 }
 
