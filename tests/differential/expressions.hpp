@@ -197,6 +197,8 @@ class Expressions {
         if (of.bits == 64 && of.is_signed && std::string_view(how).ends_with("_sat")) how = "min";
         // The library of ocloc multiplies unsigned ones of 16 bits as int, whose sign it takes for 0.
         if (of.bits == 16 && !of.is_signed && std::string_view(how) == "mul_hi") how = "hadd";
+        // And loses the carry of a sum with the largest of 64 bits.
+        if (of.bits == 64 && !of.is_signed && std::string_view(how) == "rhadd") how = "hadd";
         return format("%s(%s, %s)", how, a.c_str(), b.c_str());
       }
       case 17: {
@@ -244,7 +246,7 @@ class Expressions {
         return "(" + a + " * " + b + ")";
       case 7:
         if (type != kHalf) return format("fma(%s, %s, %s)", a.c_str(), b.c_str(), constant(type).c_str());
-        return "(-" + a + ")";
+        return "(- " + a + ")";
       case 8: {
         constexpr std::array kHow{"floor", "ceil", "trunc", "rint", "fabs", "-"};
         return format("%s(%s)", kHow[below(kHow.size())], a.c_str());
