@@ -83,6 +83,16 @@ with tempfile.TemporaryDirectory() as folder:
     html = page.read_text()
     assert f'<data value="{native["instructions"]}">' in html and 'o claim on time' in html
 
+# All samples in one table, with the same numbers as alone.
+if product == 'dg2':
+    ran = run('--all', '--counters', '--json')
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    rows = {each['kernel']: each['native_counters'] for each in json.loads(ran.stdout)['samples']}
+    alone = counters('bank_conflict.stride_16')
+    for field in ('instructions', 'simd_efficiency', 'scratch', 'kinds', 'messages', 'totals'):
+        assert rows['bank_conflict.stride_16'][field] == alone[field], (field, rows['bank_conflict.stride_16'], alone)
+    assert all('code' not in each for each in rows.values())
+
 # What only the CPU device finds stays its own.
 refused = run('saxpy', '--check-memory')
 assert refused.returncode != 0 and 'K0409' in refused.stderr, refused.stderr

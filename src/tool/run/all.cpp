@@ -7,6 +7,7 @@
 #include "tool/common/progress.hpp"
 #include "tool/common/session.hpp"
 #include "tool/common/table.hpp"
+#include "tool/executed/executed.hpp"
 #include "tool/run/measure.hpp"
 #include "tool/samples/counters.hpp"
 
@@ -16,8 +17,8 @@ namespace {
 /// The kernel files of one family after the other; samples of a family follow each other.
 class Bundles {
  public:
-  Bundles(const OpenDevice& device, Cache& cache, bool watched)
-      : device_(device), cache_(cache), options_(watched ? counted_build() : BundleOptions()) {}
+  Bundles(const OpenDevice& device, Cache& cache, BundleOptions options)
+      : device_(device), cache_(cache), options_(std::move(options)) {}
   Result<const CheckedKernel*> kernel(const samples::Sample& sample) {
     if (family_ != sample.family) {
       family_ = sample.family;
@@ -28,6 +29,8 @@ class Bundles {
     if (!bundle_) return tl::unexpected(bundle_.error());
     return bundle_->kernel(sample.kernel);
   }
+  /// Of the last kernel.
+  [[nodiscard]] const Bundle& bundle() const { return *bundle_; }
 
  private:
   const OpenDevice& device_;
@@ -41,7 +44,8 @@ class Bundles {
 struct Seen {
   Outcome outcome;
   std::vector<samples::Predicted> predicted;
-  std::optional<Counters> counters;  ///< nothing: not asked for
+  std::optional<Counters> counters{};  ///< nothing: not asked for, or a simulated GPU
+  Json native{};                       ///< what that executed; null: not asked for
 
   /// What differs from the prediction, in words.
   [[nodiscard]] std::string difference() const {
@@ -73,10 +77,17 @@ Result<Seen> run_one(const OpenDevice& device, Bundles& bundles, const samples::
   if (!kernel) return tl::unexpected(kernel.error());
   const auto prepared = sample.prepare(device, {options.size, {}, {}, options.seed.value_or(1)});
   if (!prepared) return tl::unexpected(prepared.error());
+  const bool native = is_executed_counted(device, options);
+  if (native) KILN_TRY(begin_executed(device));
   auto outcome = measure(device, *prepared, **kernel, options.repeat);
   if (!outcome) return tl::unexpected(std::move(outcome).error());
-  Seen seen{*std::move(outcome), prepared->predicted, std::nullopt};
-  if (!options.counters && !options.check_memory) return seen;
+  Seen seen{.outcome = *std::move(outcome), .predicted = prepared->predicted};
+  if (native) {
+    KILN_TRY(const auto executed, read_executed(device, bundles.bundle(), sample.kernel));
+    seen.native = executed_json(executed, Json());
+    seen.native.erase("code");  // of all samples: thousands of lines
+  }
+  if (native || (!options.counters && !options.check_memory)) return seen;
   auto counters = read_counters(device, (*kernel)->kernel());
   if (!counters) return tl::unexpected(std::move(counters).error());
   seen.counters = *std::move(counters);
@@ -95,6 +106,7 @@ Json all_json(const OpenDevice& device, const std::vector<SampleRow>& rows, int 
       if (outcome.executed) json["ok"] = !outcome.mismatch;
       json["host_ms"] = milliseconds(outcome.host);
       json["device_ms"] = outcome.executed ? Json(milliseconds(outcome.device)) : Json();
+      if (!row.seen->native.is_null()) json["native_counters"] = row.seen->native;
       if (row.seen->counters) {
         for (const samples::Predicted& p : row.seen->predicted)
           if (const auto value = counted(*row.seen->counters, p))
@@ -122,6 +134,40 @@ void print_text(const OpenDevice& device, const std::vector<SampleRow>& rows) {
   print_table(std::move(table), 3, 0, [](std::size_t column, std::string_view cell) {
     return column != 2 ? Paint::none : cell == "ok" || cell == "accepted" ? Paint::good : Paint::bad;
   });
+}
+
+/// What a simulated GPU executed, in place of times, which mean nothing there.
+void print_executed_rows(const std::vector<SampleRow>& rows) {
+  std::vector<std::vector<std::string>> table{
+      {"SAMPLE", "ANSWER", "INSTRUCTIONS", "LANES %", "MESSAGES", "LINES", "CONFLICTS", "SCRATCH B"}};
+  for (const SampleRow& row : rows) {
+    std::vector<std::string>& cells =
+        table.emplace_back(std::vector<std::string>{row.sample.name, row.answer()});
+    if (!row.seen) {
+      cells.resize(table.front().size(), "-");
+      continue;
+    }
+    const Json& native = row.seen->native;
+    std::uint64_t messages = 0, lines = 0, conflicts = 0;
+    for (const Json& each : native["messages"]) {
+      messages += each["messages"].get<std::uint64_t>();
+      lines += each.value("lines", std::uint64_t{0});
+      conflicts += each.value("conflict_turns", std::uint64_t{0});
+    }
+    char share[32] = "-";
+    if (native["simd_efficiency"].is_number())
+      std::snprintf(share, sizeof share, "%.1f", 100 * native["simd_efficiency"].get<double>());
+    for (const std::string& cell :
+         {std::to_string(native["instructions"].get<std::uint64_t>()), std::string(share),
+          std::to_string(messages), std::to_string(lines), std::to_string(conflicts),
+          std::to_string(native["scratch"]["bytes"].get<std::uint64_t>())})
+      cells.push_back(cell);
+  }
+  print_table(std::move(table), 2, 0, [](std::size_t column, std::string_view cell) {
+    return column != 1 ? Paint::none : cell == "ok" ? Paint::good : Paint::bad;
+  });
+  const auto known = std::ranges::find_if(rows, [](const SampleRow& row) { return row.seen.has_value(); });
+  if (known != rows.end()) say("%s\n", known->seen->native["note"].get<std::string>().c_str());
 }
 
 /// A cause that several samples in a row share, such as a file that is missing, is told once.
@@ -168,12 +214,15 @@ int run_all(const RunOptions& options) {
   if (!settings) return fail(settings.error());
   const auto device = open_chosen(options.device);
   if (!device) return fail(device.error());
-  const bool watched = options.counters || options.check_memory;
+  const bool native = is_executed_counted(*device, options);
+  const bool watched = (options.counters && !native) || options.check_memory;
   if (const auto can = can_count(*device); watched && !can) return fail(can.error());
   Cache cache = Cache::open(*settings);
   std::vector<SampleRow> rows;
   {
-    Bundles bundles(*device, cache, watched);
+    BundleOptions build = watched ? counted_build() : BundleOptions();
+    if (native) build.flags = kReadableCode;
+    Bundles bundles(*device, cache, std::move(build));
     Progress progress(samples::all().size());
     for (const samples::Sample& sample : samples::all()) {
       progress.next(sample.name);
@@ -183,6 +232,8 @@ int run_all(const RunOptions& options) {
   const int status = status_of(rows);
   if (options.json)
     print(all_json(*device, rows, status, options.counters));
+  else if (native)
+    print_executed_rows(rows);
   else
     print_text(*device, rows);
   print_failures(rows);
