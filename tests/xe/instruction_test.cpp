@@ -408,6 +408,23 @@ TEST_CASE("instructions: flags of a sum are those of what is written") {
   CHECK((machine.run("add3 (16|M0) (lt)f0.0 r10.0<1>:d r2.0<1;0>:d r6.0<1;0>:d 0:w\n") & 0xffff) == 0x1111);
 }
 
+TEST_CASE("instructions: flags of a product are those of what is written") {
+  Machine machine;
+  const std::array<std::uint32_t, 4> values{0x80, 0x10, 3, 0};
+  for (std::uint32_t i = 0; i < 16; ++i) machine.put(2 * kGrf + 4 * i, values[i % 4]);
+  // Bytes of what is multiplied by 80: 0, 0, -16, 0.
+  for (const char* const result : {"null<4>:b", "r10.0<4>:b"}) {
+    const auto flags = [&](const char* condition) {
+      return machine.run("mul (16|M0) (" + std::string(condition) + ")f0.0 " + result +
+                         " r2.0<2;1,0>:uw 80:uw\n") &
+             0xffff;
+    };
+    CHECK(flags("ne") == 0x4444);
+    CHECK(flags("lt") == 0x4444);
+    CHECK(flags("eq") == 0xbbbb);
+  }
+}
+
 TEST_CASE("instructions: flags of a shift to the left are those of the bits that are left") {
   Machine machine;
   machine.run("(W) mov (8|M0) r2.0<1>:ud 0x1:ud\n(W) mov (4|M0) r2.1<2>:ud 0x4:ud\n");

@@ -35,18 +35,21 @@ struct Add3 {
   }
 };
 struct Multiply {
+  static constexpr bool kFlagsOfWritten = true;  // of 8 bits ocloc tells by (ne) whether any is left
   template <class E>
   static E of(E a, E b, const Op&) {
     return times(a, b);
   }
 };
 struct MultiplyAdd {
+  static constexpr bool kFlagsOfWritten = true;
   template <class E>
   static E of(E a, E b, E c, const Op&) {
     return plus(a, times(b, c));
   }
 };
 struct Average {
+  static constexpr bool kFlagsOfWritten = true;
   template <class E>
   static E of(E a, E b, const Op&) {
     return static_cast<E>(plus(plus(a, b), E{1}) >> 1);
