@@ -167,6 +167,16 @@ constexpr std::string_view kBareOpenclNames[] = {"MEM_OBJECT_ALLOCATION_FAILURE"
                                                  "INVALID_COMMAND_QUEUE",
                                                  "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"};
 
+/// A table of errors has the names too: that a call gave this one stands next to it, "failed: NAME",
+/// "returned NAME", "NAME: …", "Error(NAME)".
+bool is_told_of(std::string_view before, std::string_view behind) {
+  while (before.ends_with(' ')) before.remove_suffix(1);
+  if (before.ends_with("failed") || before.ends_with("returned")) return true;
+  for (const char mark : {':', '(', '-', '\'', '"', '=', '`'})
+    if (before.ends_with(mark) && !(mark == ':' && behind.find("=>") != behind.npos)) return true;
+  return behind.starts_with(':') || behind.starts_with(" failed") || behind.starts_with(" returned");
+}
+
 std::optional<std::string> named_code(std::string_view line) {
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (at > 0 && is_word(line[at - 1])) continue;
@@ -176,7 +186,8 @@ std::optional<std::string> named_code(std::string_view line) {
         return (bare == "MODULE_BUILD_FAILURE" ? "ZE_RESULT_ERROR_" : "UR_RESULT_ERROR_") + std::string(bare);
     for (const std::string_view bare : kBareOpenclNames)
       if (rest.starts_with(bare) && (rest.size() == bare.size() || !is_word(rest[bare.size()])) &&
-          (contains(line, "cl") || contains(line, "CL")) && contains(line, "rror"))
+          (contains(line, "cl") || contains(line, "CL")) && contains(line, "rror") &&
+          is_told_of(line.substr(0, at), rest.substr(bare.size())))
         return "CL_" + std::string(bare);
     if (!rest.starts_with("ZE_RESULT_ERROR_") && !rest.starts_with("UR_RESULT_ERROR_") &&
         !rest.starts_with("PI_ERROR_") && !rest.starts_with("CL_"))

@@ -280,7 +280,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic.rows.push_back(
         words_row("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
     return diagnostic;
-  } else if (said && compiles && fallback.rule->cause == Cause::none && died.rule) {
+  } else if (said && compiler_died && fallback.rule->cause == Cause::none && died.rule) {
     static constexpr detail::Rule kCompilerDied{"",
                                                 "",
                                                 "",

@@ -25,6 +25,7 @@ constexpr std::size_t kLongestValues = 4096;  // bytes of a call's arguments
 constexpr std::size_t kMostArguments = 64;    // `__local` ones of a kernel
 constexpr std::size_t kMostOpen = 256;        // calls that have not returned: one a thread
 constexpr std::size_t kLongestHandle = 32;    // bytes; a hexadecimal number of 64 bits has 18
+constexpr std::uint64_t kCompilersDeath = 2;  // lines below its command that its death may stand
 constexpr std::uint64_t kNearBefore = 6, kNearBehind = 4;  // lines around a code that may name its call
 
 std::string kept(std::string_view text) {
@@ -196,6 +197,50 @@ bool is_card(std::string_view small) {
       [&](std::string_view card) { return small.find(card) != small.npos; });
 }
 
+/// "$ ocloc …", "+ icpx …", "user@host:~$ /opt/bin/icpx …": of a compiler, and of anything.
+bool is_command(std::string_view line) {
+  return line.starts_with("$ ") || line.starts_with("+ ") || line.find("$ ") != line.npos;
+}
+bool is_compilers_command(std::string_view small) {
+  std::size_t start = 0;
+  if (small.starts_with("+ "))
+    start = 2;
+  else if (const auto prompt = small.find("$ "); prompt != small.npos)
+    start = prompt + 2;
+  std::string_view command = small.substr(start);
+  const std::string_view program = command.substr(0, command.find(' '));
+  for (const std::string_view tool : {"ocloc", "llvm-spirv", "icpx"}) {
+    if (program != tool && !program.ends_with("/" + std::string(tool))) continue;
+    const std::string_view rest = command.substr(std::min(command.size(), program.size() + 1));
+    return start != 0 || rest.starts_with('-') || rest.starts_with("compile ");
+  }
+  return false;
+}
+
+bool has_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+/// Of video, a line that names it and says that something went wrong.
+bool says_failure(std::string_view small) {
+  return has_one_of(small, {"fail", "error", "cannot", "unable", "could not", "unknown", "not support"});
+}
+
+/// A test that passed, source that handles a failure, a package or step of a build, and lists of what could
+/// go wrong: whatever they name has not happened.
+bool is_innocent(std::string_view line) {
+  while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
+  for (const std::string_view start : {"except ", "except:", "catch (", "} catch", "Collecting ",
+                                       "Possible results:", "Exit status: 0", "[       OK ]", "[  PASSED  ]"})
+    if (line.starts_with(start)) return true;
+  while (line.ends_with(' ')) line.remove_suffix(1);
+  for (const std::string_view end : {" PASSED", "... ok", ".. Passed"})
+    if (line.ends_with(end)) return true;
+  return has_one_of(line, {". Passed ", ".   Passed", "\u2026 Passed", "module verification failed",
+                           "Linking CXX executable", "Linking C executable", "-fno-exceptions",
+                           "error state capture buffer maybe small"});
+}
+
 }  // namespace
 
 /// Sentences of the kernel, of Intel's driver, of its compiler, and of the runtimes and programs above.
@@ -206,9 +251,11 @@ void LogReader::State::text(std::string_view line) {
   if (const auto end = line.find(' ');
       end != line.npos && end >= 7 && end <= 12 && line[end - 2] == '.' && line[end - 5] == ':')
     lists_card = false;
+  if (is_command(line)) compiler_line = 0;
   const auto& rules = detail::RuleMatcher::get();
   const auto found = rules.find(line);
   if (found.none()) return;
+  const bool innocent = is_innocent(line);
   const std::string small = in_small_letters(line);
   if (is_another_vendors(small)) {
     names_other = true;
@@ -251,19 +298,25 @@ void LogReader::State::text(std::string_view line) {
   if (lists_card && has(pci_region) && !sentence.rule &&
       small.find("prefetchable) [size=256m]") != small.npos)
     sentence = {&kSmallRegion, lines, {}};
-  sentences(small, found);
-  if (died.line == lines) died.text = kept(line);
+  if (has(ocloc_command, llvm_spirv_command, icpx_command) && is_compilers_command(small))
+    compiler_line = lines;
+  if (!innocent) sentences(small, found);
+  if (died.line == lines) {
+    died.text = kept(line);
+    compiler_died = compiler_line != 0 && lines - compiler_line <= kCompilersDeath;
+  } else if (compiler_line != lines && has_one_of(small, {"device", "running on", "arc(tm)", "graphics"})) {
+    compiler_line = 0;
+  }
   if (media_firmware.line == lines) media_firmware.text = kept(line);
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
   names_gpu |= rules.names_gpu(found);
-  names_media |= rules.names_media(found);
+  names_media |= rules.names_media(found) && says_failure(small);
   lists |= has(clinfo, sycl_ls, xpu_smi, zello_world, query_device);
-  compiles |= has(ocloc_command, llvm_spirv_command, icpx_command);
   may_name_gpu |= rules.may_name_gpu(found);
 
   const CallKind here = rules.kind(found);
-  if (rules.may_have_code(found)) code_in(line, here);
+  if (!innocent && rules.may_have_code(found)) code_in(line, here);
   // The line that names the call may come behind.
   if (code && code->kind == CallKind::unknown && lines <= code->line + kNearBehind) code->kind = here;
   if (here != CallKind::unknown) last_kind = here, last_kind_line = lines;
@@ -310,11 +363,12 @@ void LogReader::State::death(std::string_view line) {
 void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
   const auto rules = detail::log_rules();
   const bool other = is_of_another_driver(small), of_kernel = is_of_the_gpus_driver(small);
-  for (std::size_t i = 0; i < rules.size(); ++i)
-    if (rules[i].rank == detail::kMediaFirmwareRank && detail::RuleMatcher::get().holds(i, found, small)) {
-      if (!media_firmware.rule) media_firmware = {&rules[i], lines, {}};
-      return;
-    }
+  static const auto firmware = static_cast<std::size_t>(
+      std::ranges::find(rules, detail::kMediaFirmwareRank, &detail::Rule::rank) - rules.begin());
+  if (detail::RuleMatcher::get().holds(firmware, found, small)) {
+    if (!media_firmware.rule) media_firmware = {&rules[firmware], lines, {}};
+    return;
+  }
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const detail::Rule& rule = rules[i];
     if (rule.rank <= detail::kFallbackRank && (other || (of_kernel && rule.word != detail::kKernelLine)))

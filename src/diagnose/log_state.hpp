@@ -103,7 +103,7 @@ struct LogReader::State {
   bool names_gpu = false;                 // the log is of a program that uses an Intel GPU,
   bool may_name_gpu = false;              // or of one that may be,
   bool lists = false;                     // or of one that only lists devices,
-  bool compiles = false;                  // or of a compiler,
+  bool compiler_died = false;             // or of a compiler that died,
   bool names_other = false;               // or uses that of another vendor
   std::optional<detail::LoggedCode> code;
   detail::LoggedMemory memory;
@@ -111,6 +111,7 @@ struct LogReader::State {
   detail::CallKind last_kind = detail::CallKind::unknown;  // of a call that a line before names,
   std::uint64_t last_kind_line = 0;                        // which one
   bool lists_devices = false, lists_gpu = false;           // sycl-ls
+  std::uint64_t compiler_line = 0;  // of the compiler's command, until another one or a device follows
   std::uint64_t list_line = 0;
   bool lists_card = false;  // the device of lspci whose lines these are is a card of Intel's
 };

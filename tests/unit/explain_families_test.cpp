@@ -64,7 +64,7 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0516", "CMake Error: Cannot find SPIRVDLL sources in /home/me/intel-graphics-compiler/llvm-spirv"},
       {"K0516", "libGL error: MESA-LOADER: failed to open i965: /usr/lib/dri/i965_dri.so: No such file"},
       {"K0522", "MESA: warning: Driver does not support the 0x569c PCI ID, Intel"},
-      {"K0522", "RuntimeError: [GPU] Couldn't find a suitable kernel to convert, openvino"},
+      {"K0522", "[GPU] Couldn't find a suitable kernel for convert:Transpose_46453 params raw string: f16"},
       {"K0522", "DispatchStub: missing kernel for xpu"},
       // Of the kernel.
       {"K0527", "modprobe: FATAL: Module i915 not found in directory /lib/modules/5.15.0"},
@@ -118,6 +118,7 @@ TEST_CASE("firmware of video is a cause where video failed, or nothing else did"
         {"K0507", "sycl: not enough VRAM to load the model\n"},
         {"K0511", "xe 0000:03:00.0: [drm] GT0: Timedout job: seqno=1\n"},
         {"K0514", "RuntimeError: No XPU devices are available.\n"},
+        {"K0514", "ls h264.mp4 ffmpeg\nRuntimeError: No XPU devices are available.\n"},
         {"K0508", "sycl\nSegmentation fault (core dumped)\n"}}) {
     CAPTURE(line);
     CHECK(code_in(firmware + line) == code);
@@ -138,6 +139,28 @@ TEST_CASE("who died tells whose fault it may be") {
   CHECK(code_in("Native API returns: -33 (CL_INVALID_DEVICE)\n") == "K0508");
   // Words in others: "loomsl" has "oom".
   CHECK(code_in("ERROR: clBuildProgram(0x1,-cl-std=CL2.0) failed(-11) for com.loomsl.map\n") == "K0504");
+}
+
+TEST_CASE("a death is the compiler's only right below its command") {
+  const std::string died = "Segmentation fault (core dumped)\n";
+  CHECK(code_in("$ icpx -fsycl main.cpp -o app\n" + died) == "K0520");
+  CHECK(code_in("$ icpx -fsycl main.cpp -o app\n$ ./app\nRunning on Intel(R) Arc(TM) A770\n" + died) ==
+        "K0508");
+  CHECK(code_in("$ icpx -fsycl main.cpp -o app\n$ ./app\n" + died) == "K0508");
+  CHECK(code_in("ocloc version: 24.35 found\n" + died) == "K0508");
+}
+
+TEST_CASE("an exception or a missing file beside the failure does not hide it") {
+  const std::string hung = "RuntimeError: xpu: device lost, the GPU hung\n";
+  CHECK(code_in("ModuleNotFoundError: No module named 'xformers'\nProceeding without it\n" + hung) ==
+        "K0511");
+  CHECK(code_in("libGL error: MESA-LOADER: failed to open zink: zink_dri.so: cannot open shared object "
+                "file\nsycl: not enough VRAM to load the model\n") == "K0507");
+  CHECK(code_in("cannot find doxygen sources in PATH\n" + hung) == "K0511");
+  CHECK(code_in("torch.xpu\nPermissionError: [Errno 13] Permission denied: '/data/out.csv'\n") != "K0515");
+  CHECK(code_in("h264_qsv: error (-13)\n") == "K0511");
+  CHECK(code_in("h264_qsv: error (-20)\n") != "K0511");
+  CHECK(code_in("CL error: clCreateBuffer failed: INVALID_BUFFER_SIZE\n") == "K0512");
 }
 
 TEST_CASE("Windows names the library that a process died in") {
@@ -184,6 +207,28 @@ TEST_CASE("what programs that use a GPU print when all is well, and what others'
            "  Double-precision Floating-point support         (n/a)",
            "use xe.force_probe='4680' and i915.force_probe='!4680'",
            "CHIP warn: stop was called but not all events have been cleared",
+           "[h264_vaapi @ 0x55] Driver does not support some wanted packed headers (wanted 0xd, found 0x1).",
+           "srv load_model: cache_reuse is not supported by this context, it will be disabled",
+           "init: model does not have a chat template, using default",
+           "[texture-amf] AMF encoder not available on this adapter",
+           "[   10.123456] wl: module verification failed: signature and/or required key missing - tainting "
+           "kernel",
+           "Possible results: VK_ERROR_FEATURE_NOT_PRESENT, VK_ERROR_EXTENSION_NOT_PRESENT",
+           "1/1 Test #1: sigill_trap .....   Passed    0.01 sec",
+           "Test #3: test_device_lost_recovery ... Passed",
+           "PCI code 43 baud",
+           "NVENC not built with support for vaapi? yes/no",
+           "UnsatisfiedLinkErrorTest > isReported PASSED",
+           "  --timeout N  fail when the command reached timeout (default 600)",
+           "h264_qsv encoder starting at QP (-2) offset",
+           "h264_qsv: Using QP offsets (-4)",
+           "[100%] Linking CXX executable bin/test-alloc-fail",
+           "  except RuntimeError: pass  # device lost",
+           "} catch (const sycl::exception& e) {",
+           "Collecting exceptiongroup>=1.0",
+           "c++ -Werror -fno-exceptions -c a.cc",
+           "Exit status: 0",
+           "i915 0000:03:00.0: [drm] GT0: GuC error state capture buffer maybe small: 2097152 < 2129000",
            "MESA: warning: Support for this platform is experimental with Xe KMD, bug reports may be "
            "ignored.",
        }) {

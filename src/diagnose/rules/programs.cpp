@@ -257,7 +257,7 @@ constexpr Rule kProgramRules[] = {
      "OpenCL finds no driver, or the driver no device"},
 
     // That a program failed, and not why.
-    {"cannot open shared object", "", "", Cause::library, 29, Cause::none, kLibraryMissing},
+    {"cannot open shared object", "", "mesa-loader|libgl", Cause::library, 29, Cause::none, kLibraryMissing},
     {"' not found (required by", "", "", Cause::library, 29, Cause::none, kOtherRelease},
     {"undefined symbol:", "", "", Cause::library, 29, Cause::none, kOtherRelease},
     {"compilationerror|triton compilation failed", "", "", Cause::build, 4},
@@ -297,7 +297,7 @@ constexpr Rule kProgramRules[] = {
      Cause::none, 1, Cause::none, kProgramFailed},
     {"level=error|[ error ]|*error*|[error]| error -|aborted|uncaught|unhandled|exception|"
      "crash|failed to|failure|exit status|exit code",
-     "", ": error:|: fatal error:|0 fail|status 0|code 0|no failure", Cause::none, 1, Cause::none,
+     "", ": error:|: fatal error:|0 fail|status 0|status: 0|code 0|no failure", Cause::none, 1, Cause::none,
      kProgramFailed},
 };
 
