@@ -238,7 +238,8 @@ bool is_innocent(std::string_view line) {
     if (line.ends_with(end)) return true;
   return has_one_of(line, {". Passed ", ".   Passed", "\u2026 Passed", "module verification failed",
                            "Linking CXX executable", "Linking C executable", "-fno-exceptions",
-                           "error state capture buffer maybe small"});
+                           "error state capture buffer maybe small", "xception handler registered",
+                           "rror table:", "Conflicts with: "});
 }
 
 }  // namespace

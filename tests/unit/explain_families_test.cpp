@@ -228,6 +228,9 @@ TEST_CASE("what programs that use a GPU print when all is well, and what others'
            "Collecting exceptiongroup>=1.0",
            "c++ -Werror -fno-exceptions -c a.cc",
            "Exit status: 0",
+           "2026-01-01 [main] INFO loader - ClassNotFoundException handler registered",
+           "Conflicts with: intel-opencl-icd-legacy1",
+           "CL error table: INVALID_BUFFER_SIZE Error => -61",
            "i915 0000:03:00.0: [drm] GT0: GuC error state capture buffer maybe small: 2097152 < 2129000",
            "MESA: warning: Support for this platform is experimental with Xe KMD, bug reports may be "
            "ignored.",
