@@ -187,6 +187,27 @@ class OpenClC(Case):
                                   cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_private_arrays_may_ask_for_any_alignment(self):
+        for alignment in (16, 32, 64, 128):
+            source = self.folder / f'aligned_{alignment}.cl'
+            source.write_text('kernel void aligned(global float* o, global const float* in) {\n'
+                              '  size_t i = get_global_id(1) * get_global_size(0) + get_global_id(0);\n'
+                              f'  float a[8] __attribute__((aligned({alignment})));\n'
+                              '  for (int j = 0; j < 8; ++j) a[j] = in[i] * j + 1;\n'
+                              '  barrier(CLK_LOCAL_MEM_FENCE);\n'
+                              '  a[4] += a[0];\n'
+                              '  barrier(CLK_LOCAL_MEM_FENCE);\n'
+                              '  float s = 0;\n'
+                              '  for (int j = 0; j < 8; ++j) s += a[j];\n'
+                              '  o[i] = s;\n'
+                              '}\n')
+            # Rows of 17 items and 5 of them: where an item's elements lie is a multiple of nothing.
+            done = run(f'{source}:aligned', '--group', '17,5', '--global', '34,10', '--arg', 'in=iota:340',
+                       '--arg', f'o=out:340:{self.folder}/o.npy')
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            out = (self.folder / 'o.npy').read_bytes()[-340 * 4:]
+            self.assertEqual(list(array.array('f', out)), [28.0 * i + 9 for i in range(340)])
+
 
 class Suite(Case):
     CASE = """kernel: saxpy.spv:saxpy
