@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kiln-compile: makes one module and answers with its native binary. The compiler may end this process.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,13 +24,19 @@ namespace kiln::detail {
 namespace {
 
 // A sanitizer has a heap of its own, which does not give deleted memory out anew at once.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define KILN_KEEPS_MEMORY
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KILN_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define KILN_SANITIZED
+#endif
 #endif
 
 /// Deleted memory stays as it was. The translator of LLVM 14 (22.43) looks into instructions that it has
 /// deleted (OCLToSPIRV), and ends the process where something else lies there by then.
 bool keeps_memory = false;
+/// The C library's, or that of an allocator that was preloaded; null before main().
+void (*next_free)(void*) = nullptr;
 
 /// stdout is the driver's to write on; the answer goes through a descriptor that it does not know.
 int take_stdout() {
@@ -130,17 +137,17 @@ CompileAnswer answer_to(const CompileRequest& request, int answers) {
 }  // namespace
 }  // namespace kiln::detail
 
-#ifdef KILN_KEEPS_MEMORY
-extern "C" void __libc_free(void* memory) noexcept;
-
+#ifndef KILN_SANITIZED
 /// What `operator delete` calls, in all libraries of this process.
 extern "C" void free(void* memory) noexcept {
-  if (!kiln::detail::keeps_memory) __libc_free(memory);
+  using namespace kiln::detail;
+  if (!keeps_memory && next_free) next_free(memory);
 }
 #endif
 
 int main() {
   using namespace kiln::detail;
+  next_free = reinterpret_cast<void (*)(void*)>(dlsym(RTLD_NEXT, "free"));
   if (isatty(STDIN_FILENO)) {
     std::fputs("kiln-compile is started by the Kiln library, to compile SPIR-V in a process of its own\n",
                stderr);
