@@ -48,7 +48,10 @@ if mine > 0 then
   local token, who = string.match(lease or '', '^(%d+) ?(%S*)')
   local held = token == ARGV[1] and who == ARGV[5]
   if last > mine or lease and not held then return 0 end
-  if held then redis.call('DEL', KEYS[2]) end
+  if held then
+    redis.call('DEL', KEYS[2])
+    redis.call('INCR', KEYS[3])
+  end
 end
 if ARGV[2] == '0' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end
 if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[4])

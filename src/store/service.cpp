@@ -244,17 +244,23 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
       default:
         break;
     }
-    if (!std::exchange(waits, true)) bound = usual(connection.usual(request.inputs, deadline));
     const milliseconds life(reply.end == Reply::End::busy ? std::int64_t(reply.token) : 0);
-    bound = std::max(bound, std::clamp(life, kLeaseLife, kLongestLife) + kBeyondLife);
-    until = std::min(begin + bound + std::min<Clock::duration>(not_counted, bound), longest);
-    if (until > told + kBeyondLife / 4) {
+    const auto tell = [&] {
+      bound = std::max(bound, std::clamp(life, kLeaseLife, kLongestLife) + kBeyondLife);
+      until = std::min(begin + bound + std::min<Clock::duration>(not_counted, bound), longest);
+      if (until <= told + kBeyondLife / 4) return;
       cache::StoreAnswer waiting;
       waiting.result = cache::StoreResult::waiting;
       const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
       waiting.wait_ms = static_cast<std::uint64_t>(std::max(left, 0ms).count());
       asker.tells(waiting);
       told = until;
+    };
+    tell();
+    // The asker knows by now, and has time.
+    if (!std::exchange(waits, true)) {
+      bound = usual(connection.usual(request.inputs, std::max(deadline, Clock::now() + 1s)));
+      tell();
     }
     const auto paused = Clock::now();
     if (paused >= until) {
