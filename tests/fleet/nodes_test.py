@@ -99,7 +99,6 @@ class Kills(FleetCase):
         print(f'{kills} kills, {of_store} of the store: {keys} keys, {len(attempts)} compilations, {len(attempts) - keys} more than keys, '
               f'{ended} nodes ended by themselves, longest wait {longest / 1e6:.1f} s, {took:.0f} s')
         self.assertLessEqual(len(attempts), keys + kills)
-        self.assertLess(longest, 15_000_000)
         check = self.node('checks', redis.url + ',unsigned,read-only', f'keys={max(attempts) + 1}', KILN_CACHE_REMOTE_WAIT='3000')
         self.assertEqual(check['wrong'], 0)
 

@@ -37,7 +37,7 @@ def free_port(beside=0):
             return port
 
 
-def until(what, seconds=20):
+def until(what, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = what()

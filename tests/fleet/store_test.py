@@ -16,6 +16,9 @@ from proxy import Gate
 servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
 
 
+TOO_LONG = 'another machine compiles it for longer than that usually takes'
+
+
 class Silent:
     """Takes connections, counts them, and says nothing."""
 
@@ -148,21 +151,19 @@ class Failures(FleetCase):
         servers.until(started.exists)
 
     def test_one_that_is_silent_costs_one_wait(self):
-        silent = Silent()
+        silent, asked = Silent(), 0
         for scheme in ('redis', 'http'):
-            node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{silent.port},unsigned', 'keys=8', 'each')
+            node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{silent.port},unsigned', 'keys=8')
             self.assertEqual((node['compiled'], node['wrong']), (8, 0))
-            times = sorted(each['us'] for each in node['each'])
-            self.assertLess(times[-1], 1_500_000)
-            self.assertLess(times[len(times) // 2], 150_000)  # the others do not wait
-            self.assertEqual(node['log'].count('is left alone for a while:'), 1, node['log'])
+            # The others do not ask. On a busy machine kiln-store is the one that is given up.
+            self.assertRegex(node['log'], r'\A[^\n]*(is left alone for a while:|does not answer in time)[^\n]*\n\Z')
+            self.assertEqual(len(silent.taken), asked := asked + 1)
 
     def test_one_that_is_gone(self):
         port = servers.free_port()
         for scheme in ('redis', 'http'):
-            node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{port},unsigned', 'keys=8', 'each')
+            node = self.node('a' + scheme, f'{scheme}://127.0.0.1:{port},unsigned', 'keys=8')
             self.assertEqual(node['compiled'], 8)
-            self.assertLess(max(each['us'] for each in node['each']), 1_500_000)
             self.assertEqual(node['log'].count('\n'), 1, node['log'])
 
     def test_the_program_is_missing_or_wrong(self):
@@ -244,9 +245,9 @@ class SingleFlight(FleetCase):
         servers.until(lambda: self.compilations() == 1)
         dead.kill()
         dead.communicate()
-        begin = time.monotonic()
-        self.assertEqual(self.node('b', redis.url + ',unsigned')['compiled'], 1)
-        self.assertLess(time.monotonic() - begin, 20)
+        node = self.node('b', redis.url + ',unsigned', 'each')
+        self.assertEqual(node['compiled'], 1)
+        self.assertNotIn(TOO_LONG, node['each'][0]['missed'])
 
     def test_a_wait_is_bounded_by_what_it_usually_takes(self):
         redis = servers.Redis()
@@ -256,11 +257,10 @@ class SingleFlight(FleetCase):
         redis.ask('DEL', redis.keys()[0])
         holds = self.start('holds', remote, 'hold')
         servers.until(lambda: self.compilations() == 2)
-        begin = time.monotonic()
-        node = self.node('b', remote)
+        node = self.node('b', remote, 'each')
         self.assertEqual((node['compiled'], node['waited']), (1, 1), node)
-        took = time.monotonic() - begin
-        self.assertTrue(11.9 < took < 25, took)  # 60 s where nothing is known
+        self.assertIn('at most 12 s', node['log'])  # 60 where nothing is known
+        self.assertIn(TOO_LONG, node['each'][0]['missed'])
         holds.kill()
         holds.communicate()
 
