@@ -5,6 +5,7 @@
 
 #include "cache/fixture.hpp"
 #include "cache/format/facts.hpp"
+#include "cache/remote/frame.hpp"
 #include "cache/remote/message.hpp"
 #include "cache/remote/tier.hpp"
 #include "store/signing.hpp"
@@ -55,6 +56,20 @@ struct Gate {
 };
 
 }  // namespace
+
+TEST_CASE("memory for messages that was moved from has none") {
+  cache::FrameBytes from;
+  from.resize(100);
+  const std::byte* const bytes = from.get().data();
+  cache::FrameBytes to = std::move(from);
+  CHECK(to.get().data() == bytes);
+  CHECK(from.get().empty());
+  from.resize(50);  // less than it had
+  REQUIRE(from.get().data() != nullptr);
+  CHECK(from.get().size() == 50);
+  to = std::move(from);
+  CHECK(to.get().size() == 50);
+}
 
 TEST_CASE("URLs of stores") {
   const auto plain = cache::parse_remote("redis://cache.example");

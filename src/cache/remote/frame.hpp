@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "support/descriptor.hpp"
 
@@ -24,6 +25,17 @@ enum class FrameEnd : std::uint8_t {
 /// A received message, in memory that nothing cleared before.
 class FrameBytes {
  public:
+  FrameBytes() = default;
+  FrameBytes(FrameBytes&& other) noexcept
+      : bytes_(std::move(other.bytes_)),
+        room_(std::exchange(other.room_, 0)),
+        size_(std::exchange(other.size_, 0)) {}
+  FrameBytes& operator=(FrameBytes&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(room_, other.room_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
   void resize(std::size_t size) {
     if (size > room_) bytes_.reset(new std::byte[size]), room_ = size;
     size_ = size;
