@@ -31,6 +31,7 @@ struct Reply {
   /// lead: the number of the lease; busy: milliseconds that the other's lives on from its extension.
   std::uint64_t token = 0;
   std::shared_ptr<const void> owner{};  ///< of `bytes`
+  bool unreached = false;               ///< failed: at the end it took no connection
 };
 
 /// A lease as its store knows it. The number alone names nobody: a store that starts anew, empty, gives the

@@ -82,6 +82,7 @@ class Http : public Connection {
   /// 0: failed_ says why. `digest`: the SHA-256 of what is sent, for S3.
   template <class Prepare>
   long perform(const CacheKey& key, Moment deadline, std::string_view digest, Prepare prepare) {
+    unreached_ = false;
     if (!who_) {
       failed_ = who_.error();
       return 0;
@@ -133,13 +134,18 @@ class Http : public Connection {
     long status = 0;
     curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && status != 0) return status;
+    long asked = 0;  // bytes
+    curl_off_t connected_after = 0;
+    curl_easy_getinfo(curl_.get(), CURLINFO_REQUEST_SIZE, &asked);
+    curl_easy_getinfo(curl_.get(), CURLINFO_CONNECT_TIME_T, &connected_after);
+    unreached_ = code == CURLE_COULDNT_CONNECT || (asked == 0 && connected_after == 0);
     failed_ = code == CURLE_OK ? "it gives no answer of HTTP" : curl_easy_strerror(code);
     return 0;
   }
 
   Reply ended(long status) const {
     if (status == 404 || status == 410) return {Reply::End::absent, {}};
-    if (status == 0) return {Reply::End::failed, failed_};
+    if (status == 0) return {Reply::End::failed, failed_, {}, 0, {}, unreached_};
     const bool refused = status == 401 || status == 403;
     return {Reply::End::failed,
             (refused ? "it does not let this user in (" : "it answers (") + std::to_string(status) + ")"};
@@ -149,6 +155,7 @@ class Http : public Connection {
   const tl::expected<Credentials, std::string> who_;
   Curl curl_;
   std::string failed_;
+  bool unreached_ = false;
 };
 
 }  // namespace

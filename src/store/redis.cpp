@@ -264,6 +264,7 @@ class Redis : public Connection {
     for (auto pause = 5ms;; pause = std::min(2 * pause, 40ms)) {
       std::string why = who_ ? std::string() : who_.error();
       if (who_ && !connected_) why = connect(deadline);
+      const bool unreached = who_ && !reached_;
       if (connected_ && why.empty()) {
         bool loading = false;
         std::vector<Reply> replies;
@@ -278,7 +279,7 @@ class Redis : public Connection {
           connected_.reset();
       }
       if (!who_ || std::chrono::steady_clock::now() + pause >= deadline || refused_)
-        return std::vector<Reply>(questions.size(), {Reply::End::failed, why});
+        return std::vector<Reply>(questions.size(), {Reply::End::failed, why, {}, 0, {}, unreached});
       std::this_thread::sleep_for(pause);
     }
   }
@@ -291,7 +292,7 @@ class Redis : public Connection {
 
   /// Empty: it is.
   std::string connect(Moment deadline) {
-    refused_ = false;
+    refused_ = reached_ = false;
     auto fresh = std::make_unique<Curl>();
     if (!*fresh) return "no memory";
     cache::RemoteUrl place = url_;
@@ -310,6 +311,7 @@ class Redis : public Connection {
     refused_ = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
                code == CURLE_SSL_CERTPROBLEM;
     if (code != CURLE_OK) return curl_easy_strerror(code);
+    reached_ = true;
     connected_ = std::move(fresh);
     reader_.reset(redisReaderCreate());
     std::string why;
@@ -400,7 +402,8 @@ class Redis : public Connection {
   const tl::expected<Credentials, std::string> who_;
   std::unique_ptr<Curl> connected_;
   std::unique_ptr<redisReader, void (*)(redisReader*)> reader_{nullptr, &redisReaderFree};
-  bool refused_ = false;
+  bool refused_ = false;  ///< it would be again
+  bool reached_ = false;  ///< the last connection was had
   cache::ShortWait for_answers_;
   std::vector<char> part_ = std::vector<char>(kPart);  ///< of an answer, as it comes
 };

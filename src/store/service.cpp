@@ -331,8 +331,8 @@ std::string Service::put_into(std::uint64_t store, const cache::StoreRequest& re
   if (how.lease && reply.end == Reply::End::failed)  // others wait for it, on a store that may be crowded out
     reply = connection.put(request.key, wire, how, deadline = Clock::now() + time);
   // One that is late with an upload may be crowded out, and not be left alone: questions tell whether it
-  // answers.
-  const bool late = reply.end == Reply::End::failed && Clock::now() + kPrompt >= deadline;
+  // answers. One that takes no connection is gone.
+  const bool late = reply.end == Reply::End::failed && !reply.unreached && Clock::now() + kPrompt >= deadline;
   if (!late) note_written(store, reply);
   if (reply.end == Reply::End::failed || reply.end == Reply::End::refused) return reply.reason;
   if (how.lease) {
