@@ -32,14 +32,15 @@ struct Reply {
   std::uint64_t token = 0;
   std::shared_ptr<const void> owner{};  ///< of `bytes`
   bool unreached = false;               ///< failed: at the end it took no connection
+  bool sent = false;                    ///< failed: it may have heard the question; of lead
 };
 
 /// A lease as its store knows it. The number alone names nobody: a store that starts anew, empty, gives the
 /// same ones again.
 struct LeaseName {
   CacheKey key{};
-  std::uint64_t token = 0;
-  std::string who{};  ///< that asked for it, without spaces
+  std::uint64_t token = 0;  ///< 0: the answer was not heard; release() then also ends what still comes to it
+  std::string who{};        ///< that asked for it, without spaces
 };
 
 /// Every function takes at most until its deadline. Bound to a thread.

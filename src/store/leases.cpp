@@ -52,16 +52,23 @@ void Leases::give_back(std::uint64_t number) {
   changed_.notify_all();
 }
 
+void Leases::give_back(const Lease& unheard) {
+  const std::lock_guard lock(mutex_);
+  returned_.push_back(unheard);
+  changed_.notify_all();
+}
+
 std::vector<Lease> Leases::take_all() {
   const std::lock_guard lock(mutex_);
   std::vector<Lease> all = std::exchange(returned_, {});
+  std::ranges::move(std::exchange(untold_, {}), std::back_inserter(all));
   for (const auto& [number, lease] : std::exchange(held_, {})) all.push_back(lease);
   return all;
 }
 
 bool Leases::empty() const {
   const std::lock_guard lock(mutex_);
-  return held_.empty() && returned_.empty();
+  return held_.empty() && returned_.empty() && untold_.empty();
 }
 
 void Leases::lose(std::uint64_t number) {
@@ -93,25 +100,42 @@ void Leases::extend_of(std::uint64_t store, const std::map<std::uint64_t, Lease>
   if (replies.front().end != Reply::End::failed) heard(Clock::now());
 }
 
+std::vector<Lease> Leases::release(const std::vector<Lease>& leases, Connections& connections) {
+  std::vector<Lease> untold;
+  std::set<std::uint64_t> silent;  // no time is lost there for the others
+  for (const Lease& lease : leases) {
+    if (!silent.contains(lease.store)) {
+      const auto reply = connections.to(lease.store).release(lease.name, Clock::now() + kForRelease);
+      if (reply.end != Reply::End::failed) continue;
+      silent.insert(lease.store);
+    }
+    untold.push_back(lease);
+  }
+  return untold;
+}
+
 void Leases::extend_all() {
   Connections connections(stores_);
   std::unique_lock lock(mutex_);
   while (!ends_) {
-    if (held_.empty() && returned_.empty()) {
+    if (held_.empty() && returned_.empty() && untold_.empty()) {
       changed_.wait(lock, [&] { return ends_ || !held_.empty() || !returned_.empty(); });
       heard_ = Clock::now();
       continue;
     }
     changed_.wait_for(lock, kPause, [&] { return ends_ || !returned_.empty(); });
     const auto held = held_;
-    const auto returned = std::exchange(returned_, {});
+    auto returned = std::exchange(returned_, {});
+    std::ranges::move(std::exchange(untold_, {}), std::back_inserter(returned));
+    std::vector<Lease> untold;
     lock.unlock();
     std::set<std::uint64_t> stores;
     for (const auto& each : held) stores.insert(each.second.store);
     for (const std::uint64_t store : stores) extend_of(store, held, connections.to(store));
-    for (const Lease& lease : returned)
-      (void)connections.to(lease.store).release(lease.name, Clock::now() + kForRelease);
+    untold = release(returned, connections);
+    std::erase_if(untold, [](const Lease& lease) { return Clock::now() > lease.since + kLongestLife; });
     lock.lock();
+    std::ranges::move(untold, std::back_inserter(untold_));
   }
 }
 

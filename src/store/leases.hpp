@@ -37,12 +37,16 @@ class Leases {
   std::optional<Lease> take(std::uint64_t number);
   /// As take(), and tells the store, without a wait for it.
   void give_back(std::uint64_t number);
+  /// Tells the store of one that may have been given, as its answer was not heard.
+  void give_back(const Lease& unheard);
   [[nodiscard]] bool empty() const;
   /// From an extension on: four times longer than usual what extensions were late of late, so that a machine
   /// that others crowd out, and a store that is slow, lose none.
   [[nodiscard]] std::chrono::milliseconds life() const { return life_.load(); }
   /// All that are left, since nobody works for them any more.
   std::vector<Lease> take_all();
+  /// Tells the stores, and gives those of `leases` whose stores did not answer.
+  static std::vector<Lease> release(const std::vector<Lease>& leases, Connections& connections);
 
  private:
   void extend_all();
@@ -55,6 +59,7 @@ class Leases {
   std::condition_variable changed_;
   std::map<std::uint64_t, Lease> held_;
   std::vector<Lease> returned_;  ///< that no store was told of yet
+  std::vector<Lease> untold_;    ///< whose stores did not answer, told again until they have run out there
   /// Begins anywhere: a number of a process that was killed names no lease of the one after it.
   std::uint64_t last_ = std::uint64_t{std::random_device()()} << 31;
   bool ends_ = false;

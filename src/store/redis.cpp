@@ -22,10 +22,12 @@ using Words = std::vector<std::string_view>;
 // All keys of one entry lie in one slot of a cluster, by the braces.
 // A lease is its token, who asked for it, and its life in milliseconds: who did not hear the answer asks
 // again, and has it. Until a store that started anew is told of older leases, their tokens are used again.
-// KEYS: entry, lease, token. ARGV: milliseconds of a lease, seconds of a token, who asks.
+// Who asks no more says so, and what he asked and comes late gets none.
+// KEYS: entry, lease, token, gone. ARGV: milliseconds of a lease, seconds of a token, who asks.
 constexpr std::string_view kLead = R"(
 local entry = redis.call('GET', KEYS[1])
 if entry then return {1, entry} end
+if redis.call('EXISTS', KEYS[4]) == 1 then return {2, 0} end
 local lease = redis.call('GET', KEYS[2])
 if lease then
   local token, who, life = string.match(lease, '^(%d+) ?(%S*) ?(%d*)')
@@ -73,14 +75,16 @@ end
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. ARGV[2], 'PX', ARGV[2])
 return 1)";
 
-// KEYS: lease, token. ARGV: token, who led. The next token is used up, so that no extension under way brings
-// it back.
+// KEYS: lease, token, gone. ARGV: token or 0, who led, milliseconds. The next token is used up, so that no
+// extension under way brings it back.
 constexpr std::string_view kRelease = R"(
 local token, who = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) ?(%S*)')
-if token == ARGV[1] and who == ARGV[2] then
+local unheard = ARGV[1] == '0'
+if who == ARGV[2] and (token == ARGV[1] or unheard) then
   redis.call('DEL', KEYS[1])
   redis.call('INCR', KEYS[2])
 end
+if unheard then redis.call('SET', KEYS[3], '1', 'PX', ARGV[3]) end
 return 1)";
 
 // Of one input, what it took last; of all, the longest of ten minutes.
@@ -123,8 +127,8 @@ class Redis : public Connection {
   Reply lead(const CacheKey& key, std::string_view who, std::chrono::milliseconds lives,
              Moment deadline) override {
     const std::string entry = name(key, "entry"), lease = name(key, "lease"), token = name(key, "token"),
-                      life = std::to_string(lives.count());
-    return asked({"EVAL", kLead, "3", entry, lease, token, life, "86400", who}, deadline,
+                      gone = name(key, "gone:") + std::string(who), life = std::to_string(lives.count());
+    return asked({"EVAL", kLead, "4", entry, lease, token, gone, life, "86400", who}, deadline,
                  [](const Answer& answer) -> Reply {
                    if (answer->type != REDIS_REPLY_ARRAY || answer->elements != 2) return unexpected();
                    const long long which = answer->element[0]->integer;
@@ -154,10 +158,12 @@ class Redis : public Connection {
 
   Reply release(const LeaseName& held, Moment deadline) override {
     const std::string lease = name(held.key, "lease"), last = name(held.key, "token"),
-                      mine = std::to_string(held.token);
-    return asked({"EVAL", kRelease, "2", lease, last, mine, held.who}, deadline, [](const Answer&) -> Reply {
-      return {Reply::End::found, {}};
-    });
+                      gone = name(held.key, "gone:") + held.who, mine = std::to_string(held.token),
+                      longest = std::to_string(kLongestLife.count());
+    return asked({"EVAL", kRelease, "3", lease, last, gone, mine, held.who, longest}, deadline,
+                 [](const Answer&) -> Reply {
+                   return {Reply::End::found, {}};
+                 });
   }
 
   Reply usual(const CacheKey& inputs, Moment deadline) override {
@@ -261,12 +267,14 @@ class Redis : public Connection {
   /// starts again is back soon.
   template <class Read>
   std::vector<Reply> asked_together(std::span<const Words> questions, Moment deadline, Read read) {
+    bool sent = false;
     for (auto pause = 5ms;; pause = std::min(2 * pause, 40ms)) {
       std::string why = who_ ? std::string() : who_.error();
       if (who_ && !connected_) why = connect(deadline);
       const bool unreached = who_ && !reached_;
       if (connected_ && why.empty()) {
         bool loading = false;
+        sent = true;
         std::vector<Reply> replies;
         for (const Answer& answer : commands(questions, deadline, why)) {
           replies.push_back(answer->type == REDIS_REPLY_ERROR ? error_of(*answer) : read(answer));
@@ -279,7 +287,7 @@ class Redis : public Connection {
           connected_.reset();
       }
       if (!who_ || std::chrono::steady_clock::now() + pause >= deadline || refused_)
-        return std::vector<Reply>(questions.size(), {Reply::End::failed, why, {}, 0, {}, unreached});
+        return std::vector<Reply>(questions.size(), {Reply::End::failed, why, {}, 0, {}, unreached, sent});
       std::this_thread::sleep_for(pause);
     }
   }

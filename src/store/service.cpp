@@ -64,6 +64,19 @@ milliseconds usual(const Reply& known) {
   return known.end == Reply::End::found ? twice : std::max(twice, kUnknown);
 }
 
+/// A lease that a store may have given in an answer that was not heard: told to the store when nobody asks
+/// any more.
+struct Unheard {
+  Leases& leases;
+  Lease lease;
+  bool may_be = false;
+  ~Unheard() {
+    if (!may_be) return;
+    lease.since = Clock::now();
+    leases.give_back(lease);
+  }
+};
+
 /// Names one question among those of all machines.
 std::string new_name() {
   thread_local std::random_device random;
@@ -203,6 +216,7 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
   Connection& connection = connections.to(store);
   const auto begin = Clock::now(), longest = begin + milliseconds(std::min(request.lead_ms, kMostWait));
   const std::string who = new_name();
+  Unheard unheard{leases_, {store, {request.key, 0, who}}};
   auto until = deadline;
   Moment told{};  // to the asker
   bool waits = false;
@@ -217,6 +231,8 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
     Reply reply = connection.lead(request.key, who, leases_.life(), waits ? patience : deadline);
     if (reply.end != Reply::End::failed) not_counted += late(Clock::now() - now, {});
     if (!waits) note_written(store, reply);
+    // Once it was not heard: it may still come to the store.
+    unheard.may_be = (unheard.may_be || reply.sent) && reply.end != Reply::End::lead;
     switch (reply.end) {
       case Reply::End::found: {
         Got got = read(store, request.key, reply.bytes);
@@ -398,7 +414,10 @@ void Service::finish(Moment deadline) {
     changed_.wait_until(lock, deadline, [&] { return uploads_.empty() && busy_ == 0; });
   }
   Connections connections(stores_);
-  for (const Lease& lease : leases_.take_all()) free(lease, connections);
+  auto left = leases_.take_all();
+  do {
+    left = Leases::release(left, connections);
+  } while (!left.empty() && Clock::now() < deadline);
 }
 
 void Service::note_result(std::uint64_t store, const Reply& reply) {

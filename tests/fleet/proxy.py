@@ -80,10 +80,11 @@ class Proxy:
 
 
 class Gate(Proxy):
-    """Passes on what comes, `seconds` later, but nothing while it is `closed`; cuts the connection once in place of a piece that `loses` picks."""
+    """Passes on what comes, `seconds` later, but nothing while it is `closed`, nor pieces that `swallows` picks; cuts the connection once in
+    place of a piece that `loses` picks."""
 
     def __init__(self, port):
-        self.closed, self.loses, self.seconds = threading.Event(), None, 0
+        self.closed, self.loses, self.swallows, self.seconds = threading.Event(), None, None, 0
         super().__init__(port, 0)
 
     async def send(self, piece, writer):
@@ -93,6 +94,8 @@ class Gate(Proxy):
         if self.loses and self.loses(piece):
             self.loses = None
             return False
+        if self.swallows and self.swallows(piece):
+            return True
         writer.write(piece)
         await writer.drain()
         return True
