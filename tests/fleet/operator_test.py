@@ -128,9 +128,41 @@ class Operator(FleetCase):
         self.ask('a', 'export', '--oci', str(again))
         self.assertEqual((again / 'index.json').read_bytes(), (image / 'index.json').read_bytes())
         self.kiln('a', 'export', '--oci', str(again), status=2)
-        if shutil.which('skopeo'):
-            seen = json.loads(subprocess.run(['skopeo', 'inspect', f'oci:{image}:latest'], capture_output=True, text=True, check=True).stdout)
-            self.assertEqual(seen['Labels']['org.kiln.entries'], '4')
+
+    def run_in_scratch(self, *words):
+        """Their temporary files, too, go into the test's own folder."""
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, env={**os.environ, 'TMPDIR': str(self.root)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def image_of(self, count):
+        keys, image = self.write('a', count), self.root / 'image'
+        self.ask('a', 'export', '--oci', str(image))
+        return keys, image
+
+    @unittest.skipUnless(shutil.which('skopeo'), 'skopeo is not installed')
+    def test_skopeo_takes_an_image(self):
+        _, image = self.image_of(2)
+        # Its policy lets images in without signatures, whatever the machine's is.
+        policy = self.root / 'policy.json'
+        policy.write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
+        seen = json.loads(self.run_in_scratch('skopeo', '--policy', str(policy), 'inspect', f'oci:{image}:latest'))
+        self.assertEqual(seen['Labels']['org.kiln.entries'], '4')
+        for form, copied in (('oci', f'oci:{self.root}/copied:26.27'), ('docker-archive', f'docker-archive:{self.root}/copied.tar:kernels:26.27')):
+            self.run_in_scratch('skopeo', '--policy', str(policy), 'copy', f'oci:{image}:latest', copied)
+            again = json.loads(self.run_in_scratch('skopeo', '--policy', str(policy), 'inspect', copied))
+            self.assertEqual((again['Labels'], len(again['Layers'])), (seen['Labels'], 1), form)
+
+    @unittest.skipUnless(shutil.which('umoci'), 'umoci is not installed')
+    def test_umoci_unpacks_an_image(self):
+        keys, image = self.image_of(2)
+        self.assertEqual(self.run_in_scratch('umoci', 'list', '--layout', str(image)), 'latest\n')
+        bundle = self.root / 'bundle'
+        self.run_in_scratch('umoci', 'unpack', '--rootless', '--image', f'{image}:latest', str(bundle))
+        place = bundle / 'rootfs' / 'usr' / 'share' / 'kiln' / 'cache'
+        self.assertEqual(sorted(path.parent.name + path.name for path in place.rglob('*') if path.is_file()), keys)
+        self.assertEqual(self.ask('other', 'stats', KILN_CACHE_READ_ONLY=str(place))['read_only'][0]['entries'], 4)
+        self.assertEqual(json.loads((bundle / 'config.json').read_text())['annotations']['org.kiln.entries'], '4')
 
     def test_explain_tells_of_stores(self):
         saxpy = str(KERNELS / 'saxpy.spv')

@@ -39,6 +39,8 @@ need test may 'the tests' cmake
 need test may 'the tests' make
 need test may 'the tests of caches of other machines' redis-server
 need test may 'the tests of caches of other machines' nginx-light nginx
+need test may 'the tests of caches of other machines' skopeo
+need test may 'the tests of caches of other machines' umoci
 need test may 'the API reference' doxygen
 need test may 'the Python package' python3-numpy
 need test may 'the Python package' mypy
