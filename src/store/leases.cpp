@@ -123,6 +123,7 @@ void Leases::extend_all() {
       heard_ = Clock::now();
       continue;
     }
+    if (held_.empty()) heard_ = Clock::now();
     changed_.wait_for(lock, kPause, [&] { return ends_ || !returned_.empty(); });
     const auto held = held_;
     auto returned = std::exchange(returned_, {});

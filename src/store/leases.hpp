@@ -64,8 +64,9 @@ class Leases {
   std::uint64_t last_ = std::uint64_t{std::random_device()()} << 31;
   bool ends_ = false;
   std::atomic<std::chrono::milliseconds> life_{kLeaseLife};
-  Moment heard_{};           ///< when there was an answer, or nothing to extend; of the thread
-  Moment::duration late_{};  ///< the latest extension, forgotten slowly; of the thread
+  Moment heard_ =
+      std::chrono::steady_clock::now();  ///< when there was an answer, or nothing to extend; of the thread
+  Moment::duration late_{};              ///< the latest extension, forgotten slowly; of the thread
   std::thread thread_;
 };
 

@@ -5,9 +5,13 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
+#include <deque>
+#include <thread>
 
 #include "cache/format/entry.hpp"
 #include "cache/format/facts.hpp"
@@ -36,6 +40,25 @@ struct Port {
     number = ntohs(address.sin_port);
   }
   void listen() const { REQUIRE(::listen(socket.get(), 16) == 0); }
+};
+
+/// Says yes to all that a Redis is asked, and counts; one connection each for `clients`.
+struct Agreeing {
+  const Port port;
+  std::atomic<int> answers{0};
+  std::vector<std::jthread> threads;
+  explicit Agreeing(int clients) {
+    port.listen();
+    for (int i = 0; i < clients; ++i)
+      threads.emplace_back([this] {
+        const detail::Descriptor client(accept(port.socket.get(), nullptr, nullptr));
+        std::array<char, 4096> question{};
+        while (recv(client.get(), question.data(), question.size(), 0) > 0) {
+          if (send(client.get(), ":1\r\n", 4, MSG_NOSIGNAL) != 4) return;
+          ++answers;
+        }
+      });
+  }
 };
 
 /// Uploads that fail, one after the other, each with time of its own; then why a question finds nothing.
@@ -68,6 +91,26 @@ std::string asked_after_uploads(const std::string& store) {
 }
 
 }  // namespace
+
+TEST_CASE("a lease that is had at once is not late") {
+  constexpr int kHolders = 8;
+  Agreeing redis(kHolders);
+  const auto url = cache::parse_remote("redis://127.0.0.1:" + std::to_string(redis.port.number));
+  REQUIRE(url);
+  const std::vector stores{*url};
+  const store::Lease lease{0, {key_of("a manifest"), 1, "somebody"}, Clock::now()};
+  // On one CPU the threads of these come to run when their leases are there.
+  cpu_set_t all, one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  std::deque<store::Leases> holders;
+  for (int i = 0; i < kHolders; ++i) holders.emplace_back(stores).add(lease);
+  sched_setaffinity(0, sizeof all, &all);
+  while (redis.answers < 2 * kHolders) std::this_thread::sleep_for(10ms);  // the first ones are taken in
+  for (const store::Leases& each : holders) CHECK(each.life() < store::kLongestLife);
+}
 
 TEST_CASE("a store that takes no connection for an upload is not asked") {
   const Port port;
