@@ -30,7 +30,7 @@ struct Reply {
   std::span<const std::byte> bytes{};
   /// lead: the number of the lease; busy: milliseconds that the other's lives on from its extension.
   std::uint64_t token = 0;
-  std::shared_ptr<const void> owner{};  ///< of `bytes`
+  std::shared_ptr<const void> owner{};  ///< of `bytes`, which may end with the connection's next question
   bool unreached = false;               ///< failed: at the end it took no connection
   bool sent = false;                    ///< failed: it may have heard the question; of lead
 };

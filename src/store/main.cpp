@@ -90,7 +90,7 @@ void serve(int socket, Service& service, Activity& activity) {
       if (!request) return;
       ++activity.asked;
       OwnAnswer own = service.answer(*request, connections, asker);
-      own.answer.entry = own.entry;
+      own.answer.entry = own.entry.get();
       const bool sent = send(own.answer);
       activity.last = Clock::now().time_since_epoch().count();
       --activity.asked;

@@ -3,6 +3,7 @@
 #include <hiredis/hiredis.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <deque>
 #include <thread>
 
@@ -391,10 +392,56 @@ class Redis : public Connection {
       }
       received += count;
       if (code != CURLE_OK || count == 0) return none("the connection broke");
+      if (received == count && questions.size() == 1)
+        if (const std::size_t size = whole_entry(count); size != 0) {
+          const char* const why_not = receive_rest(count, size, deadline);
+          if (why_not) return none(why_not);
+          answers.push_back(text_in_part(size));
+          continue;
+        }
       if (received > cache::kLargestMessage) return none("its answer is too large");
       if (redisReaderFeed(reader_.get(), part_.data(), count) != REDIS_OK) return none("no memory");
     }
     return answers;
+  }
+
+  /// An answer that is one long text, as entries are, is taken as it comes, without the copies of hiredis.
+  /// Its size with the line before it and the end behind it, where its first `count` bytes are in part_; 0:
+  /// it is none, or so large that the room for it would not be kept.
+  [[nodiscard]] std::size_t whole_entry(std::size_t count) const {
+    constexpr std::size_t kLeast = 4 << 10, kMost = 4 << 20;
+    const std::string_view start(part_.data(), std::min<std::size_t>(count, 16));
+    const std::size_t end = start.find("\r\n");
+    if (!start.starts_with('$') || end == start.npos) return 0;
+    const auto size = detail::parse_digits(start.substr(1, end - 1));
+    return size && *size >= kLeast && *size <= kMost ? end + 2 + *size + 2 : 0;
+  }
+
+  /// Null, or why not.
+  const char* receive_rest(std::size_t have, std::size_t size, Moment deadline) {
+    if (part_.size() < size) part_.resize(size);
+    while (have < size) {
+      std::size_t count = 0;
+      const CURLcode code = curl_easy_recv(connected_->get(), part_.data() + have, size - have, &count);
+      if (code == CURLE_AGAIN) {
+        if (!wait(POLLIN, deadline)) return "it does not answer in time";
+        continue;
+      }
+      if (code != CURLE_OK || count == 0) return "the connection broke";
+      have += count;
+    }
+    const bool ends = part_[size - 2] == '\r' && part_[size - 1] == '\n';
+    return have == size && ends ? nullptr : "it speaks no protocol of Redis";
+  }
+
+  /// Until the next question.
+  Answer text_in_part(std::size_t size) {
+    const auto text = std::make_shared<redisReply>();
+    const auto start = static_cast<std::size_t>(std::ranges::find(part_, '\n') - part_.begin()) + 1;
+    text->type = REDIS_REPLY_STRING;
+    text->str = part_.data() + start;
+    text->len = size - 2 - start;
+    return text;
   }
 
   [[nodiscard]] bool wait(short events, Moment deadline) {

@@ -34,7 +34,7 @@ OwnAnswer says(cache::StoreResult result, std::string reason = {}) {
   return own;
 }
 
-OwnAnswer has(std::uint64_t store, std::vector<std::byte> entry) {
+OwnAnswer has(std::uint64_t store, cache::FrameBytes entry) {
   OwnAnswer own = says(cache::StoreResult::found);
   own.answer.store = store;
   own.entry = std::move(entry);

@@ -24,7 +24,7 @@ namespace kiln::store {
 /// An answer with bytes of its own.
 struct OwnAnswer {
   cache::StoreAnswer answer{};
-  std::vector<std::byte> entry{};
+  cache::FrameBytes entry{};
 };
 
 /// Thread-safe. Owns the threads that upload and that extend leases.
@@ -56,7 +56,7 @@ class Service {
   };
   struct Got {
     bool found = false;
-    std::vector<std::byte> entry;
+    cache::FrameBytes entry;
     std::string why;  ///< not
   };
   OwnAnswer get(const cache::StoreRequest& request, Connections& connections, const Asker& asker);

@@ -65,7 +65,7 @@ std::vector<std::byte> encode_wire(std::span<const std::byte> entry, const std::
   return bytes;
 }
 
-tl::expected<std::vector<std::byte>, std::string> decode_wire(std::span<const std::byte> bytes) {
+tl::expected<cache::FrameBytes, std::string> decode_wire(std::span<const std::byte> bytes) {
   Header header;
   if (bytes.size() < sizeof header) return refuse("it is cut short");
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -83,13 +83,15 @@ tl::expected<std::vector<std::byte>, std::string> decode_wire(std::span<const st
     return refuse("its compressed part says another size");
   if (ZSTD_findFrameCompressedSize(rest.data(), rest.size()) != rest.size())
     return refuse("its compressed part does not end where it ends");
-  std::vector<std::byte> entry(header.size + seal);
+  cache::FrameBytes room;
+  room.resize(header.size + seal);
+  const auto entry = room.get();
   ZSTD_DCtx* const from = decompressor();
   if (!from) return refuse("there is no memory to read it");
   if (ZSTD_decompressDCtx(from, entry.data(), header.size, rest.data(), rest.size()) != header.size)
     return refuse("its compressed part is damaged");
   if (seal) std::memcpy(entry.data() + header.size, sealed.data(), seal);
-  return entry;
+  return room;
 }
 
 }  // namespace kiln::store

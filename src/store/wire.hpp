@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache/format/seal.hpp"
+#include "cache/remote/frame.hpp"
 #include "kiln/result.hpp"
 
 namespace kiln::store {
@@ -16,6 +17,6 @@ namespace kiln::store {
 
 /// The entry with its seal behind it, as folders keep it; neither is looked into. The error says what is
 /// wrong. Takes memory for what the bytes say, at most cache::kLargestOnWire. Pure; thread-safe.
-[[nodiscard]] tl::expected<std::vector<std::byte>, std::string> decode_wire(std::span<const std::byte> bytes);
+[[nodiscard]] tl::expected<cache::FrameBytes, std::string> decode_wire(std::span<const std::byte> bytes);
 
 }  // namespace kiln::store

@@ -69,6 +69,13 @@ TEST_CASE("memory for messages that was moved from has none") {
   CHECK(from.get().size() == 50);
   to = std::move(from);
   CHECK(to.get().size() == 50);
+  to.expect(4096);
+  CHECK(to.get().empty());
+  const std::byte* const room = to.get().data();
+  to.resize(4000);
+  CHECK(to.get().data() == room);
+  to.resize(100);  // who keeps it keeps little more
+  CHECK(to.get().size() == 100);
 }
 
 TEST_CASE("URLs of stores") {

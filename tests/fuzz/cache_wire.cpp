@@ -2,6 +2,7 @@
 // Fuzz target: what a store gives, which may lie.
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cache/remote/message.hpp"
@@ -17,12 +18,12 @@ void claim_wire(std::span<const std::byte> bytes) {
     fuzz::claim(!entry.error().empty(), "an error says what");
     return;
   }
-  fuzz::claim(entry->size() <= cache::kLargestOnWire + cache::kSealSize,
+  fuzz::claim(entry->get().size() <= cache::kLargestOnWire + cache::kSealSize,
               "an entry is no larger than it may be");
-  const auto sealed = cache::decode_sealed(*entry);
+  const auto sealed = cache::decode_sealed(entry->get());
   if (!sealed) return;
   const auto again = store::decode_wire(store::encode_wire(sealed->bytes, sealed->seal));
-  fuzz::claim(again && *again == *entry, "what is read is written alike");
+  fuzz::claim(again && std::ranges::equal(again->get(), entry->get()), "what is read is written alike");
 }
 
 }  // namespace

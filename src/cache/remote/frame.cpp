@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -28,14 +29,28 @@ bool wait_for(int socket, short events, Moment deadline) {
   }
 }
 
-/// At once, as each call may wake the other side.
+/// The other side copies one out while the next is copied in; each call may wake it.
+constexpr std::size_t kPiece = 32 << 10;  // bytes
+
+/// `parts` of those of a frame.
+using Parts = std::array<iovec, 3>;
+std::size_t take_piece(std::span<const iovec> all, Parts& parts) {
+  std::size_t count = 0, left = kPiece;
+  for (const iovec& each : all) {
+    parts[count++] = {each.iov_base, std::min(each.iov_len, left)};
+    left -= std::min(each.iov_len, left);
+  }
+  return count;
+}
+
 FrameEnd send_all(int socket, std::span<iovec> parts, Moment deadline) {
   for (;;) {
     while (!parts.empty() && parts.front().iov_len == 0) parts = parts.subspan(1);
     if (parts.empty()) return FrameEnd::whole;
+    Parts piece;
     msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
+    message.msg_iovlen = take_piece(parts, piece);
+    message.msg_iov = piece.data();
     const ssize_t count = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count >= 0) {
       auto sent = static_cast<std::size_t>(count);
@@ -98,7 +113,7 @@ FrameEnd send_frame(int socket, std::span<const std::byte> message, Moment deadl
   const auto part = [](std::span<const std::byte> bytes) {
     return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
   };
-  iovec parts[] = {{&size, sizeof size}, part(message), part(rest)};
+  Parts parts{iovec{&size, sizeof size}, part(message), part(rest)};
   return send_all(socket, parts, deadline);
 }
 

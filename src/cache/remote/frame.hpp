@@ -36,9 +36,17 @@ class FrameBytes {
     std::swap(size_, other.size_);
     return *this;
   }
+  /// Room for a third more is as good, what is larger is given back.
   void resize(std::size_t size) {
-    if (size > room_) bytes_.reset(new std::byte[size]), room_ = size;
+    if (size > room_ || size < room_ - room_ / 4) bytes_.reset(new std::byte[size]), room_ = size;
     size_ = size;
+  }
+  /// Takes the room for so much from the system while there is time.
+  void expect(std::size_t size) {
+    constexpr std::size_t kPage = 4096;
+    resize(size);
+    for (std::size_t i = 0; i < size; i += kPage) bytes_[i] = std::byte{};
+    size_ = 0;
   }
   [[nodiscard]] std::span<std::byte> get() { return {bytes_.get(), size_}; }
   [[nodiscard]] std::span<const std::byte> get() const { return {bytes_.get(), size_}; }

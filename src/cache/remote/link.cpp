@@ -124,6 +124,7 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask_once(
   const int socket = channel.socket.get();
   FrameEnd end = send_frame(socket, encode_before_entry(request), deadline, request.entry);
   Reply reply;
+  if (request.verb == StoreVerb::get) reply.bytes.expect(usual_size_);
   while (end == FrameEnd::whole) {
     end = receive_frame(socket, reply.bytes, deadline);
     if (end != FrameEnd::whole) break;
@@ -135,6 +136,10 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask_once(
       continue;
     }
     reply.answer = *answer;
+    constexpr std::size_t kMostExpected = 1 << 20;
+    if (request.verb == StoreVerb::get)
+      usual_size_ =
+          answer->result == StoreResult::found ? std::min(reply.bytes.get().size(), kMostExpected) : 0;
     return reply;
   }
   gone = end == FrameEnd::closed;

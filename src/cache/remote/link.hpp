@@ -2,6 +2,7 @@
 // The program kiln-store, started when it is first asked, and sockets to it, one for each thread that asks.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -46,7 +47,8 @@ class StoreLink {
   void note(bool answered);
 
   const StoreSettings settings_;
-  std::mutex mutex_;  // of what follows
+  std::atomic<std::size_t> usual_size_ = 0;  ///< of answers, as the last one was
+  std::mutex mutex_;                         // of what follows
   detail::Descriptor control_;
   std::vector<Channel> idle_;
   std::uint64_t generation_ = 0;  ///< of the program: counts its starts
