@@ -28,9 +28,10 @@ class GatewayCase(FleetCase):
 
     def is_left_alone(self, remote, word):
         """One line says why, and the program compiles."""
-        # What became of an upload is told with a later answer.
-        node = self.node(word, remote, 'keys=4', 'compile_ms=100')
-        self.assertEqual((node['compiled'], node['wrong']), (4, 0), node)
+        # What became of an upload is told with a later answer: with which one is a matter of time.
+        node = self.node(word, remote, 'keys=1000', 'told=3', 'compile_ms=20')
+        self.assertEqual((node['remote_hits'], node['wrong']), (0, 0), node)
+        self.assertTrue(4 <= node['compiled'] < 1000, node)
         self.assertIn(word, node['log'])
         self.assertEqual(node['log'].count('\n'), 1, node['log'])
 
@@ -78,10 +79,11 @@ class Http(GatewayCase):
         self.node('a', url.format(filled.port), 'keys=3')
         servers.until(lambda: len(filled.files) == 3)
         cache.files = filled.files
-        node = self.node('b', url.format(cache.port), 'keys=9', 'compile_ms=20')  # uploads are refused between the questions
-        self.assertEqual((node['compiled'], node['remote_hits']), (6, 3), node)
+        node = self.node('b', url.format(cache.port), 'keys=1000', 'told=20', 'compile_ms=20')  # uploads are refused between the questions
+        self.assertEqual(node['remote_hits'], 3, node)
         self.assertIn('is only read for a while: it does not take what is put there (405)', node['log'])
-        self.assertEqual(sum(verb == 'PUT' for verb, *_ in cache.asked), 1)
+        # One, or two at the same time, and after seconds one more each.
+        self.assertLess(sum(verb == 'PUT' for verb, *_ in cache.asked), node['compiled'] - 10)
 
     def test_proxies_of_the_environment(self):
         class Proxy(Files):
@@ -154,12 +156,13 @@ class KindsOfRedis(GatewayCase):
     def test_an_address_that_moves_with_the_primary(self):
         first, second = servers.Redis(), servers.Redis()
         second.ask('REPLICAOF', '127.0.0.1', first.port)
-        sentinel = servers.Sentinel(first)
-        servers.until(lambda: sentinel.replicas() and b'master_link_status:up' in second.ask('INFO', 'replication'))
+        servers.until(lambda: b'master_link_status:up' in second.ask('INFO', 'replication'))
         address = Gate(first.port)
         remote = f'redis://127.0.0.1:{address.port},unsigned'
         self.assertEqual(self.node('a', remote, 'keys=3')['compiled'], 3)
         servers.until(lambda: len(second.keys()) == 3)
+        sentinel = servers.Sentinel(first)  # not before: where others have the machine for half a second, it takes the first one for dead
+        servers.until(sentinel.replicas)
         first.kill()
         servers.until(lambda: sentinel.primary() == second.port and b'role:master' in second.ask('INFO', 'replication'), 60)
         address.to = second.port

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One node of a fleet for the tests: threads that want keys, a compiler that only counts and takes its time.
 //   fleet_node keys=200 threads=4 compile_ms=20 size=3000 log=FILE seed=1 [first=0] [like=FILE] [wait] [each]
-//   [hold] [apart]
+//   [hold] [apart] [told=4]
+// told: the keys in their order, until the log has a line, and so many more.
 // KILN_CACHE… are the settings. Prints what happened as JSON; exit status 1: a byte was wrong.
 #include <fcntl.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ using namespace kiln;
 namespace {
 
 std::map<std::string, std::string> settings;
+std::atomic<int> lines_of_log{0};
 
 int number(const char* name, int otherwise) {
   const auto found = settings.find(name);
@@ -99,9 +101,12 @@ int main(int count, char** arguments) {
     settings[text.substr(0, text.find('='))] =
         text.find('=') == text.npos ? "" : text.substr(text.find('=') + 1);
   }
-  set_log_sink([](void*, LogLevel,
-                  std::string_view line) { std::fprintf(stderr, "%.*s\n", int(line.size()), line.data()); },
-               nullptr);
+  set_log_sink(
+      [](void*, LogLevel, std::string_view line) {
+        std::fprintf(stderr, "%.*s\n", int(line.size()), line.data());
+        ++lines_of_log;
+      },
+      nullptr);
   auto options = cache_options();
   if (!options) {
     std::fprintf(stderr, "%s", options.error().text().c_str());
@@ -122,8 +127,14 @@ int main(int count, char** arguments) {
       std::iota(order.begin(), order.end(), first);
       if (settings.contains("apart"))
         std::erase_if(order, [&](int key) { return (key - first) % number("threads", 1) != thread; });
-      std::shuffle(order.begin(), order.end(), std::mt19937(std::uint32_t(number("seed", 0) * 100 + thread)));
-      for (const int key : order) ask(cache, key, log, totals);
+      int left = number("told", keys);
+      if (!settings.contains("told"))
+        std::shuffle(order.begin(), order.end(),
+                     std::mt19937(std::uint32_t(number("seed", 0) * 100 + thread)));
+      for (const int key : order) {
+        if (lines_of_log > 0 && left-- == 0) break;
+        ask(cache, key, log, totals);
+      }
     });
   for (std::thread& thread : threads) thread.join();
   const CacheCounts counts = cache.counts();
