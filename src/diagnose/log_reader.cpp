@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnose/log_line.hpp"
 #include "diagnose/log_state.hpp"
 #include "diagnose/rules/matcher.hpp"
 #include "support/digits.hpp"
@@ -139,108 +140,9 @@ void LogReader::State::left(const TraceLine& line) {
 
 namespace {
 
-std::string in_small_letters(std::string_view line) {
-  std::string small(line);
-  std::ranges::transform(small, small.begin(),
-                         [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
-  return small;
-}
-
-bool is_another_vendors(std::string_view small) {
-  // What has no CUDA, or takes nothing else, fails on Intel's GPU.
-  const auto has = [&](std::string_view word) { return small.find(word) != small.npos; };
-  if (has("not compiled with cuda") || (has("xpu") && (has("only support") || has("got:")))) return false;
-  for (const std::string_view word :
-       {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl", "geforce", "radeon", "adreno"})
-    if (small.find(word) != small.npos) return true;
-  return false;
-}
-
-/// A program that wants CUDA, of which a log that names an Intel GPU says what is wrong with it.
-bool asks_for_cuda(std::string_view small) {
-  for (const std::string_view word : {"no cuda gpus", "cuda is not available", "cuda not available",
-                                      "found no nvidia driver", "torch.cuda.is_available() is false"})
-    if (small.find(word) != small.npos) return true;
-  return false;
-}
-
-bool is_of_the_gpus_driver(std::string_view small) {
-  for (const std::string_view word : {"i915 0000:", " xe 0000:", "[drm", "i915:", " xe:"})
-    if (small.find(word) != small.npos) return true;
-  return small.starts_with("xe 0000:");
-}
-
-/// A line of the kernel's log, "[   12.345678] ", "[Tue Nov 24 …] " or "host kernel: ", which is not of the
-/// GPU's drivers: what fails there is no program's.
-bool is_of_another_driver(std::string_view small) {
-  if (is_of_the_gpus_driver(small)) return false;
-  for (const std::string_view word :
-       {"oom", "killed process", "dmar", "pcie", "segfault at", "general protection", "module", "bar 2"})
-    if (small.find(word) != small.npos) return false;
-  if (small.find(" kernel: ") != small.npos) return true;
-  if (!small.starts_with('[')) return false;
-  for (const std::string_view day : {"mon ", "tue ", "wed ", "thu ", "fri ", "sat ", "sun "})
-    if (small.substr(1).starts_with(day)) return true;
-  const auto end = small.find(']');
-  const auto point = small.find('.');
-  return end != small.npos && point < end && end - point == 7 &&
-         small.substr(1, end - 1).find_first_not_of(" .0123456789") == small.npos;
-}
-
 /// Of lspci: "Region 2: Memory at … [size=256M]" below a card is all of it that the host sees at once. An
 /// integrated GPU has no memory of its own to show.
 constexpr detail::Rule kSmallRegion{"", "", "", detail::Cause::small_bar, 31};
-bool is_card(std::string_view small) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"dg1", "dg2", "battlemage", "ponte vecchio", "data center gpu",
-                                              "[arc a", "[arc b", "[arc pro"},
-      [&](std::string_view card) { return small.find(card) != small.npos; });
-}
-
-/// "$ ocloc …", "+ icpx …", "user@host:~$ /opt/bin/icpx …": of a compiler, and of anything.
-bool is_command(std::string_view line) {
-  return line.starts_with("$ ") || line.starts_with("+ ") || line.find("$ ") != line.npos;
-}
-bool is_compilers_command(std::string_view small) {
-  std::size_t start = 0;
-  if (small.starts_with("+ "))
-    start = 2;
-  else if (const auto prompt = small.find("$ "); prompt != small.npos)
-    start = prompt + 2;
-  std::string_view command = small.substr(start);
-  const std::string_view program = command.substr(0, command.find(' '));
-  for (const std::string_view tool : {"ocloc", "llvm-spirv", "icpx"}) {
-    if (program != tool && !program.ends_with("/" + std::string(tool))) continue;
-    const std::string_view rest = command.substr(std::min(command.size(), program.size() + 1));
-    return start != 0 || rest.starts_with('-') || rest.starts_with("compile ");
-  }
-  return false;
-}
-
-bool has_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
-}
-
-/// Of video, a line that names it and says that something went wrong.
-bool says_failure(std::string_view small) {
-  return has_one_of(small, {"fail", "error", "cannot", "unable", "could not", "unknown", "not support"});
-}
-
-/// A test that passed, source that handles a failure, a package or step of a build, and lists of what could
-/// go wrong: whatever they name has not happened.
-bool is_innocent(std::string_view line) {
-  while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
-  for (const std::string_view start : {"except ", "except:", "catch (", "} catch", "Collecting ",
-                                       "Possible results:", "Exit status: 0", "[       OK ]", "[  PASSED  ]"})
-    if (line.starts_with(start)) return true;
-  while (line.ends_with(' ')) line.remove_suffix(1);
-  for (const std::string_view end : {" PASSED", "... ok", ".. Passed"})
-    if (line.ends_with(end)) return true;
-  return has_one_of(line, {". Passed ", ".   Passed", "\u2026 Passed", "module verification failed",
-                           "Linking CXX executable", "Linking C executable", "-fno-exceptions",
-                           "error state capture buffer maybe small", "xception handler registered",
-                           "rror table:", "Conflicts with: "});
-}
 
 }  // namespace
 
@@ -248,19 +150,17 @@ bool is_innocent(std::string_view line) {
 void LogReader::State::text(std::string_view line) {
   if (abort_file.empty() && abort_line != 0 && lines == abort_line + 1) abort_file = kept(line);
   if (table_columns != 0) kernel_table(line);
-  // "03:00.0 VGA compatible …" of lspci, also behind a domain, begins the next device.
-  if (const auto end = line.find(' ');
-      end != line.npos && end >= 7 && end <= 12 && line[end - 2] == '.' && line[end - 5] == ':')
-    lists_card = false;
-  if (is_command(line)) compiler_line = 0;
+  if (detail::begins_pci_device(line)) lists_card = false;
+  if (detail::is_command(line)) compiler_line = 0;
+  if (git_log.line(line)) return;
   const auto& rules = detail::RuleMatcher::get();
   const auto found = rules.find(line);
   if (found.none()) return;
-  const bool innocent = is_innocent(line);
-  const std::string small = in_small_letters(line);
-  if (is_another_vendors(small)) {
+  const std::string small = detail::in_small_letters(line);
+  const bool innocent = detail::is_innocent(line, small);
+  if (detail::is_another_vendors(small)) {
     names_other = true;
-    if (!asks_for_cuda(small)) return;
+    if (!detail::asks_for_cuda(small)) return;
   }
   using enum detail::ReadWord;
   const auto has = [&](auto... words) { return rules.reads(found, {words...}); };
@@ -295,24 +195,25 @@ void LogReader::State::text(std::string_view line) {
     lists_gpu |= has(gpu);
   }
   if (has(i915, xe, drm, process)) kernel_log(line);
-  if (has(pci_controller)) lists_card = is_card(small);
+  if (has(pci_controller)) lists_card = detail::is_card(small);
   if (lists_card && has(pci_region) && !sentence.rule &&
       small.find("prefetchable) [size=256m]") != small.npos)
     sentence = {&kSmallRegion, lines, {}};
-  if (has(ocloc_command, llvm_spirv_command, icpx_command) && is_compilers_command(small))
+  if (has(ocloc_command, llvm_spirv_command, icpx_command) && detail::is_compilers_command(small))
     compiler_line = lines;
   if (!innocent) sentences(small, found);
   if (died.line == lines) {
     died.text = kept(line);
     compiler_died = compiler_line != 0 && lines - compiler_line <= kCompilersDeath;
-  } else if (compiler_line != lines && has_one_of(small, {"device", "running on", "arc(tm)", "graphics"})) {
+  } else if (compiler_line != lines &&
+             detail::has_one_of(small, {"device", "running on", "arc(tm)", "graphics"})) {
     compiler_line = 0;
   }
   if (media_firmware.line == lines) media_firmware.text = kept(line);
   if (sentence.line == lines) sentence.text = kept(line);
   if (fallback.line == lines) fallback.text = kept(line);
   names_gpu |= rules.names_gpu(found);
-  names_media |= rules.names_media(found) && says_failure(small);
+  names_media |= rules.names_media(found) && detail::says_failure(small);
   lists |= has(clinfo, sycl_ls, xpu_smi, zello_world, query_device);
   may_name_gpu |= rules.may_name_gpu(found);
 
@@ -363,7 +264,7 @@ void LogReader::State::death(std::string_view line) {
 
 void LogReader::State::sentences(std::string_view small, const detail::WordFinder::Found& found) {
   const auto rules = detail::log_rules();
-  const bool other = is_of_another_driver(small), of_kernel = is_of_the_gpus_driver(small);
+  const bool other = detail::is_of_another_driver(small), of_kernel = detail::is_of_the_gpus_driver(small);
   static const auto firmware = static_cast<std::size_t>(
       std::ranges::find(rules, detail::kMediaFirmwareRank, &detail::Rule::rank) - rules.begin());
   if (detail::RuleMatcher::get().holds(firmware, found, small)) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "diagnose/log_code.hpp"
+#include "diagnose/log_line.hpp"
 #include "diagnose/log_memory.hpp"
 #include "diagnose/own_message.hpp"
 #include "diagnose/rules/word_finder.hpp"
@@ -78,6 +79,7 @@ struct LogReader::State {
   [[nodiscard]] std::optional<Diagnostic> account_finding() const;
 
   detail::OwnMessages own;
+  detail::GitLog git_log;
   detail::PrintedAccount account;
   std::uint64_t lines = 0;
   std::map<std::string, detail::LoggedKernel, std::less<>> kernels;  // by handle

@@ -234,11 +234,36 @@ TEST_CASE("what programs that use a GPU print when all is well, and what others'
            "i915 0000:03:00.0: [drm] GT0: GuC error state capture buffer maybe small: 2097152 < 2129000",
            "MESA: warning: Support for this platform is experimental with Xe KMD, bug reports may be "
            "ignored.",
+           "modprobe: FATAL: Module zfs not found in directory /lib/modules/6.1.0",
+           "modprobe: ERROR: could not insert 'vboxdrv': Exec format error",
+           "insmod: ERROR: could not load module foo.ko: No such file or directory",
+           "The tool exits with error code 5 when the file is missing.",
+           "If the build failed, clBuildProgram returns error code -11.",
+           "zeModuleCreate returns ZE_RESULT_ERROR_MODULE_BUILD_FAILURE if the module does not compile.",
+           "  clGetPlatformInfo(NULL, CL_PLATFORM_NAME, ...)        No platform",
+           "  clCreateContextFromType(NULL, CL_DEVICE_TYPE_GPU)     No devices found in platform",
+           "$ git log --oneline\na1b2c3d xe: fix GPU hang on resume\nb1b2c3d sycl: device lost is reported",
+           "commit 1234567890123456789012345678901234567890\nMerge: 1234567 89abcde\nAuthor: A <a@b>\n"
+           "Date:   Tue Nov 3 2026\n\n    drm/xe: fix page fault when the engine resets\n\n"
+           "    Abort was called at 1 line in file: x\n",
        }) {
     CAPTURE(line);
     const auto finding = read_log(std::string("Intel(R) Arc(TM), sycl\n") + line);
     CHECK_MESSAGE(!finding, (finding ? to_text(*finding) : ""));
   }
+}
+
+TEST_CASE("what stands beside lines of no failure is still told") {
+  const std::string commit = "commit 1234567890123456789012345678901234567890\n";
+  const std::string lost = "    RuntimeError: level_zero: UR_RESULT_ERROR_DEVICE_LOST\n";
+  CHECK(code_in(commit + lost) == "K0511");  // of a report, that names the commit it was built from
+  CHECK(code_in(commit + "Author: A <a@b>\n\n    xe: fix\n\nxe 0000:03:00.0: [drm] GT0: Timedout job: "
+                         "seqno=1\n") == "K0511");
+  CHECK(code_in("$ git log --oneline\na1b2c3d xe: fix GPU hang\n$ ./app\n" + lost) == "K0511");
+  CHECK(code_in("Number of platforms 0\n  clGetPlatformInfo(NULL, …)  No platform\n$ clinfo\n") == "K0514");
+  CHECK(code_in("modprobe: ERROR: could not insert 'i915': Unknown symbol in module\n") == "K0527");
+  CHECK(code_in("OpenCL: when I run it clBuildProgram returns error code -11 if the GPU is chosen\n") ==
+        "K0504");
 }
 
 TEST_CASE("codes without a prefix, and SYCL's") {
