@@ -57,12 +57,14 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
         "says what was under way");
   else if (in("gmm_"))  // the client of libigdgmm
     leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
+  else if (in("built_ins") || in("builtin"))  // the driver's own kernels: its compiler made none of them
+    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
   else if (in("wddm"))  // Windows' subsystem for Linux: the driver of Windows has the other half
     leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
   else
     diagnostic.help.emplace_back(kDebugKeys);
   if (inside.empty()) {
-    if (!in("gmm_") && !in("wddm"))
+    if (!in("gmm_") && !in("wddm") && !in("built_ins") && !in("builtin"))
       diagnostic.rows.push_back(words_row("undecided", "this log does not say in which call"));
     diagnostic.help.emplace_back(kTrace);
   }

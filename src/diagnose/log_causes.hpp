@@ -68,6 +68,9 @@ struct Rule {
 /// As Rule::word: the line is of i915 or xe. Of such lines no other families are asked.
 constexpr std::string_view kKernelLine = "i915 0000:| xe 0000:|[drm|i915:| xe:";
 
+/// Of i915's and xe's own lines.
+[[nodiscard]] constexpr bool is_kernel_rule(const Rule& rule) { return rule.word == kKernelLine; }
+
 /// As Rule::also: the line names a library of the driver, its compiler, or the runtimes above them.
 constexpr std::string_view kGpuLibrary = "(a library)";
 [[nodiscard]] bool names_gpu_library(std::string_view small);
@@ -76,6 +79,11 @@ constexpr std::string_view kGpuLibrary = "(a library)";
 
 constexpr std::string_view kLibraryMissing =
     "a library that the program needs is missing, or one that this needs";
+
+constexpr std::string_view kDoesNotSupport =
+    "the program, or a library of it, does not support this device, or what it was asked for there";
+constexpr std::string_view kDoesNotCompile =
+    "a program for the GPU does not compile: the compiler's first `error:` is the reason";
 
 /// DEVICE_LOST of zeMemAllocDevice and zeMemAllocShared (intel/compute-runtime 22.43 to 26.31, context.cpp).
 constexpr std::string_view kForeignDevice =

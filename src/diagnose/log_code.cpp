@@ -264,7 +264,7 @@ struct Behind {
 // found.
 constexpr Behind kBehind[] = {
     {0x70000001, CallKind::allocation, {Cause::memory_full, Cause::hang, Cause::misuse}},
-    {0x70000001, CallKind::unknown, {Cause::hang, Cause::page_fault, Cause::memory_full}},
+    {0x70000001, CallKind::unknown, {Cause::hang, Cause::page_fault, Cause::memory_full, Cause::library}},
     {0x70000002, CallKind::build, {Cause::library, Cause::host_memory, Cause::build}},
     {0x70000002, CallKind::allocation, {Cause::host_memory, Cause::memory_full}},
     {0x70000002, CallKind::unknown, {Cause::memory_full, Cause::host_memory}},
@@ -295,9 +295,9 @@ constexpr Behind kBehind[] = {
     {0x78000011, CallKind::unknown, {Cause::misuse, Cause::other_target}},
     {0x78000003, CallKind::unknown, {Cause::other_target, Cause::misuse}},
     {0x7800000e, CallKind::unknown, {Cause::other_target, Cause::misuse}},
-    {0x78000004, CallKind::unknown, {Cause::misuse}},
-    {0x78000005, CallKind::unknown, {Cause::misuse}},
-    {0x78000007, CallKind::unknown, {Cause::misuse}},
+    {0x78000004, CallKind::unknown, {Cause::misuse, Cause::library}},
+    {0x78000005, CallKind::unknown, {Cause::misuse, Cause::library}},
+    {0x78000007, CallKind::unknown, {Cause::misuse, Cause::library}},
     {0x7ffffffe, CallKind::build, {Cause::build}},
     {0x7ffffffe, CallKind::unknown, {Cause::memory_full, Cause::hang, Cause::page_fault, Cause::library}},
 };

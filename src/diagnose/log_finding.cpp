@@ -115,8 +115,13 @@ Diagnostic fallback_finding(const detail::LoggedSentence& sentence, bool of_a_li
   Diagnostic diagnostic = finding_of(rule.cause, rule.message);
   if (rule.cause != Cause::none && rule.message.empty()) not_sure(diagnostic, rule.cause);
   add_line(diagnostic, sentence.text, sentence.line);
-  const std::array others{rule.or_else};
-  if (rule.or_else != Cause::none) leave_open(diagnostic, rule.cause, others);
+  // What threads found most often behind these, and their lines cannot tell: libraries of several releases.
+  const std::array may_be_a_library{Cause::other_target, Cause::misuse,    Cause::compiler_crash,
+                                    Cause::hang,         Cause::no_device, Cause::driver_abort};
+  const bool library = rule.or_else != Cause::library && !detail::is_kernel_rule(rule) &&
+                       std::ranges::find(may_be_a_library, rule.cause) != may_be_a_library.end();
+  const std::array others{rule.or_else, Cause::library};
+  if (rule.or_else != Cause::none) leave_open(diagnostic, rule.cause, {others.data(), library ? 2u : 1u});
   if (rule.or_else != Cause::none) return diagnostic;
   diagnostic.rows.push_back(words_row("undecided", "this log leaves the cause open"));
   for (const char* help :

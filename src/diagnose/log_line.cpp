@@ -50,7 +50,9 @@ bool has_one_of(std::string_view text, std::initializer_list<std::string_view> w
 bool is_another_vendors(std::string_view small) {
   // What has no CUDA, or takes nothing else, fails on Intel's GPU.
   const auto has = [&](std::string_view word) { return small.find(word) != small.npos; };
-  if (has("not compiled with cuda") || (has("xpu") && (has("only support") || has("got:")))) return false;
+  if (has("not compiled with cuda") ||
+      (has("xpu") && (has("only support") || has("got:") || has("start of device string"))))
+    return false;
   for (const std::string_view word :
        {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl", "geforce", "radeon", "adreno"})
     if (small.find(word) != small.npos) return true;
@@ -128,6 +130,32 @@ bool is_innocent(std::string_view line, std::string_view small) {
                            "Linking CXX executable", "Linking C executable", "-fno-exceptions",
                            "error state capture buffer maybe small", "xception handler registered",
                            "rror table:", "Conflicts with: "});
+}
+
+bool is_compilers_error(std::string_view small) {
+  auto at = std::min(small.find(": error:"), small.find(": fatal error:"));
+  at = std::min({at, small.find(": error c"), small.find(": fatal error c")});
+  if (at == small.npos) return false;
+  // A slip of the pen is its author's, and follows from no GPU.
+  if (has_one_of(small, {"expected '", "expected expression", "expected identifier", "too many errors"}))
+    return false;
+  std::string_view place = small.substr(0, at);
+  const auto drop_number = [&](char before, char behind) {
+    std::string_view rest = place;
+    if (behind != '\0') {
+      if (!rest.ends_with(behind)) return false;
+      rest.remove_suffix(1);
+    }
+    const auto digits = rest.find_last_not_of("0123456789,");
+    if (digits == rest.npos || digits + 1 == rest.size() || rest[digits] != before) return false;
+    place = rest.substr(0, digits);
+    return true;
+  };
+  if (!drop_number('(', ')') && !drop_number(':', '\0')) return false;
+  drop_number(':', '\0');               // the column stood behind the line
+  const auto point = place.rfind('.');  // a name of a source has an ending, and the time of day none
+  return point != place.npos && point + 1 < place.size() && place.size() - point <= 6 &&
+         place.substr(point + 1).find_first_not_of("abcdefghijklmnopqrstuvwxyz+") == place.npos;
 }
 
 bool begins_pci_device(std::string_view line) {

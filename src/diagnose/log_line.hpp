@@ -34,6 +34,9 @@ namespace kiln::detail {
 /// That something went wrong, in a line about video.
 [[nodiscard]] bool says_failure(std::string_view small);
 
+/// "src/a.cpp:12:5: error: …", "a.cpp(12): error C2065: …": what a compiler says of a source.
+[[nodiscard]] bool is_compilers_error(std::string_view small);
+
 /// A test that passed, source that handles a failure, a package or step of a build, a module of something
 /// else, what clinfo asks of no platform, and lists and sentences of what could go wrong: whatever they name
 /// has not happened.

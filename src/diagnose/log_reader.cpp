@@ -143,6 +143,8 @@ namespace {
 /// Of lspci: "Region 2: Memory at … [size=256M]" below a card is all of it that the host sees at once. An
 /// integrated GPU has no memory of its own to show.
 constexpr detail::Rule kSmallRegion{"", "", "", detail::Cause::small_bar, 31};
+constexpr detail::Rule kCompilersError{
+    "", "", "", detail::Cause::build, 17, detail::Cause::library, detail::kDoesNotCompile};
 
 }  // namespace
 
@@ -281,6 +283,8 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
     if (kept.rule && kept.rule->rank >= rule.rank) continue;
     if (detail::RuleMatcher::get().holds(i, found, small)) kept = {&rule, lines, {}};
   }
+  if ((!fallback.rule || fallback.rule->rank < kCompilersError.rank) && detail::is_compilers_error(small))
+    fallback = {&kCompilersError, lines, {}};
 }
 
 void LogReader::State::code_in(std::string_view line, CallKind here) {

@@ -13,7 +13,9 @@ namespace {
 #define KILN_TOO_MUCH                                                                                        \
   "exceed|too large|too big|too many|too much|too small|larger than|bigger than|greater than|more than|out " \
   "of "                                                                                                      \
-  "|insufficient|not enough|exhausted|ran out|over the limit"
+  "|insufficient|not enough|exhausted|ran out|over the limit|has only|only has|only have|is over |above "    \
+  "the|"                                                                                                     \
+  "over the max|beyond the|than is available|than available|than there is|no space left"
 #define KILN_UNSUPPORTED                                                                                   \
   "not support|n't support|unsupported|not implement|unimplemented|not available|no support|incompatible|" \
   "not compatible|only support|no available|not registered|does not have|doesn't have|no kernel|not yet "
@@ -60,13 +62,25 @@ constexpr Rule kFamilies[] = {
      KILN_TOO_MUCH "|" KILN_FAILS "|limit", KILN_NO_FAILURE, Cause::scratch, 27, Cause::private_memory},
     {"spir-v|spirv|spv_khr|spv_intel|spv_ext",
      KILN_UNSUPPORTED "|invalid|unknown|disabled|fail|error:|malformed|unexpected|not allowed|version",
-     KILN_NO_FAILURE
-     "|vk|vulkan|shader| sources in |not found|no such file|.spv|spirv_input|assertion|stack dump|terminate",
+     KILN_NO_FAILURE "|vk|vulkan|shader| sources in |not find|not found|no such "
+                     "file|.spv|spirv_input|assertion|stack dump|terminate",
      Cause::spirv, 26, Cause::library},
 
+    {"capability|capabilities", "unsupported|not support|unknown|not declared|not allowed&module|spir|opcode",
+     KILN_NO_FAILURE "|vk|vulkan|shader", Cause::spirv, 26, Cause::library},
+
     // Memory.
+    {"not fit|n't fit|unable to fit|too large to fit|tried to allocate|trying to allocate|attempted to "
+     "allocate|"
+     "needs |requires |required ",
+     " gib| gb| mib| mb|bytes|memory|vram&available|free|capacity|remaining|only|has &not fit|n't "
+     "fit|unable|only|but "
+     "|insufficient|cannot|fail|error|tried|trying|attempted",
+     KILN_NO_FAILURE "|system memory|host memory|system ram| ram |cpu memory", Cause::memory_full, 24,
+     Cause::host_memory},
     {"page fault|pagefault|illegal access|illegal memory|illegal address|invalid address|"
-     "memory access|out-of-bounds|out of bounds|outofbounds|use-after-free|use after free|"
+     "address out of range|accessed an address|invalid global read|invalid global write|memory "
+     "access|out-of-bounds|out of bounds|outofbounds|use-after-free|use after free|"
      "unmapped",
      "gpu|device|kernel|xpu|engine|i915| xe 0|global memory|ccs",
      KILN_NO_FAILURE "|sigsegv|signal |for length|list index|array index|python", Cause::page_fault, 27,
@@ -76,7 +90,7 @@ constexpr Rule kFamilies[] = {
      "buffer size|alloc size|4gb|4 gb|4gib|4 gib",
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE "|group|kv cache", Cause::too_large, 26, Cause::memory_full},
     {"host memory|usm host|usm_host|host alloc|host buffer|hostalloc|allochost|malloc_host|"
-     "sycl_host|pinned|system memory|system ram| ram |/dev/shm|cgroup|page-locked|"
+     "sycl_host|pinned|system memory|system ram| ram |/dev/shm|shm_open|cgroup|page-locked|cpu memory|"
      "locked memory|swap|mlock|paging file|pagefile|commit limit",
      KILN_TOO_MUCH "|" KILN_FAILS, KILN_NO_FAILURE, Cause::host_memory, 25, Cause::memory_full},
     {"query|querying|memory info|memory_info|mem_get_info|free memory|memory size|"
@@ -139,7 +153,9 @@ constexpr Rule kFamilies[] = {
      "device is lost|device removed|device_removed|0x887a000| tdr|video_tdr|livekernelevent|"
      "stopped responding|timed out|time out|timeouterror|timeout error|timeout expired|"
      "timeout reached|timeout waiting|timeout while|wait timeout|etimedout|not respond|"
-     "n't respond|deadlock|stuck|gpu reset|engine reset",
+     "n't respond|deadlock|stuck|gpu reset|engine reset|did not finish|not finish within|not complete "
+     "within|did not "
+     "complete",
      "gpu|device|kernel|engine|fence|queue|stream|event|sync|command|batch|xpu|sycl|level|"
      "display driver|tdr|livekernel",
      KILN_NO_FAILURE "|connection|connect |http|network|download|socket|server|curl", Cause::hang, 24,
@@ -156,7 +172,8 @@ constexpr Rule kFamilies[] = {
     {"pmu|perf event|perf_event|perfmon|observation_paranoid|perf_stream_paranoid",
      "fail|denied|permission|not permitted", "info:|watchdog|nmi", Cause::permission, 27, Cause::other_target,
      "the GPU's counters cannot be read: most likely they are for root, or for CAP_PERFMON"},
-    {"resizable bar|resizable-bar|rebar|resize bar|small bar|bar2|bar 2|large bar|above 4g",
+    {"resizable bar|resizable-bar|rebar|resize bar|re-size bar|re-bar|small bar|bar2|bar 2|large bar|above "
+     "4g",
      KILN_FAILS "| not | off|disabled|small|no space", "info:|debug", Cause::small_bar, 26,
      Cause::kernel_driver},
     {"bar 2|bar 0|bar2", "no space|can't assign|failed to assign", "", Cause::small_bar, 26,
@@ -177,7 +194,8 @@ constexpr Rule kFamilies[] = {
      "not detected|found 0 | 0 device|0 gpu|device not found|gpu not found|device count|"
      "could not find any|not find a device|not be created|creationerror|no va display|no display found|no "
      "drm|"
-     "no render|no graphics|cannot open drm|could not open drm",
+     "no render|no graphics|cannot open drm|could not open drm|empty list of devices|list of devices is "
+     "empty",
      "device|gpu|platform|adapter|xpu|backend|display|render&no | not|0|invalid|unable|fail|error",
      "firmware|info: |debug|note:", Cause::no_device, 23, Cause::library},
     {"available devices|devices available|supported devices", "'cpu'|: cpu|[cpu|\"cpu\"", "gpu|xpu|npu",
@@ -203,11 +221,40 @@ constexpr Rule kFamilies[] = {
     {"insufficient gpu.intel|gpu.intel.com", "insufficient|unavailable|not found", "", Cause::no_device, 24,
      Cause::library,
      "there is no GPU to give to this container: the device plugin found none, or all are taken"},
+    {"dependency problems|failed dependencies|conflicting dependencies|unmet dependenc|nothing provides|"
+     "resolutionimpossible|packagesnotfounderror|unsatisfiableerror|solving environment: failed|is needed by|"
+     "unresolvable|broken dependenc",
+     "", KILN_NO_FAILURE, Cause::library, 25, Cause::misuse,
+     "packages do not fit together: those of one release are needed"},
     {"could not find a version|no matching distribution|couldn't install|dependency resolver|"
      "requires a different|dependency conflict|no matching package|unable to locate package|"
      "unmet dependencies|has no installation candidate",
      "", KILN_NO_FAILURE, Cause::library, 24, Cause::other_target,
      "a package is not to be had for this Python, system or release"},
+    {"extension|aspect|feature|capabilit|instruction set|data type|dtype",
+     "missing|not present|not available|lacks|absent|without&this device|the device|this gpu|this "
+     "platform|this "
+     "hardware",
+     KILN_NO_FAILURE "|fall|instead|optional|(n/a)", Cause::other_target, 24, Cause::library,
+     kDoesNotSupport},
+    {"unknown device id|unrecognized device|unrecognised device|unknown gpu|unknown product|unknown "
+     "target|device "
+     "name missing|unsupported device|unsupported gpu|unknown device name",
+     "", KILN_NO_FAILURE "|exception", Cause::other_target, 24, Cause::no_device,
+     "this GPU is not one that the program, compiler or driver knows: most likely it is newer or older than "
+     "it"},
+    {"device type at start of device string|invalid device string|unknown device type|invalid device type",
+     "xpu", "", Cause::library, 26, Cause::other_target,
+     "this PyTorch has no `xpu`: one that is built for Intel's GPUs is needed"},
+    {"could not select device driver|error gathering device information|adding custom device", "", "",
+     Cause::no_device, 24, Cause::library},
+    {".so|.dll|.dylib|librar|module|.node",
+     "wrong elf class|invalid elf|not a valid win32|file too short|image not "
+     "found|self-register|self register|wrong architecture",
+     "", Cause::library, 24, Cause::other_target},
+    {"no icd|icd loader|vkcreateinstance|opencl icd|vulkan icd",
+     "fail|no icd|undefined|cannot|could not|not found", KILN_NO_FAILURE, Cause::library, 22,
+     Cause::no_device},
     {"missing kernel for|suitable kernel", "kernel for|find", KILN_NO_FAILURE, Cause::other_target, 24,
      Cause::misuse, "the library has no kernel of this operation for this device"},
     {"does not support the 0x", "pci id", "", Cause::other_target, 13, Cause::library,
@@ -293,10 +340,15 @@ constexpr Rule kFamilies[] = {
      "", KILN_NO_FAILURE, Cause::other_target, 23, Cause::library,
      "the program asks for CUDA, which Intel's GPUs do not have: it must choose `xpu`"},
     {"needs to work with|requires|built with|compiled with|built against|built for|expects|expected",
-     "version|release|torch|python|numpy|oneapi|triton|driver&but |is found|found:|got |instead|you are "
-     "using|"
-     "installed is|you have",
-     KILN_NO_FAILURE, Cause::library, 22, Cause::other_target},
+     "version|release|torch|python|numpy|oneapi|triton|driver|runtime|firmware|libigc&but |is "
+     "found|found:|got "
+     "|instead|you are using|installed is|you have",
+     KILN_NO_FAILURE "|scalar type|dtype|data type|tensor|shape|dimension|argument|suitable| memory|vram",
+     Cause::library, 22, Cause::other_target},
+    {"at least|minimum|required|is needed|needed is|needs ",
+     "version|driver|runtime|firmware|level zero|oneapi|release&"
+     "but |found, |you have|is below|below the|lower than|older than|installed is",
+     KILN_NO_FAILURE "|suitable| memory|vram|tensor|dtype|argument", Cause::library, 22, Cause::other_target},
     {"undefined reference to|cannot find -l|library not found for -l|lnk1104|lnk1181|lnk2019|lnk2001",
      "`ze|`cl|sycl|mkl|dnnl|tbb|level_zero|ze_loader|opencl|openvino|oneapi|gpu",
      "error: undefined reference", Cause::library, 24, Cause::unresolved,
@@ -304,9 +356,7 @@ constexpr Rule kFamilies[] = {
      "release"},
     {"modulenotfounderror:", "", KILN_NO_FAILURE, Cause::library, 19, Cause::none, kLibraryMissing},
     {"importerror:", "", KILN_NO_FAILURE, Cause::library, 15, Cause::none, kLibraryMissing},
-    {"notimplementederror", "", KILN_NO_FAILURE, Cause::other_target, 18, Cause::misuse,
-     "the program, or a library of it, does not support this device, or what it was asked "
-     "for there"},
+    {"notimplementederror", "", KILN_NO_FAILURE, Cause::other_target, 18, Cause::misuse, kDoesNotSupport},
     {"permissionerror:", "/dri|render|drm|accel|dxg", KILN_NO_FAILURE, Cause::permission, 20, Cause::misuse},
     {"filenotfounderror:", "", "model|.gguf|.json|.safetensors|.txt", Cause::library, 14, Cause::misuse},
     {"attributeerror:", "", "'nonetype'", Cause::library, 13, Cause::misuse,
@@ -328,7 +378,7 @@ constexpr Rule kFamilies[] = {
     {"device|gpu|platform|xpu|backend|accelerator",
      KILN_MISSING "|unavailable|not available|not visible|not recogni|not present|initializ|init |create|"
                   "get |out of range&" KILN_FAILS "|not |no |unavailable|out of range",
-     KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm", Cause::no_device, 16, Cause::library},
+     KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm|feature", Cause::no_device, 16, Cause::library},
     {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|"
      "abi |symbol|version",
      "too old|older than|is older|incompatible|mismatch|not compatible|outdated|unsupported version|"
@@ -344,6 +394,13 @@ constexpr Rule kFamilies[] = {
     {"internal compiler error", "", "gcc|cc1plus|g++|rustc", Cause::compiler_crash, 26, Cause::build},
     {"assert", "_success' failed|_success failed|_success)' failed|_success);' failed", KILN_NO_FAILURE,
      Cause::library, 21, Cause::no_device, "a call failed, and the program ends without its code"},
+    {"error in backend:|llvm error:|cannot select:|error: internal error", "", "gcc|rustc|out of memory",
+     Cause::compiler_crash, 23, Cause::library},
+    {"ocloc|igc|icpx|llvm-spirv|opencl-aot|compiler|clang|sycl-post-link",
+     "died with signal|killed by signal|terminated by signal|exited with signal|died by signal|returned "
+     "-11|code "
+     "-11|code 139|status 139|returned 139|code 134|status 134|code -6",
+     "gcc|rustc", Cause::compiler_crash, 23, Cause::library},
     {"internal error|assertion `|unreachable", "assert|llvm|mlir|visa|codegen|executed at",
      KILN_NO_FAILURE "|gcc", Cause::compiler_crash, 19, Cause::build},
     // The innermost frame counts, which stands first.
@@ -351,7 +408,7 @@ constexpr Rule kFamilies[] = {
      "crash backtrace, preprocessed source|stack dump:",
      "", "gcc|g++|rustc", Cause::compiler_crash, 22, Cause::build},
     {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|gbe::|zn4llvm|zn3igc|zn5spirv|"
-     "igc64|igdfcl64",
+     "igc64|igdfcl64|igc32|igdfcl32|common_clang",
      KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
     // The innermost frame is the call itself: it followed a handle or pointer that it was given.
     {"#0",
@@ -389,12 +446,16 @@ constexpr Rule kFamilies[] = {
      "|blacklist|blocklist|denylist|no layout|no implementation|could not run|cannot run|not capable|"
      "doesn't provide|does not provide|not enabled|is disabled",
      KILN_NO_FAILURE "|not supported (export|dynamic function", Cause::other_target, 17, Cause::misuse,
-     "the program, or a library of it, does not support this device, or what it was asked "
-     "for there"},
+     kDoesNotSupport},
     {"data type|instruction|intrinsic|builtin|built-in|function|register",
      "not supported by this target|not supported on this target|not supported by target|not supported for "
      "this target|not supported by this device|not supported on this platform|not supported by the hardware",
      KILN_NO_FAILURE, Cause::other_target, 24, Cause::fp64},
+    // That the steps of a build failed; what failed in them stands above, and ranks higher.
+    {"make: ***|make[1]: ***|make[2]: ***|make[3]: ***|build stopped: subcommand failed|error "
+     "generated.|errors generated.|compilation terminated|"
+     "subprocess-exited-with-error|command failed with exit code",
+     "", "gcc:|0 error", Cause::build, 14, Cause::library, kDoesNotCompile},
     {"compiling|compilation|compile|codegen|code generation|jit ",
      "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 16,
      Cause::compiler_crash},
@@ -405,7 +466,8 @@ constexpr Rule kFamilies[] = {
     {"mismatch|does not match|doesn't match|must match|must have the same|expected all|but got|but "
      "found|should have|"
      "should be the same|must be on the same",
-     "shape|dtype|data type|input type|weight type|dimension|tensor|layout|same device|argument|number "
+     "shape|dtype|data type|scalar type|input type|weight type|dimension|tensor|layout|same "
+     "device|argument|number "
      "of|size of",
      KILN_NO_FAILURE, Cause::misuse, 12, Cause::other_target},
     {"hiperrorinvalid|hiperrorprofiler", "", KILN_NO_FAILURE, Cause::misuse, 21, Cause::other_target},

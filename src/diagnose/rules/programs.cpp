@@ -14,11 +14,11 @@ constexpr std::string_view kGpuWords[] = {
     "opencl", "cl_", "xe2", "xe3", "xe 0000", "[drm", "arc(tm)", "battlemage", "alchemist", "lunar lake",
     "dpcpp", "dpc++", "dpctl", "dpnp", "dpex", "adaptivecpp", "icpx", "uhd graphics", "iris", "chip info",
     "chip error", "chip warn", "chip_be", "chip debug", "zemodule", "zekernel", "zecommand", "zemem",
-    "zedevice", "zedriver", "zeinit", "zecontext", "zeevent", "zefence", "zeimage", "onearray",
-    "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc", " ocl", "|ccl_", "zes_",
-    "igdrcl", "igdfcl", "igc64", "genx", "ihd_", "qsv", "onevpl", "libmfx", "hiperror", "module xe", "chip_",
-    " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl", "iris_dri", "inference\\src",
-    "inference/src", "gen compiler", "unitrace", "onetrace", "i965",
+    "zedevice", "zedriver", "ze_loader", "spir64", "spirv64", "zeinit", "zecontext", "zeevent", "zefence",
+    "zeimage", "onearray", "cl::", "clbuild", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd", " igc",
+    " ocl", "|ccl_", "zes_", "igdrcl", "igdfcl", "igc64", "genx", "ihd_", "qsv", "onevpl", "libmfx",
+    "hiperror", "module xe", "chip_", " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl",
+    "iris_dri", "inference\\src", "inference/src", "gen compiler", "unitrace", "onetrace", "i965",
     // Of Intel's driver of Windows.
     "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
 constexpr std::string_view kAnyGpuWords[] = {"gpu",      "llama",  "ggml",   "vulkan",  "renderd",

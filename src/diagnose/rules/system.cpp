@@ -21,7 +21,7 @@ constexpr Rule kSystemRules[] = {
     {"has declared device", "wedged", "", Cause::wedged, 91},
     {"device declared wedged", "", "", Cause::wedged, 91},
     {"declaring it wedged", "", "", Cause::wedged, 85},
-    {"device is non-operational|lost access to mmio bar", "", "", Cause::wedged, 88},
+    {"device is non-operational|lost access to mmio bar", "", "", Cause::wedged, 88, Cause::kernel_driver},
     {"failed to reset chip", "", "", Cause::wedged, 89},
     {"failed to reset guc", "", "", Cause::wedged, 86},
     {"reset failed (-", "[drm]", "amdgpu", Cause::wedged, 89},
