@@ -116,8 +116,9 @@ Diagnostic fallback_finding(const detail::LoggedSentence& sentence, bool of_a_li
   if (rule.cause != Cause::none && rule.message.empty()) not_sure(diagnostic, rule.cause);
   add_line(diagnostic, sentence.text, sentence.line);
   // What threads found most often behind these, and their lines cannot tell: libraries of several releases.
-  const std::array may_be_a_library{Cause::other_target, Cause::misuse,    Cause::compiler_crash,
-                                    Cause::hang,         Cause::no_device, Cause::driver_abort};
+  const std::array may_be_a_library{Cause::build,          Cause::other_target, Cause::misuse,
+                                    Cause::compiler_crash, Cause::hang,         Cause::no_device,
+                                    Cause::driver_abort};
   const bool library = rule.or_else != Cause::library && !detail::is_kernel_rule(rule) &&
                        std::ranges::find(may_be_a_library, rule.cause) != may_be_a_library.end();
   const std::array others{rule.or_else, Cause::library};

@@ -26,6 +26,14 @@ bool is_of_a_manual(std::string_view small) {
          (exits && (small.starts_with("when ") || has_one_of(small, {" when ", " whenever "})));
 }
 
+/// "  * Fix GPU hang on resume": a line of release notes, which is about what happens no more.
+bool is_of_release_notes(std::string_view small) {
+  while (small.starts_with(' ') || small.starts_with('\t')) small.remove_prefix(1);
+  return (small.starts_with("* ") || small.starts_with("- ") || small.starts_with("+ ") ||
+          small.starts_with("*) ")) &&
+         has_one_of(small.substr(0, 24), {" fix", "bugfix", " revert", " avoid"});
+}
+
 /// What clinfo asks of no platform at all, to show what the loader then does: an answer, whatever it is.
 bool is_asked_of_no_platform(std::string_view line) {
   return std::ranges::any_of(
@@ -126,6 +134,7 @@ bool is_innocent(std::string_view line, std::string_view small) {
   for (const std::string_view end : {" PASSED", "... ok", ".. Passed"})
     if (line.ends_with(end)) return true;
   return is_asked_of_no_platform(line) || is_of_another_module(small) || is_of_a_manual(small) ||
+         is_of_release_notes(small) ||
          has_one_of(line, {". Passed ", ".   Passed", "\u2026 Passed", "module verification failed",
                            "Linking CXX executable", "Linking C executable", "-fno-exceptions",
                            "error state capture buffer maybe small", "xception handler registered",

@@ -145,6 +145,8 @@ namespace {
 constexpr detail::Rule kSmallRegion{"", "", "", detail::Cause::small_bar, 31};
 constexpr detail::Rule kCompilersError{
     "", "", "", detail::Cause::build, 17, detail::Cause::library, detail::kDoesNotCompile};
+constexpr detail::Rule kCompilersAssertion{
+    "", "", "", detail::Cause::compiler_crash, 23, detail::Cause::library};
 
 }  // namespace
 
@@ -285,6 +287,10 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
   }
   if ((!fallback.rule || fallback.rule->rank < kCompilersError.rank) && detail::is_compilers_error(small))
     fallback = {&kCompilersError, lines, {}};
+  if (compiler_line != 0 && lines - compiler_line <= kCompilersDeath &&
+      small.find("assertion") != small.npos && small.find("failed") != small.npos &&
+      (!fallback.rule || fallback.rule->rank < kCompilersAssertion.rank))
+    fallback = {&kCompilersAssertion, lines, {}};
 }
 
 void LogReader::State::code_in(std::string_view line, CallKind here) {

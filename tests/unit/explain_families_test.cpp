@@ -94,10 +94,26 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0504", "icpx: make: *** [Makefile:12: all] Error 1"},
       {"K0504", "sycl: src/a.cpp:12:5: error: variable 'cerr' used but not marked as declare target"},
       {"K0504", "sycl: a.cpp(12): error C2065: 'foo': undeclared identifier"},
+      {"K0514", "k8s: 0/2 nodes are available: 2 no healthy devices for gpu.intel.com/i915"},
+      {"K0514", "RuntimeError: Cannot find a Level Zero GPU"},
+      {"K0515", "vainfo: cannot open /dev/dri/renderD128: user not in group"},
+      {"K0516", "vaInitialize: iHD driver has wrong interface version, error"},
+      {"K0516", "onnxruntime: OpenVINO EP: library libopenvino.so.2500 is of another version than 2510"},
+      {"K0508", "[hevc_qsv] Invalid parameter: bitrate must be greater than 0, error"},
+      {"K0517", "numba-dpex: float64 cannot be used: device Intel Arc has no fp64 aspect"},
+      {"K0517", "RuntimeError: FP64 data type is unsupported on current platform."},
+      {"K0501", "oneDNN: kernel needs 131072 bytes of SLM, device provides only 65536"},
+      {"K0510", "IGC: undefined reference to `__devicelib_sin' in SPIR-V module, sycl link"},
+      {"K0520", "Exception Code: 0xC0000005 in igc64.dll"},
+      {"K0508", "clBuildProgram: build options not valid: -cl-std=CL3.1, Intel"},
+      {"K0524", "xccl: rank 1 could not connect to rank 0: allgather timeout"},
       // Of the kernel.
       {"K0527", "modprobe: FATAL: Module i915 not found in directory /lib/modules/5.15.0"},
       {"K0526", "i915 0000:03:00.0: Unable to change power state from D3cold to D0, device inaccessible"},
       {"K0507", "xe 0000:03:00.0: [drm] *ERROR* Out of VRAM: vm_bind failed"},
+      {"K0527", "xe 0000:03:00.0: [drm] GT0: GuC version 70.49.4 but PF requires >= 70.54.0"},
+      {"K0527", "ERROR: could not insert module i915.ko: Invalid module format"},
+      {"K0527", "[   12.345678] RIP: 0010:intel_gt_init+0x40/0x1c0 [i915]"},
       {"K0505", "python3[123]: segfault at 10 ip 00007f sp 00007f error 4 in libze_intel_gpu.so.1.6"},
   };
   for (const auto& [code, line] : lines) {
@@ -176,6 +192,8 @@ TEST_CASE("a death is the compiler's only right below its command") {
         "K0508");
   CHECK(code_in("$ icpx -fsycl main.cpp -o app\n$ ./app\n" + died) == "K0508");
   CHECK(code_in("ocloc version: 24.35 found\n" + died) == "K0508");
+  CHECK(code_in("ocloc -file a.spv -spirv_input -device bdw\nAssertion 'get() != pointer()' failed.\n") ==
+        "K0520");
 }
 
 TEST_CASE("an exception or a missing file beside the failure does not hide it") {
@@ -272,6 +290,11 @@ TEST_CASE("what programs that use a GPU print when all is well, and what others'
            "0 errors generated.",
            "12:00:01: ERROR: 0 failed",
            "context is over 4096 tokens",
+           "  * Fix GPU hang on resume (level zero)",
+           "- Revert \"sycl: device lost is reported\"",
+           "FAILED: bin/copy_buffer_to_image.spv\nFAILED: bin/alloc_test.bin",
+           "opened /dev/dri/renderD128",
+           "found no errors on device",
            "modprobe: FATAL: Module zfs not found in directory /lib/modules/6.1.0",
            "modprobe: ERROR: could not insert 'vboxdrv': Exec format error",
            "insmod: ERROR: could not load module foo.ko: No such file or directory",

@@ -15,7 +15,8 @@ namespace {
   "of "                                                                                                      \
   "|insufficient|not enough|exhausted|ran out|over the limit|has only|only has|only have|is over |above "    \
   "the|"                                                                                                     \
-  "over the max|beyond the|than is available|than available|than there is|no space left"
+  "over the max|provides only|only provides|offers only|beyond the|than is available|than available|than "   \
+  "there is|no space left"
 #define KILN_UNSUPPORTED                                                                                   \
   "not support|n't support|unsupported|not implement|unimplemented|not available|no support|incompatible|" \
   "not compatible|only support|no available|not registered|does not have|doesn't have|no kernel|not yet "
@@ -24,24 +25,34 @@ namespace {
   "open|"                                                                                                    \
   "failed to open|not load|cannot load|failed to load|unable to load|missing|not installed|not exist|n't "   \
   "exist|not_found|error loading|could not find|not be found|could not locate|unable to locate"
-#define KILN_FRAME                                                                                    \
-  "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |+0x|unknown line|[0x|!0x|+ " \
+#define KILN_FRAME                                                                                          \
+  "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |+0x|unknown line|exception code: " \
+  "0xc|[0x|!0x|+ "                                                                                          \
   "0x|faulting module| in module |  at file |segfault at|general protection"
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
 #define KILN_NO_FAILURE                                                                                      \
-  "warn|info: | info 0| info 1| info 2|level=info|debug|note:|[info]|performing test|looking for|-- "        \
+  "warn| info: | info 0| info 1| info 2|level=info|debug|note:|[info]|performing test|looking for|-- "       \
   "check|deprecat|0 "                                                                                        \
   "errors|0 failed|no "                                                                                      \
   "error|skipp|ninja:|command was|will be disabled|using default|packed headers|amf encoder|nvenc|yes/no|] " \
   "info | - info "
 
+// What names memory, and tells of none that is short.
+#define KILN_NO_MEMORY                                                                  \
+  KILN_NO_FAILURE                                                                       \
+  "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|" \
+  "usm_memory|memorycopy|memoryfill|invalid|null pointer|unhealthy|no healthy|devices " \
+  "unavailable|.bin|.spv|buffer_to|to_buffer|framebuffer|ring buffer"
+
 // In each: the likeliest cause, and another that such sentences have too. What names a limit ranks higher
 // than what names a thing alone. Ranks: kFamilyRank to kFallbackRank.
 constexpr Rule kFamilies[] = {
     // Limits of a kernel.
-    {"fp64|float64|double", KILN_UNSUPPORTED "|requires|without|missing",
+    {"fp64|float64|double",
+     KILN_UNSUPPORTED
+     "|requires|without|missing|has no|cannot be used|can not be used|lacks|no fp64|no double",
      KILN_NO_FAILURE "|double free|double check", Cause::fp64, 29, Cause::other_target},
     {"sub-group|sub group|subgroup|sub_group|simd8|simd16|simd32|simd width|simd size|"
      "warp size|warp_size|threads_per_warp",
@@ -76,8 +87,9 @@ constexpr Rule kFamilies[] = {
      " gib| gb| mib| mb|bytes|memory|vram&available|free|capacity|remaining|only|has &not fit|n't "
      "fit|unable|only|but "
      "|insufficient|cannot|fail|error|tried|trying|attempted",
-     KILN_NO_FAILURE "|system memory|host memory|system ram| ram |cpu memory", Cause::memory_full, 24,
-     Cause::host_memory},
+     KILN_NO_FAILURE
+     "|system memory|host memory|system ram| ram |cpu memory|slm|local memory|shared memory|scratch|stack",
+     Cause::memory_full, 24, Cause::host_memory},
     {"page fault|pagefault|illegal access|illegal memory|illegal address|invalid address|"
      "address out of range|accessed an address|invalid global read|invalid global write|memory "
      "access|out-of-bounds|out of bounds|outofbounds|use-after-free|use after free|"
@@ -99,18 +111,10 @@ constexpr Rule kFamilies[] = {
      Cause::no_device,
      "the driver does not answer what it is asked of the device: it or its sysman part is "
      "too old, off (ZES_ENABLE_SYSMAN=1), or of another release"},
-    {"alloc|vram|usm|buffer| oom ", KILN_FAILS,
-     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
-                     "usm_memory|memorycopy|memoryfill|invalid|null pointer",
-     Cause::memory_full, 22, Cause::host_memory},
-    {"memory", KILN_FAILS,
-     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
-                     "usm_memory|memorycopy|memoryfill|invalid|null pointer|memory operation",
-     Cause::memory_full, 18, Cause::host_memory},
-    {"alloc|memory|vram|usm|buffer| oom ", KILN_TOO_MUCH,
-     KILN_NO_FAILURE "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|"
-                     "usm_memory|memorycopy|memoryfill|invalid|null pointer",
-     Cause::memory_full, 22, Cause::host_memory},
+    {"alloc|vram|usm|buffer| oom ", KILN_FAILS, KILN_NO_MEMORY, Cause::memory_full, 22, Cause::host_memory},
+    {"memory", KILN_FAILS, KILN_NO_MEMORY "|memory operation", Cause::memory_full, 18, Cause::host_memory},
+    {"alloc|memory|vram|usm|buffer| oom ", KILN_TOO_MUCH, KILN_NO_MEMORY, Cause::memory_full, 22,
+     Cause::host_memory},
 
     // The kernel's drivers.
     {kKernelLine, "wedged|off the bus|non-operational|unreachable|returns 0xffffffff|all ones", KILN_DISPLAY,
@@ -122,7 +126,8 @@ constexpr Rule kFamilies[] = {
     {"unknown symbol|disagrees about version of symbol", "drm|i915|xe", "", Cause::kernel_driver, 25,
      Cause::library, "the kernel's module for this GPU is missing, or does not build for this kernel"},
     {kKernelLine,
-     "firmware|guc|huc|gsc|mmio request&fail|error|not found|missing|mismatch|unsupported|older|newer",
+     "firmware|guc|huc|gsc|mmio request&requires |fail|error|not "
+     "found|missing|mismatch|unsupported|older|newer",
      KILN_DISPLAY, Cause::kernel_driver, 26, Cause::hang},
     {kKernelLine, "alloc|memory|(-12)|(-28)|enomem|enospc|evict|migrate&fail|error|out of |unable|cannot",
      KILN_DISPLAY, Cause::host_memory, 25, Cause::memory_full},
@@ -141,7 +146,8 @@ constexpr Rule kFamilies[] = {
     {kKernelLine, "*error*|error|failed|reset", KILN_DISPLAY "|reset done", Cause::hang, 14,
      Cause::kernel_driver, "the kernel's driver reports an error of the GPU"},
 
-    {"modprobe|insmod|dkms|depmod|kernel module|bad return status for module build",
+    {"modprobe|insmod|dkms|depmod|kernel module|insert module|module format|bad return status for module "
+     "build",
      "fail|error|not found|bad exit|bad return|fatal|could not|unable&i915| xe|drm|dmabuf",
      "nvidia|nouveau|zfs|virtualbox", Cause::kernel_driver, 25, Cause::library,
      "the kernel's module for this GPU is missing, or does not build for this kernel"},
@@ -165,6 +171,12 @@ constexpr Rule kFamilies[] = {
     {"group render|group video|render group|video group|group 'render'",
      KILN_MISSING "|unable to find|no matching|not in |not a member", KILN_NO_FAILURE, Cause::permission, 28,
      Cause::no_device},
+    {"not in group|not in the group|not in the render|not in the video|not a member of|user not in",
+     "group|render|video|dri&dri|render|gpu|video|xpu", KILN_NO_FAILURE, Cause::permission, 27,
+     Cause::no_device},
+    {"cannot open|can't open|could not open|unable to open|failed to open",
+     "/dev/dri|renderd1|/dev/accel|/dev/dxg", KILN_NO_FAILURE "|no such", Cause::permission, 20,
+     Cause::no_device},
     {"permission denied|eacces|eperm|not permitted|access denied|access is denied|"
      "permissionerror|insufficient permission|no permission|not allowed to",
      "dri|render|drm|gpu|dxg|accel|card0|card1|i915|level|opencl|device", KILN_NO_FAILURE "|docker.sock",
@@ -178,6 +190,8 @@ constexpr Rule kFamilies[] = {
      Cause::kernel_driver},
     {"bar 2|bar 0|bar2", "no space|can't assign|failed to assign", "", Cause::small_bar, 26,
      Cause::kernel_driver},
+    {"oneccl|xccl|ccl_|ccl:", "could not connect|cannot connect|timeout|timed out", KILN_NO_FAILURE,
+     Cause::peer, 25, Cause::hang},
     {"oneccl|ccl_|ccl:", KILN_FAILS "|" KILN_UNSUPPORTED, KILN_NO_FAILURE "|pointer type", Cause::peer, 19,
      Cause::library},
     {"p2p|peer access|peer-to-peer|peer to peer|ipc handle|ipc_handle|"
@@ -198,6 +212,13 @@ constexpr Rule kFamilies[] = {
      "empty",
      "device|gpu|platform|adapter|xpu|backend|display|render&no | not|0|invalid|unable|fail|error",
      "firmware|info: |debug|note:", Cause::no_device, 23, Cause::library},
+    {"find a gpu|find any gpu|find a device|find any device|find a level zero|find any level zero|find an "
+     "xpu|find any "
+     "xpu|find a suitable|find any suitable|find an opencl|find any opencl|find a sycl|find any sycl|find "
+     "any platform|"
+     "found no gpu|found no device|found no xpu|found no suitable|found no opencl|found no platform",
+     "gpu|device|xpu|platform&not |no |unable|n't|failed",
+     KILN_NO_FAILURE "|librar|header|file|package|symbol|kernel", Cause::no_device, 22, Cause::library},
     {"available devices|devices available|supported devices", "'cpu'|: cpu|[cpu|\"cpu\"", "gpu|xpu|npu",
      Cause::no_device, 18, Cause::library},
     {"no gpu|no device|no xpu|not found|not available|unavailable|not detected|no opencl|"
@@ -218,8 +239,8 @@ constexpr Rule kFamilies[] = {
      "found|is not|missing|unavailable|could not",
      "", Cause::library, 23, Cause::permission,
      "the GPU's metrics are not there: most likely their libraries (libigdmd, libigdml, libmd) are missing"},
-    {"insufficient gpu.intel|gpu.intel.com", "insufficient|unavailable|not found", "", Cause::no_device, 24,
-     Cause::library,
+    {"insufficient gpu.intel|gpu.intel.com", "insufficient|unavailable|not found|unhealthy|no healthy", "",
+     Cause::no_device, 24, Cause::library,
      "there is no GPU to give to this container: the device plugin found none, or all are taken"},
     {"dependency problems|failed dependencies|conflicting dependencies|unmet dependenc|nothing provides|"
      "resolutionimpossible|packagesnotfounderror|unsatisfiableerror|solving environment: failed|is needed by|"
@@ -274,6 +295,12 @@ constexpr Rule kFamilies[] = {
      "(-15)|(-2)|(-14)|err_invalid_video_param|err_null_ptr|err_incompatible_video&fail|error|err_",
      KILN_NO_FAILURE, Cause::misuse, 24, Cause::other_target,
      "the encoder or decoder does not take what it was given"},
+    {"qsv|vaapi|mfx|vpl", "invalid parameter|invalid value|out of range|must be",
+     KILN_NO_FAILURE "|vainitialize|va_opendriver|error code 18", Cause::misuse, 21, Cause::other_target,
+     "the encoder or decoder does not take what it was given"},
+    {"display handle|vadisplay|va display", "fail|invalid|error|no va", KILN_NO_FAILURE, Cause::library, 21,
+     Cause::no_device,
+     "the driver of VA-API or oneVPL does not start: it is of another release, or finds no device"},
     {"mfx|qsv|vpl|quick sync", "(-4)|err_memory_alloc&fail|error|err_", KILN_NO_FAILURE, Cause::memory_full,
      24, Cause::host_memory},
     {"mfx|qsv|vpl|quick sync",
@@ -381,7 +408,9 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm|feature", Cause::no_device, 16, Cause::library},
     {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|"
      "abi |symbol|version",
-     "too old|older than|is older|incompatible|mismatch|not compatible|outdated|unsupported version|"
+     "too old|older than|is older|incompatible|mismatch|wrong version|another version|interface "
+     "version|unexpected "
+     "version|wrong abi|not compatible|outdated|unsupported version|"
      "different version|expected version|or newer|or later|version `|newer version|conflict|"
      "does not match|undefined symbol|entry point|is broken|currently broken|installation is probably broken",
      KILN_NO_FAILURE "|already satisfied", Cause::library, 22, Cause::other_target},
@@ -426,6 +455,8 @@ constexpr Rule kFamilies[] = {
     {"symbols not found|failed to lookup symbol|undefined function|cannot find symbol", "",
      KILN_NO_FAILURE "|.so|.dll", Cause::unresolved, 25, Cause::library},
     {"undefined function", "found in", "info: ", Cause::unresolved, 25, Cause::library},
+    {"__devicelib|__spirv_|intel_sub_group|__builtin_ib", "undefined|unresolved|not found", KILN_NO_FAILURE,
+     Cause::unresolved, 26, Cause::library},
     {"unresolved symbol|unresolved external|unresolved function|undefined device function|"
      "undefined function|undefined reference|undefined external",
      "", KILN_NO_FAILURE "|lnk|ld:|.obj|(.text|ld.lld|collect2", Cause::unresolved, 24, Cause::library},
@@ -456,6 +487,10 @@ constexpr Rule kFamilies[] = {
      "generated.|errors generated.|compilation terminated|"
      "subprocess-exited-with-error|command failed with exit code",
      "", "gcc:|0 error", Cause::build, 14, Cause::library, kDoesNotCompile},
+    {"build option|compile option|compiler option|cl-std",
+     "not valid|invalid|unknown|not support|unsupported|unrecogni", KILN_NO_FAILURE, Cause::misuse, 20,
+     Cause::build,
+     "the compiler of the driver does not take an option that a program builds its kernels with"},
     {"compiling|compilation|compile|codegen|code generation|jit ",
      "fail|error|invalid|unable|could not|cannot", KILN_NO_FAILURE "|.o |.obj|memory", Cause::build, 16,
      Cause::compiler_crash},
@@ -493,6 +528,7 @@ constexpr Rule kFamilies[] = {
     {" killed |: killed|was killed", "", "docker", Cause::host_memory, 12, Cause::misuse,
      "the process was killed, most likely for want of memory of the host"},
 };
+#undef KILN_NO_MEMORY
 #undef KILN_NO_FAILURE
 #undef KILN_DISPLAY
 #undef KILN_FRAME

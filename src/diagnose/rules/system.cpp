@@ -21,6 +21,8 @@ constexpr Rule kSystemRules[] = {
     {"has declared device", "wedged", "", Cause::wedged, 91},
     {"device declared wedged", "", "", Cause::wedged, 91},
     {"declaring it wedged", "", "", Cause::wedged, 85},
+    {"rip: 0010:", "[i915]|[xe]", "", Cause::kernel_driver, 84, Cause::hang,
+     "the kernel's driver for this GPU failed itself: a fault in i915 or xe"},
     {"device is non-operational|lost access to mmio bar", "", "", Cause::wedged, 88, Cause::kernel_driver},
     {"failed to reset chip", "", "", Cause::wedged, 89},
     {"failed to reset guc", "", "", Cause::wedged, 86},
