@@ -9,9 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <span>
+#include <thread>
 
+#include "drivers/simulator/memory/memory.hpp"
 #include "drivers/simulator/server.hpp"
 
 namespace {
@@ -68,6 +72,62 @@ TEST_CASE("programs that end at once are no fault") {
     close(client);
   }
   CHECK(faults == 0);
+}
+
+TEST_CASE("memory that nobody uploaded is the program's own where it is downloaded") {
+  static std::atomic<int> faults{0};
+  std::uint16_t port = 0;
+  const auto fault = [](void*, int, const char*, bool) { ++faults; };
+  REQUIRE(kiln_simulator_start("dg2", false, fault, nullptr, &port) == nullptr);
+  const int client = connect_to(port);
+  // Two pages, as an engine knows them by numbers of the driver's choice, from the middle of one on.
+  alignas(kPage) static std::array<std::byte, 2 * kPage> memory;
+  constexpr std::size_t kBegin = 0x120, kBytes = 256;
+  const std::span<std::byte> wanted(memory.data() + kBegin, kBytes);
+  for (const int pattern : {0x5a, 0x17, 0x17}) {
+    memory.fill(static_cast<std::byte>(pattern));
+    const std::array<std::uint32_t, 6> read{5, 1, 12, 0, 0x284000 + kBegin, kBytes};
+    std::array<std::uint32_t, 6> head{};
+    REQUIRE(send(client, read.data(), sizeof read, 0) == sizeof read);
+    REQUIRE(recv(client, head.data(), sizeof head, MSG_WAITALL) == sizeof head);
+    REQUIRE(recv(client, wanted.data(), wanted.size(), MSG_WAITALL) == kBytes);
+    CHECK(
+        std::ranges::all_of(memory, [&](std::byte each) { return each == static_cast<std::byte>(pattern); }));
+  }
+  close(client);
+  CHECK(faults == 0);
+}
+
+TEST_CASE("where a thread waits for bytes is found, and not where it waits for others") {
+  std::array<int, 2> client{}, server{};
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  REQUIRE(listen(listener, 4) == 0);
+  REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  for (std::size_t i = 0; i < 2; ++i) {
+    client[i] = connect_to(ntohs(address.sin_port));
+    server[i] = accept(listener, nullptr, nullptr);
+  }
+  std::array<std::array<std::byte, 64>, 2> to{};
+  std::array<std::thread, 2> threads;
+  for (std::size_t i = 0; i < 2; ++i)
+    threads[i] =
+        std::thread([&, i] { CHECK(recv(client[i], to[i].data(), to[i].size(), MSG_WAITALL) == 64); });
+  for (std::size_t i = 0; i < 2; ++i) {
+    Receiver receiver(server[i]);
+    for (int again = 0; again < 2; ++again)
+      CHECK(receiver.place_of(64) == reinterpret_cast<std::uintptr_t>(to[i].data()));
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(send(server[i], to[1 - i].data(), 64, 0) == 64);
+    threads[i].join();
+    close(client[i]);
+    Receiver receiver(server[i]);
+    CHECK_FALSE(receiver.place_of(64));  // nobody is there any more
+    close(server[i]);
+  }
+  close(listener);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "drivers/simulator/memory/program.hpp"
+
 namespace kiln::simulator {
 namespace {
 
@@ -83,7 +85,8 @@ bool write_memory(Stream& stream, Engine& engine, const Message& message, std::s
   return true;
 }
 
-bool read_memory(Stream& stream, Engine& engine, const Message& message, std::vector<Page*>& given) {
+bool read_memory(Stream& stream, Engine& engine, Receiver& receiver, const Message& message,
+                 std::vector<Page*>& given) {
   engine.settle();
   std::vector<std::byte> answer(24 + kPage);
   const auto head = memory_answer(message);
@@ -92,6 +95,16 @@ bool read_memory(Stream& stream, Engine& engine, const Message& message, std::ve
   std::uint64_t address = message.address;
   for (std::uint64_t left = message.size; left != 0 || before != 0;) {
     const std::size_t part = std::min<std::uint64_t>(left, kPage - address % kPage);
+    if (part != 0 && !engine.tables().knows(address)) {
+      // The driver downloads what it never uploaded to this engine, such as an event that nobody submitted
+      // yet, or a buffer that another engine has: it takes a new page for it and tells nobody which memory
+      // that is. Where it waits for the bytes is the memory. It waits as soon as it has the head, which is 24
+      // bytes too.
+      if (before != 0 && !stream.send_all({answer.data(), before})) return false;
+      before = 0;
+      if (left != head.size())
+        if (const auto place = receiver.place_of(left)) engine.tables().name(address, *place);
+    }
     const std::span<std::byte> bytes(answer.data() + before, part);
     std::ranges::fill(bytes, std::byte{0});
     if (part != 0)
@@ -108,6 +121,7 @@ bool read_memory(Stream& stream, Engine& engine, const Message& message, std::ve
 
 tl::expected<void, std::string> serve(int socket, Engine& engine) {
   Stream stream(socket);
+  Receiver receiver(socket);
   std::array<std::byte, kHeaderBytes> head;
   std::array<std::byte, kMostBodyBytes> body;
   std::vector<Page*> given;  // with the last answer: the program has it when it sends the next message
@@ -143,7 +157,7 @@ tl::expected<void, std::string> serve(int socket, Engine& engine) {
         open = write_memory(stream, engine, *message, wrong);
         break;
       case Message::Kind::read_memory:
-        open = read_memory(stream, engine, *message, given);
+        open = read_memory(stream, engine, receiver, *message, given);
         break;
     }
   }

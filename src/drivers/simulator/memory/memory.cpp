@@ -113,6 +113,15 @@ Page* Memory::known_page(std::uint64_t address) {
   return found == pages_.end() ? nullptr : found->second.get();
 }
 
+bool Memory::share(std::uint64_t address) {
+  if (const Page* const known = known_page(address)) return known->of_program.load();
+  std::array<std::byte, 1> any;
+  Page* const made = process_ && read_program(*process_, address, any) ? page(address) : nullptr;
+  if (!made) return false;
+  made->of_program.store(true);
+  return true;
+}
+
 bool Memory::upload(std::uint64_t address, std::span<const std::byte> bytes) {
   Page* const target = page(address);
   if (!target) return false;

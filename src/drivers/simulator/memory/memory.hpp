@@ -81,6 +81,9 @@ class Memory {
   [[nodiscard]] Page* page(std::uint64_t address);
   /// Null: no engine has the address.
   [[nodiscard]] Page* known_page(std::uint64_t address);
+  /// The program has the page of this address itself, and it may be downloaded though nobody uploaded it.
+  /// False: another memory has that address here, or there is too much memory.
+  [[nodiscard]] bool share(std::uint64_t address);
   /// What the driver uploads: at most to the end of the page. False: too much memory.
   [[nodiscard]] bool upload(std::uint64_t address, std::span<const std::byte> bytes);
   /// What the driver downloads: at most to the end of the page. Call arrived() of what it returns when the

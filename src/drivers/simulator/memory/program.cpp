@@ -7,9 +7,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -35,15 +37,19 @@ std::string inode_of(unsigned port, unsigned other) {
   return {};
 }
 
+bool is_link_to(const std::string& link, const std::string& inode) {
+  char target[64];
+  const ssize_t length = readlink(link.c_str(), target, sizeof target);
+  return length > 0 && inode.compare(0, inode.npos, target, static_cast<std::size_t>(length)) == 0;
+}
+
 bool holds(const std::string& process, const std::string& inode) {
   const std::string folder = "/proc/" + process + "/fd";
   DIR* const open = opendir(folder.c_str());
   if (!open) return false;
   bool found = false;
   while (const dirent* entry = readdir(open)) {
-    char target[64];
-    const ssize_t length = readlink((folder + "/" + entry->d_name).c_str(), target, sizeof target);
-    if (length > 0 && inode.compare(0, inode.npos, target, static_cast<std::size_t>(length)) == 0) {
+    if (is_link_to(folder + "/" + entry->d_name, inode)) {
       found = true;
       break;
     }
@@ -56,13 +62,18 @@ bool holds(const std::string& process, const std::string& inode) {
 
 namespace {
 
-std::optional<pid_t> find_peer(int socket) {
+/// Of the other end.
+std::string peer_inode(int socket) {
   sockaddr_in own{}, peer{};
   socklen_t size = sizeof own;
   if (getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) return {};
   size = sizeof peer;
   if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return {};
-  const std::string inode = inode_of(ntohs(peer.sin_port), ntohs(own.sin_port));
+  return inode_of(ntohs(peer.sin_port), ntohs(own.sin_port));
+}
+
+std::optional<pid_t> find_peer(int socket) {
+  const std::string inode = peer_inode(socket);
   if (inode.empty()) return {};
   if (holds("self", inode)) return getpid();
   DIR* const processes = opendir("/proc");
@@ -93,6 +104,75 @@ std::optional<pid_t> peer_process(int socket) {
     if (const auto found = find_peer(socket)) return found;
     if (!is_connected(socket)) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return {};
+}
+
+namespace {
+
+/// What a thread waits in, as the kernel tells of its system call.
+struct Wait {
+  bool known = false;  ///< else the thread is gone, or the kernel does not tell
+  std::uint64_t descriptor = 0, buffer = 0, bytes = 0;  ///< of recv(); zeros: in something else
+};
+
+Wait wait_of(const std::string& thread) {
+  std::ifstream file(thread + "/syscall");
+  std::string line;
+  Wait wait;
+  wait.known = static_cast<bool>(std::getline(file, line));
+  long number = -1;
+  Wait read;
+  if (std::sscanf(line.c_str(), "%ld %lx %lx %lx", &number, &read.descriptor, &read.buffer, &read.bytes) ==
+          4 &&
+      number == SYS_recvfrom) {
+    read.known = true;
+    return read;
+  }
+  return wait;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> Receiver::place_of(std::size_t bytes) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kMost{10};  // the program's thread is on its way to recv()
+  if (!process_) {
+    process_ = peer_process(socket_);
+    inode_ = peer_inode(socket_);
+    if (!process_ || inode_.empty()) return {};
+  }
+  const std::string process = "/proc/" + std::to_string(*process_);
+  const auto waits = [&](const std::string& thread, bool& known) -> std::optional<std::uint64_t> {
+    const Wait wait = wait_of(thread);
+    known = wait.known;
+    if (wait.bytes != bytes || wait.buffer == 0 ||
+        !is_link_to(process + "/fd/" + std::to_string(wait.descriptor), inode_))
+      return {};
+    return wait.buffer;
+  };
+  const auto start = Clock::now();
+  for (std::chrono::microseconds pause{20}; is_connected(socket_) && Clock::now() - start < kMost;
+       pause = std::min<std::chrono::microseconds>(2 * pause, std::chrono::milliseconds(2))) {
+    bool known = false;
+    if (!thread_.empty())
+      if (const auto found = waits(thread_, known)) return found;
+    DIR* const threads = opendir((process + "/task").c_str());
+    if (!threads) return {};
+    bool any_known = false;
+    std::optional<std::uint64_t> found;
+    while (const dirent* entry = readdir(threads)) {
+      if (entry->d_name[0] == '.') continue;
+      const std::string thread = process + "/task/" + entry->d_name;
+      found = waits(thread, known);
+      any_known |= known;
+      if (!found) continue;
+      thread_ = thread;
+      break;
+    }
+    closedir(threads);
+    if (found || !any_known) return found;
+    std::this_thread::sleep_for(pause);
   }
   return {};
 }

@@ -70,6 +70,17 @@ Page* Tables::read(std::uint64_t physical, std::span<std::byte> to) {
   return page != 0 ? memory_.download(page * kPage + physical % kPage, to) : nullptr;
 }
 
+bool Tables::knows(std::uint64_t physical) {
+  const std::shared_lock lock(mutex_);
+  return virtual_pages_.contains(physical / kPage) || own_.contains(physical / kPage);
+}
+
+void Tables::name(std::uint64_t physical, std::uint64_t address) {
+  if (address >= kProgramEnd || address % kPage != physical % kPage || !memory_.share(address)) return;
+  const std::scoped_lock lock(mutex_);
+  virtual_pages_[physical / kPage] = address / kPage;
+}
+
 void Tables::write_gtt(std::uint64_t index, std::uint64_t entry) {
   const std::scoped_lock lock(mutex_);
   if (gtt_.size() <= kMostOwnPages || gtt_.contains(index)) gtt_[index] = entry;

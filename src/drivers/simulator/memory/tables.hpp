@@ -36,6 +36,10 @@ class Tables {
                                                       std::span<const std::byte> bytes, bool whole);
   /// At most to the end of the page. What was given to the program, for arrived(); null: nothing of it.
   [[nodiscard]] Page* read(std::uint64_t physical, std::span<std::byte> to);
+  /// Did the driver ever say what the physical page is?
+  [[nodiscard]] bool knows(std::uint64_t physical);
+  /// It is the program's own memory at this address.
+  void name(std::uint64_t physical, std::uint64_t address);
   void write_gtt(std::uint64_t index, std::uint64_t entry);
   /// Where the tables of the engine's context start; from its image.
   void set_root(std::uint64_t physical);
