@@ -63,6 +63,12 @@ int simulate(const SimulateOptions& options) {
     if (std::string_view(name) == "HardwareInfoOverride") setenv(name, value.c_str(), 1);
   for (const auto& [name, value] : detail::simulated_variables(options.product, *port))
     setenv(name, value.c_str(), 1);
+  // Of Intel's OpenCL driver alone, which 22.43 reads beside the others, unless the caller chose:
+  // Waits that look at a command's timestamp submit no batch before, and wait for what is in it for ever.
+  for (const char* name : {"EnableTimestampWaitForQueues", "EnableTimestampWaitForEvents"})
+    setenv(name, "0", 0);
+  // Of large pages it has a description, which is none for a pvc without local memory, and reads it.
+  if (options.product == "pvc") setenv("Enable64kbpages", "0", 0);
   // A Kiln inside takes the driver that is configured here.
   setenv("KILN_DEVICE", "gpu", 1);
 

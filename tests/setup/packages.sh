@@ -45,6 +45,7 @@ need test may 'the API reference' doxygen
 need test may 'the Python package' python3-numpy
 need test may 'the Python package' mypy
 need test may 'the tests' libbenchmark-dev
+need test may 'the tests of OpenCL programs on the simulated GPU' ocl-icd-opencl-dev
 need bench must 'the benchmarks' libbenchmark-dev
 need bench may 'the benchmarks' valgrind
 need bench may 'the CPU device beside PoCL' pocl-opencl-icd
