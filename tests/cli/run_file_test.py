@@ -272,6 +272,11 @@ class SeveralRuns(Case):
         source.write_text('kernel void sums(global int* out) { out[get_group_id(0)] = 1; }\n')
         done = run(str(source), '--arg', 'out=out:4', '--global', '64', '--sweep', 'group=16,4')
         self.assertEqual((done.returncode, 'K0434' in done.stderr, 'group=4' in done.stderr), (1, True, True), done.stderr)
+        source.write_text('kernel void far(global int* out) { out[get_local_size(0) == 4 ? 0x10000000000 : 0] = 1; }\n')
+        done = run(str(source), '--arg', 'out=out:4', '--global', '64', '--sweep', 'group=16,4', '--json')
+        self.assertEqual((done.returncode, 'K0438' in done.stderr, 'group=4' in done.stderr), (1, True, True), done.stderr)
+        self.assertIn({'label': 'at', 'text': 'group=4'}, [{key: row.get(key) for key in ('label', 'text')} for row in
+                                                          json.loads(done.stdout)['error']['rows']])
 
     def test_another_group_size_does_the_same_work(self):
         answer = self.json_of(SAXPY, *ARGUMENTS, '--groups', '10', '--group', '100', '--against', 'group=50')

@@ -265,22 +265,28 @@ Error written_behind(const std::string& kernel, const std::string& buffer, std::
                  "`--device cpu --check-memory` names the line of the kernel, and sees reads too"}});
 }
 
-Error faulted_kernel(const std::string& kernel, bool of_memory, const std::string& alternative) {
+Error faulted_kernel(const std::string& kernel, bool of_memory, const RunInstead& instead) {
   const std::string fault = of_memory ? "uses an address where there is no memory"
                                       : "divides an integer by zero, or the smallest one by -1";
-  if (!alternative.empty())
-    return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
-                 {"K0438",
-                  "kernel `" + kernel + "` " + fault + ", with " + alternative + ", which --advise tried",
-                  {},
-                  {"as it was given it ran to its end: run it without --advise",
-                   "--tries N ends the search earlier: what was tried until then is shown"}});
-  return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run",
-               {"K0438",
-                "kernel `" + kernel + "` " + fault,
-                {},
-                {of_memory ? "run it with --check-memory: it names the access and its line, and goes on"
-                           : "look for a divisor that can be 0, or -1: on a GPU the result is any number"}});
+  if (!instead.alternative.empty())
+    return Error(
+        ZE_RESULT_ERROR_UNKNOWN, "kiln run",
+        {"K0438",
+         "kernel `" + kernel + "` " + fault + ", with " + instead.alternative + ", which --advise tried",
+         {},
+         {"as it was given it ran to its end: run it without --advise",
+          "--tries N ends the search earlier: what was tried until then is shown"}});
+  Diagnostic diagnostic{
+      "K0438",
+      "kernel `" + kernel + "` " + fault,
+      {},
+      {of_memory ? "run it with --check-memory: it names the access and its line, and goes on"
+                 : "look for a divisor that can be 0, or -1: on a GPU the result is any number"}};
+  if (instead.swept != 0) {
+    diagnostic.rows.push_back({"at", "group=" + std::to_string(instead.swept)});
+    diagnostic.help.push_back("leave that size out of --sweep where the kernel is not written for it");
+  }
+  return Error(ZE_RESULT_ERROR_UNKNOWN, "kiln run", std::move(diagnostic));
 }
 
 Error failed_other_run(const std::string& other, std::string ended_by, std::string said) {

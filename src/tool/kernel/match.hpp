@@ -39,10 +39,14 @@ using ReadFile = std::function<Result<KernelFile>(const std::string& path)>;
 [[nodiscard]] Error written_behind(const std::string& kernel, const std::string& buffer, std::uint64_t bytes,
                                    std::uint64_t at);
 
-/// K0438: a kernel that faulted on the CPU device, by an address or by a division of integers by zero; as it
-/// was given, or as the alternative of --advise that these words are of.
-[[nodiscard]] Error faulted_kernel(const std::string& kernel, bool of_memory,
-                                   const std::string& alternative = {});
+/// What a kernel ran with in place of what was given; both empty: as it was given.
+struct RunInstead {
+  std::string alternative{};  ///< of --advise, in its words
+  std::uint32_t swept = 0;    ///< group size of --sweep; 0: none
+};
+
+/// K0438: a kernel that faulted on the CPU device, by an address or by a division of integers by zero.
+[[nodiscard]] Error faulted_kernel(const std::string& kernel, bool of_memory, const RunInstead& instead = {});
 
 /// K0437: the run to compare with ended so, and said this.
 [[nodiscard]] Error failed_other_run(const std::string& other, std::string ended_by, std::string said);

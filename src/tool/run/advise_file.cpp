@@ -282,7 +282,7 @@ Result<Trial> FileTrials::run(const Alternative& what) {
   if (std::string why = refusal_of(native_, loaded_native_, natives_.target(), launch);
       !why.empty() && !is_given)
     return refused(std::move(why));
-  const FaultGuard guard(device_, code_.facts.name, is_json_, words_of(what));
+  const FaultGuard guard(device_, code_.facts.name, is_json_, {words_of(what)});
   const auto outcome = [&] {
     const QuietErrors quiet;
     return measure(device_, run.prepare(*chosen), run.kernel(), 1);

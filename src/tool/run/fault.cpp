@@ -40,10 +40,10 @@ void FaultGuard::tell(int signal) {
 }
 
 FaultGuard::FaultGuard(const OpenDevice& device, const std::string& kernel, bool json,
-                       const std::string& alternative) {
+                       const RunInstead& instead) {
   if (device.kind != DeviceKind::cpu) return;
   for (const bool of_memory : {false, true}) {
-    const Error error = faulted_kernel(kernel, of_memory, alternative);
+    const Error error = faulted_kernel(kernel, of_memory, instead);
     before_words_[of_memory] = std::move(words[of_memory]);
     words[of_memory] = {
         error.text(),

@@ -5,17 +5,17 @@
 #include <csignal>
 
 #include "tool/common/session.hpp"
+#include "tool/kernel/match.hpp"
 
 namespace kiln::tool {
 
 /// While it lives, a fault of the process (SIGSEGV, SIGBUS, SIGFPE) is told as one of the kernel: K0438 on
 /// standard error, and as JSON on standard output where that was asked for; the exit status is that of a
 /// wrong answer. Nothing on other devices, whose kernels run elsewhere. The words of an inner one hold while
-/// it lives: `alternative` is what --advise runs in place of what was given.
+/// it lives.
 class FaultGuard {
  public:
-  FaultGuard(const OpenDevice& device, const std::string& kernel, bool json,
-             const std::string& alternative = {});
+  FaultGuard(const OpenDevice& device, const std::string& kernel, bool json, const RunInstead& instead = {});
   FaultGuard(const FaultGuard&) = delete;
   ~FaultGuard();
 

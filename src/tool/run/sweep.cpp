@@ -89,10 +89,10 @@ Result<int> run_sweep(const RunOptions& options, const FileRequest& request) {
   KILN_TRY(const auto run, FileRun::create(device, request, options.counters));
   const Target* target = device.properties.ip_version ? find_target(*device.properties.ip_version) : nullptr;
   const auto native = target ? native_code_of(run->code(), request.flags, *target) : std::nullopt;
-  const FaultGuard guard(device, run->code().facts.name, options.json);
   Sweep all{run->code().facts.name, device};
   std::optional<std::vector<std::string>> first;  // digests of what the first size wrote
   for (const std::uint32_t size : sizes) {
+    const FaultGuard guard(device, run->code().facts.name, options.json, {.swept = size});
     KILN_TRY(auto swept, run_size(device, *run, request, size, options));
     if (swept.refused.empty()) {
       std::vector<std::string> digests;

@@ -389,7 +389,8 @@ TEST_CASE("K0434, K0436: after the run") {
                     .diagnostic());
   test::check_diagnostic("K0438", *faulted_kernel("filter", true).diagnostic());
   test::check_diagnostic("K0438", *faulted_kernel("filter", false).diagnostic(), "division");
-  test::check_diagnostic("K0438", *faulted_kernel("filter", false, "groups of 32").diagnostic(), "advise");
+  test::check_diagnostic("K0438", *faulted_kernel("filter", false, {"groups of 32"}).diagnostic(), "advise");
+  test::check_diagnostic("K0438", *faulted_kernel("filter", true, {.swept = 32}).diagnostic(), "sweep");
   test::check_diagnostic("K0436",
                          *unwritable_data("y", "/full/y.npy", "No space left on device").diagnostic());
 }
