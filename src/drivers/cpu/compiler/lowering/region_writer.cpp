@@ -16,6 +16,7 @@
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/region_collectives.hpp"
+#include "drivers/cpu/compiler/lowering/region_exchange.hpp"
 #include "drivers/cpu/compiler/lowering/region_plan.hpp"
 #include "drivers/cpu/compiler/lowering/region_values.hpp"
 #include "drivers/cpu/runtime/collective.hpp"
@@ -42,12 +43,13 @@ bool are_barriers_of_group(const std::vector<llvm::CallInst*>& collectives) {
 class Writer {
  public:
   Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values,
-         const LeftParameters& parameters, std::uint32_t sub_group_size)
+         const LeftParameters& parameters, const OwnResults& results, std::uint32_t sub_group_size)
       : from_(from),
         to_(to),
         plan_(plan),
         values_(values),
         parameters_(parameters),
+        results_(results),
         sub_group_size_(sub_group_size),
         b_(llvm::BasicBlock::Create(to.getContext(), "entry", &to)),
         accesses_(llvm::MDNode::getDistinct(to.getContext(), {})) {}
@@ -65,8 +67,8 @@ class Writer {
       promise_group_size(*llvm::cast<llvm::LoadInst>(size_[i]));
     }
     rows_ = b_.CreateMul(size_[1], size_[2]);
-    Value* items = b_.CreateMul(size_[0], rows_);
-    even_items_ = even_item_count(b_, items);
+    items_ = b_.CreateMul(size_[0], rows_);
+    even_items_ = even_item_count(b_, items_);
     for (const Instruction* value : values_.once()) make(*value, group_);
     for (const Instruction* value : values_.uniform()) uniform_[value] = b_.CreateAlloca(value->getType());
     for (const Region& region : plan_.regions)
@@ -353,6 +355,15 @@ class Writer {
   void exchange(const llvm::CallInst& collective) {
     const RegionValues::Array values = values_.array(*value_of(collective));
     const auto parameters = parameters_.find(&collective);
+    const std::uint32_t members = is_of_group(collective) ? 0 : sub_group_size_;
+    if (const auto result = results_.find(&collective); result != results_.end()) {
+      Value* first = parameters == parameters_.end() ? llvm::Constant::getNullValue(b_.getPtrTy())
+                                                     : begin_of(b_, values_.array(*parameters->second));
+      b_.CreateCall(&exchange_function(collective, members, parameters != parameters_.end()),
+                    {begin_of(b_, values), begin_of(b_, values_.array(*result->second)), first,
+                     collective.getArgOperand(CollectiveOperand::parameter), items_});
+      return;
+    }
     Value* list[] = {to_.getArg(0),
                      collective.getArgOperand(CollectiveOperand::what),
                      begin_of(b_, values),
@@ -361,7 +372,7 @@ class Writer {
                                                      : begin_of(b_, values_.array(*parameters->second)),
                      collective.getArgOperand(CollectiveOperand::parameter),
                      collective.getArgOperand(CollectiveOperand::combine),
-                     b_.getInt64(is_of_group(collective) ? 0 : sub_group_size_)};
+                     b_.getInt64(members)};
     std::array<llvm::Type*, std::size(list)> types{};
     std::ranges::transform(list, types.begin(), [](const Value* value) { return value->getType(); });
     b_.CreateCall(host("kiln_exchange", b_.getVoidTy(), types), list);
@@ -403,12 +414,13 @@ class Writer {
   const RegionPlan& plan_;
   const RegionValues& values_;
   const LeftParameters& parameters_;
+  const OwnResults& results_;
   std::uint32_t sub_group_size_;
   llvm::IRBuilder<> b_;
   llvm::MDNode* accesses_;
   llvm::DenseMap<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
   std::array<Value*, 3> size_{};
-  Value *rows_ = nullptr, *even_items_ = nullptr, *memory_ = nullptr;
+  Value *rows_ = nullptr, *items_ = nullptr, *even_items_ = nullptr, *memory_ = nullptr;
   Scope group_;
   llvm::DenseMap<Block, Block> heads_;
   llvm::DenseMap<Block, llvm::MDNode*> rolled_;  // by cut
@@ -438,10 +450,12 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
   llvm::stripDebugInfo(item_entry);
   llvm::removeUnreachableBlocks(item_entry);
   const LeftParameters parameters = leave_parameters(*collectives);
+  const OwnResults results = part_results(*collectives);
   ItemArrays arrays(item_entry);
   const auto leave = [&] {
     take_back(parameters, *collectives);
     arrays.undo();
+    join_results(results);
     return false;
   };
   set_apart(*collectives);
@@ -462,7 +476,7 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
   auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                              symbol, module);
   group_entry->setAttributes(item_entry.getAttributes());
-  Writer(item_entry, *group_entry, plan, values, parameters, facts.simd_size).write();
+  Writer(item_entry, *group_entry, plan, values, parameters, results, facts.simd_size).write();
   facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
   item_entry.eraseFromParent();
   return true;
