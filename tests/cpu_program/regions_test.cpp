@@ -30,7 +30,7 @@ std::vector<std::int32_t> run(const Program& program, std::string_view name, Thr
 }  // namespace
 
 TEST_CASE("regions give what fibers give") {
-  for (const char* file : {"regions.ocloc.spv", "regions.clang.spv"}) {
+  for (const char* file : {"regions.ocloc.spv", "regions.clang.spv", "arrays.ocloc.spv"}) {
     CAPTURE(file);
     const BuildResult regions = build_regions(file, ""), fibers = build_regions(file, "-cl-opt-disable");
     REQUIRE_MESSAGE(regions.status == BuildStatus::ok, regions.log);
