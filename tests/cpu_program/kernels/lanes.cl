@@ -241,3 +241,22 @@ kernel void tickets(global int* out, int n) {
   for (int k = 0; k < n; ++k) sum = sum * 1000 + atomic_inc(out);
   out[1 + get_local_id(0)] = sum;
 }
+
+// What one item of so many does, as the first of each sub-group: by masks, by hand, and in a loop.
+KERNEL(few) {
+  HEAD;
+  tile[item] = in[item % 64];
+  MEET;
+  int sum = tile[item];
+  if ((item & 7) == 3) tile[item] = item + n;
+  MEET;
+  sum += tile[item];
+  MEET;
+  if ((get_local_id(0) & 15) == 0) {
+    for (int k = 0; k < n; ++k) sum += tile[(item + k) % items];
+    tile[items + item] = sum;
+  }
+  MEET;
+  if ((item & 31) != 5) sum ^= tile[(item + 1) % items];
+  out[i] = sum;
+}

@@ -157,6 +157,25 @@ bool divides(const llvm::Loop& loop) {
   });
 }
 
+/// Whether one item of so many does what the others do not, such as the first of each sub-group: LLVM's
+/// vectorizer would have all of them do it with a mask, where lanes pass by.
+bool has_rare_branch(const llvm::Loop& loop) {
+  constexpr std::uint64_t kRare = 8;  // items
+  return llvm::any_of(loop.blocks(), [&](const llvm::BasicBlock* block) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    const auto* compare = branch != nullptr && branch->isConditional() && block != loop.getLoopLatch()
+                              ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
+                              : nullptr;
+    if (compare == nullptr || !compare->isEquality() || !llvm::isa<llvm::ConstantInt>(compare->getOperand(1)))
+      return false;
+    const auto* part = llvm::dyn_cast<llvm::Instruction>(compare->getOperand(0));
+    if (part == nullptr || part->getOpcode() != llvm::Instruction::And || loop.isLoopInvariant(part))
+      return false;
+    const auto* mask = llvm::dyn_cast<llvm::ConstantInt>(part->getOperand(1));
+    return mask != nullptr && mask->getValue().isMask() && mask->getValue().uge(kRare - 1);
+  });
+}
+
 bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo& loops,
                  llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
                  llvm::ScalarEvolution& numbers) {
@@ -240,7 +259,9 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
       if (!is_item_loop(loop->getLoopID())) continue;
       auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-      if (loop->isInnermost() && !counted && !divides(*loop) && !may_wrap(*loop, numbers)) continue;
+      if (loop->isInnermost() && !counted && !divides(*loop) && !has_rare_branch(*loop) &&
+          !may_wrap(*loop, numbers))
+        continue;
       llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
       const auto items = item_loop_of(*loop);
       if (!items) continue;
