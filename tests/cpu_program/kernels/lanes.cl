@@ -260,3 +260,22 @@ KERNEL(few) {
   if ((item & 31) != 5) sum ^= tile[(item + 1) % items];
   out[i] = sum;
 }
+
+// Neighbours' places in SLM that only some items look at: by 32 bits, in which what others would find wraps.
+KERNEL(behind) {
+  HEAD;
+  local int* upper = tile + 4 * items;
+  tile[item] = in[item % 64];
+  upper[item] = n;
+  MEET;
+  for (uint step = 1; step < items; step *= 2) {
+    const int before = item >= step ? tile[item - step] : 0;
+    const int last = item > 0 ? upper[item - 1] : step;
+    const int third = item < 3 ? 1 : upper[item - 3];
+    MEET;
+    tile[item] += before;
+    upper[item] ^= last * 3 + third;
+    MEET;
+  }
+  out[i] = tile[item] * 5 + upper[item];
+}

@@ -14,7 +14,8 @@
 
 namespace kiln::cpu {
 
-/// The SLM of one work-group at a time, padded and between inaccessible pages. Grows, never shrinks.
+/// The SLM of one work-group at a time, padded and between inaccessible pages, of which the one
+/// before can be read. Grows, never shrinks.
 class SlmBuffer {
  public:
   SlmBuffer() = default;

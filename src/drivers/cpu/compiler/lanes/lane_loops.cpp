@@ -17,6 +17,7 @@
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
+#include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -145,6 +146,51 @@ bool may_wrap(llvm::Loop& loop, llvm::ScalarEvolution& numbers) {
   return false;
 }
 
+/// Whether it is part of addresses of SLM alone.
+bool is_place_in_slm(const llvm::Value& value) {
+  return llvm::all_of(value.users(), [](const llvm::User* user) {
+    const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
+    return address != nullptr && address->getPointerAddressSpace() == kLocalSpace;
+  });
+}
+
+/// A place in SLM is found in 64 bits where it is a difference of 32 that a branch says is not below 0, as in
+/// `i >= step ? tile[i - step] : 0`: LLVM's vectorizer then knows that neighbours stay neighbours, and loads
+/// with a mask. Before SLM a page can be read; elsewhere what the mask leaves out may be where no page is,
+/// which costs more than going through it by lanes. True when there was one.
+bool widen_differences(llvm::Loop& loop) {
+  struct Difference {
+    llvm::ZExtInst* wide;
+    llvm::Value *from, *less;
+  };
+  llvm::SmallVector<Difference, 4> found;
+  for (llvm::BasicBlock* block : loop.blocks())
+    for (llvm::Instruction& value : *block) {
+      auto* wide = llvm::dyn_cast<llvm::ZExtInst>(&value);
+      const auto* narrow =
+          wide != nullptr ? llvm::dyn_cast<llvm::BinaryOperator>(wide->getOperand(0)) : nullptr;
+      if (narrow == nullptr || !wide->getType()->isIntegerTy(64) || !narrow->getType()->isIntegerTy(32) ||
+          !is_place_in_slm(*wide))
+        continue;
+      llvm::Value *from = narrow->getOperand(0), *less = narrow->getOperand(1);
+      if (narrow->getOpcode() == llvm::Instruction::Add && llvm::isa<llvm::ConstantInt>(less))
+        less = llvm::ConstantInt::get(less->getType(), -llvm::cast<llvm::ConstantInt>(less)->getValue());
+      else if (narrow->getOpcode() != llvm::Instruction::Sub)
+        continue;
+      const auto holds = llvm::isImpliedByDomCondition(llvm::ICmpInst::ICMP_UGE, from, less, wide,
+                                                       wide->getModule()->getDataLayout());
+      if (holds && *holds) found.push_back({wide, from, less});
+    }
+  for (const Difference& each : found) {
+    llvm::IRBuilder<> b(each.wide);
+    llvm::Type* number = each.wide->getType();
+    each.wide->replaceAllUsesWith(
+        b.CreateSub(b.CreateZExt(each.from, number), b.CreateZExt(each.less, number), "", true, true));
+    each.wide->eraseFromParent();
+  }
+  return !found.empty();
+}
+
 /// Whether items divide by what all of them have: LLVM's vectorizer would divide one after the other, where
 /// lanes have a form for vectors.
 bool divides(const llvm::Loop& loop) {
@@ -252,6 +298,9 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     if (llvm::isa<llvm::AllocaInst>(instruction)) return llvm::PreservedAnalyses::all();
   const bool counted = llvm::any_of(llvm::instructions(function), LaneWriter::is_counting);
   bool any = false;
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+    if (loop->isInnermost() && is_item_loop(loop->getLoopID()) && widen_differences(*loop)) any = true;
+  if (any) analyses.invalidate(function, llvm::PreservedAnalyses::none());
   for (bool again = true; again;) {
     again = false;
     auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);

@@ -169,6 +169,12 @@ LaneWriter::Value* LaneWriter::in_lane(llvm::IRBuilder<>& b, const Value& value,
         first, llvm::ConstantInt::get(
                    type, llvm::APInt(64, shape.stride * lane).zextOrTrunc(type->getIntegerBitWidth())));
   }
+  // Out of a vector that is not needed else the first one would take its way through two kinds of registers.
+  if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(&value);
+      lane == 0 && cast != nullptr && llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast) &&
+      cast->getType()->isIntegerTy() && shapes_.of(cast->getOperand(0)).has_first() &&
+      first_.lookup(cast->getOperand(0)) != nullptr)
+    return b.CreateCast(cast->getOpcode(), scalar(*cast->getOperand(0)), cast->getType());
   if (!lazy_.contains(&value)) {
     if (lane != 0 && is_before_loop(value)) return kept_in_lane(b, value, lane);
     return b.CreateExtractElement(wide(value), std::uint64_t{lane});
