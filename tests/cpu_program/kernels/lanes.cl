@@ -235,6 +235,96 @@ KERNEL(arrays) {
   out[i] = all;
 }
 
+// What is the same for all within a loop, and not behind it.
+KERNEL(left_at) {
+  HEAD;
+  uint same = n, own = item;
+  for (int k = 0; k < (int)item - 3; ++k) {
+    same = same * 5 + in[k & 63];
+    own ^= same >> (k & 7);
+  }
+  out[i] = same + own * 3;
+}
+
+// Numbers of items in two dimensions, in sums with others, for their places in SLM.
+KERNEL(numbered) {
+  const uint items = get_local_size(0) * get_local_size(1);
+  const uint item = get_local_id(0) + get_local_id(1) * get_local_size(0);
+  const uint group = get_group_id(0) + get_num_groups(0) * get_group_id(1);
+  const size_t own = get_local_id(1) * get_local_size(0) + group * items + get_local_id(0);
+  tile[item] = in[(item * 3 + n) & 63];
+  MEET;
+  int sum = item;
+  for (int k = 0; k < n; ++k) sum = sum * 3 + tile[(item + k * 5) % items];
+  MEET;
+  tile[items - 1 - item] = sum - (int)(item - n - 70000u < 300 ? item : n);
+  MEET;
+  out[own] = sum + tile[item];
+}
+
+// The same where an id is asked for on its own as well, or with another size.
+KERNEL(numbered_otherwise) {
+  const uint items = get_local_size(0) * get_local_size(1);
+  const uint item = get_local_id(0) + get_local_id(1) * get_local_size(0);
+  const uint other = get_local_id(1) + get_local_id(0) * get_local_size(1);
+  const uint group = get_group_id(0) + get_num_groups(0) * get_group_id(1);
+  tile[item] = in[item & 63] + (int)get_local_id(1) * n;
+  MEET;
+  int sum = 0;
+  for (int k = 0; k < n; ++k) sum = sum * 7 + tile[(other + k) % items];
+  MEET;
+  tile[other] = sum;
+  MEET;
+  out[group * items + item] = tile[item] + sum;
+}
+
+// Tiles whose rows fit into a vector of lanes, have several of them, or end within one.
+KERNEL(tiles) {
+  const uint items = get_local_size(0) * get_local_size(1);
+  const uint item = get_local_id(0) + get_local_id(1) * get_local_size(0);
+  const uint group = get_group_id(0) + get_num_groups(0) * get_group_id(1);
+  const uint edge = n * 8, area = min(edge * edge, items * 5);
+  int all = 0;
+  for (uint element = item; element < area; element += items) {
+    const size_t row = element / edge, column = element % edge;
+    const bool inside = row + n < edge && column + 2 < edge;
+    int value = inside ? in[(row * 5 + column) & 63] : (int)column;
+    if (column == 5 && row > 2) value += in[row & 63];
+    tile[element] = value;
+  }
+  MEET;
+  for (uint s = 0; s < 6; ++s) {
+    const uint element = s * items + item;
+    if (element < area) {
+      local const int* row = tile + element / edge * edge;
+      uint turns = 0;
+      for (uint t = 0; t < edge && element / edge * edge + t < area; ++t) {
+        all = all * 3 + row[t];
+        if (element % edge + t * edge < area) all ^= tile[element % edge + t * edge];
+        ++turns;
+      }
+      all += turns * (element % edge);
+    }
+  }
+  out[group * items + item] = all;
+}
+
+// Quotients of numbers that wrap round within a vector, and what is known of them behind the loop.
+KERNEL(quotients_that_wrap) {
+  HEAD;
+  tile[item] = in[item & 63];
+  MEET;
+  const uint by = n > 4 ? 0x80000000u + n * 20 : n * 9;
+  uint quotient = 0, remainder = 0, sum = 0;
+  for (uint x = item - 40u; sum < 4000000000u; x += 0x30000001u) {
+    quotient = x / by;
+    remainder = x % by;
+    if (remainder > 7 && (x & 3) == 1) break;
+    sum += 0x20000000u + tile[remainder % items];
+  }
+  out[i] = sum + quotient * 3 + remainder;
+}
+
 // In which order work-items come: out[0] counts.
 kernel void tickets(global int* out, int n) {
   int sum = 0;

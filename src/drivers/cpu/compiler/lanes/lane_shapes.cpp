@@ -134,8 +134,18 @@ bool LaneShapes::well() const {
   return true;
 }
 
+// One value, of the turn in which the lane left a loop.
+bool LaneShapes::leaves_loop(const llvm::PHINode& phi) const {
+  const auto* value = llvm::dyn_cast<llvm::Instruction>(phi.hasConstantValue());
+  return value != nullptr && llvm::any_of(partings_, [&](const auto& parting) {
+           return parting.second.join == phi.getParent() &&
+                  parting.second.blocks.contains(const_cast<llvm::BasicBlock*>(value->getParent()));
+         });
+}
+
 LaneShape LaneShapes::find_phi(const llvm::PHINode& phi) const {
-  if (joins_.contains(phi.getParent()) && phi.hasConstantValue() == nullptr) return kVarying;
+  if (joins_.contains(phi.getParent()) && (phi.hasConstantValue() == nullptr || leaves_loop(phi)))
+    return kVarying;
   std::optional<LaneShape> shape;
   for (const llvm::Value* value : phi.incoming_values())
     if (known(value)) shape = shape ? join(*shape, of(value)) : of(value);

@@ -66,6 +66,7 @@ class LaneShapes {
   bool step();
   [[nodiscard]] LaneShape find(const llvm::Instruction& value) const;
   [[nodiscard]] LaneShape find_phi(const llvm::PHINode& phi) const;
+  [[nodiscard]] bool leaves_loop(const llvm::PHINode& phi) const;
   [[nodiscard]] LaneShape find_address(const llvm::GetElementPtrInst& address) const;
   [[nodiscard]] bool known(const llvm::Value* value) const;
   void part(llvm::BasicBlock& block);
