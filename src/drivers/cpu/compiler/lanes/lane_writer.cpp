@@ -5,6 +5,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "drivers/cpu/compiler/instrument/neighbours.hpp"
@@ -383,18 +384,78 @@ void LaneWriter::write_end(llvm::BasicBlock& block) {
   b_.Insert(copy);
 }
 
+// Numbers that rise from lane to lane and do not wrap are on one side of another where both ends are.
+std::optional<LaneWriter::Votes> LaneWriter::votes_of_compare(const llvm::ICmpInst& compare) {
+  const bool swapped = shapes_.of(compare.getOperand(0)).is_uniform();
+  const Value &rising = *compare.getOperand(swapped ? 1 : 0), &other = *compare.getOperand(swapped ? 0 : 1);
+  const LaneShape shape = shapes_.of(&rising);
+  const unsigned bits = rising.getType()->getScalarSizeInBits();
+  if (!compare.isRelational() || !rising.getType()->isIntegerTy() || bits < 32 ||
+      shape.kind != Kind::linear || shape.stride > std::uint64_t{1} << 16 || !shapes_.of(&other).is_uniform())
+    return std::nullopt;
+  const auto predicate = swapped ? compare.getSwappedPredicate() : compare.getPredicate();
+  Value* first = scalar(rising);
+  Value* way = llvm::ConstantInt::get(first->getType(), shape.stride * (lanes_ - 1));
+  Value* last = b_.CreateAdd(first, way);
+  Value* stays =
+      b_.CreateICmp(compare.isSigned() ? llvm::ICmpInst::ICMP_SLE : llvm::ICmpInst::ICMP_ULE, first, last);
+  const auto yes = [&](Value* value) { return b_.CreateICmp(predicate, value, scalar(other)); };
+  const bool rises_to_no = predicate == llvm::ICmpInst::ICMP_ULT || predicate == llvm::ICmpInst::ICMP_ULE ||
+                           predicate == llvm::ICmpInst::ICMP_SLT || predicate == llvm::ICmpInst::ICMP_SLE;
+  return Votes{b_.CreateAnd(stays, yes(rises_to_no ? last : first)),
+               b_.CreateAnd(stays, b_.CreateNot(yes(rises_to_no ? first : last)))};
+}
+
+std::optional<LaneWriter::Votes> LaneWriter::votes_by_ends(const Value& condition, unsigned depth) {
+  using namespace llvm::PatternMatch;
+  constexpr unsigned kDeepest = 3;
+  if (shapes_.of(&condition).is_uniform()) return Votes{scalar(condition), b_.CreateNot(scalar(condition))};
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition)) return votes_of_compare(*compare);
+  Value *a = nullptr, *b = nullptr;
+  auto* value = const_cast<Value*>(&condition);
+  const bool both = match(value, m_LogicalAnd(m_Value(a), m_Value(b)));
+  if (depth == kDeepest || (!both && !match(value, m_LogicalOr(m_Value(a), m_Value(b))))) return std::nullopt;
+  const auto of_a = votes_by_ends(*a, depth + 1);
+  auto of_b = of_a ? votes_by_ends(*b, depth + 1) : std::nullopt;
+  if (!of_b) return std::nullopt;
+  // Where `a` alone tells, `b` may be undefined.
+  of_b = {b_.CreateFreeze(of_b->all), b_.CreateFreeze(of_b->none)};
+  if (both) return Votes{b_.CreateAnd(of_a->all, of_b->all), b_.CreateOr(of_a->none, of_b->none)};
+  return Votes{b_.CreateOr(of_a->all, of_b->all), b_.CreateAnd(of_a->none, of_b->none)};
+}
+
+void LaneWriter::move_condition(const Value& condition, llvm::BasicBlock& to) {
+  const auto* source = llvm::dyn_cast<llvm::Instruction>(&condition);
+  auto* made = llvm::dyn_cast_or_null<llvm::Instruction>(wide_.lookup(source));
+  if (made == nullptr || !source->hasOneUse() || source->getParent() != now_ ||
+      llvm::any_of(made->users(), [&](const llvm::User* user) {
+        return llvm::cast<llvm::Instruction>(user)->getParent() != &to;
+      }))
+    return;
+  made->moveBefore(to, to.begin());
+  for (const Value* operand : source->operands())
+    if (operand->getType()->isIntegerTy(1)) move_condition(*operand, to);
+}
+
 void LaneWriter::write_parting(llvm::BasicBlock& block, const LaneShapes::Parting& parting) {
   const auto& branch = llvm::cast<llvm::BranchInst>(*block.getTerminator());
   llvm::BasicBlock *yes = branch.getSuccessor(0), *no = branch.getSuccessor(1);
-  llvm::Type* type = b_.getIntNTy(lanes_);
   Value* condition = wide(*branch.getCondition());
-  Value* votes = b_.CreateBitCast(condition, type);
+  auto votes = votes_by_ends(*branch.getCondition());
+  const bool by_ends = votes.has_value();
+  if (!by_ends) {
+    llvm::Type* type = b_.getIntNTy(lanes_);
+    Value* bits = b_.CreateBitCast(condition, type);
+    votes = {b_.CreateICmpEQ(bits, llvm::Constant::getAllOnesValue(type)),
+             b_.CreateICmpEQ(bits, llvm::ConstantInt::get(type, 0))};
+  }
   Block not_all = new_block(), mixed = new_block();
   edges_[{&block, yes}] = b_.GetInsertBlock();
   edges_[{&block, no}] = not_all;
-  b_.CreateCondBr(b_.CreateICmpEQ(votes, llvm::Constant::getAllOnesValue(type)), begins_[yes], not_all);
+  b_.CreateCondBr(votes->all, begins_[yes], not_all);
   b_.SetInsertPoint(not_all);
-  b_.CreateCondBr(b_.CreateICmpEQ(votes, llvm::ConstantInt::get(type, 0)), begins_[no], mixed);
+  b_.CreateCondBr(votes->none, begins_[no], mixed);
+  if (by_ends) move_condition(*branch.getCondition(), *mixed);
   b_.SetInsertPoint(mixed);
   Alone(*this, block, parting).write(condition);
 }

@@ -67,6 +67,16 @@ class LaneWriter {
   void write_end(llvm::BasicBlock& block);
   void write_parting(llvm::BasicBlock& block, const LaneShapes::Parting& parting);
   void finish_phis();
+  /// Whether all lanes say yes, and whether all say no.
+  struct Votes {
+    Value *all, *none;
+  };
+  /// By what the first and the last lane have; nothing where only vectors tell. Lanes of which neither is
+  /// said may agree all the same.
+  std::optional<Votes> votes_by_ends(const Value& condition, unsigned depth = 0);
+  std::optional<Votes> votes_of_compare(const llvm::ICmpInst& compare);
+  /// Puts the vectors that a branch alone asks for where lanes part.
+  void move_condition(const Value& condition, llvm::BasicBlock& to);
 
   /// Of a branch at which lanes part: all that each does alone.
   class Alone;
