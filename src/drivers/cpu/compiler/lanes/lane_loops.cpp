@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "drivers/cpu/compiler/lanes/lane_quotients.hpp"
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
@@ -222,9 +223,12 @@ bool has_rare_branch(const llvm::Loop& loop) {
   });
 }
 
-bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo& loops,
-                 llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
-                 llvm::ScalarEvolution& numbers) {
+enum class Outcome : std::uint8_t { left, asked, written };
+
+/// With `may_ask`, lanes may have a question about their quotients first.
+Outcome write_lanes(const ItemLoop& items, bool may_ask, llvm::Function& function, llvm::LoopInfo& loops,
+                    llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
+                    llvm::ScalarEvolution& numbers) {
   llvm::Loop& loop = *items.loop;
   llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch(), *exit = loop.getExitBlock(),
                    *before = loop.getLoopPreheader();
@@ -239,7 +243,7 @@ bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo
     counts = counts || llvm::any_of(*block, LaneWriter::is_counting);
   }
   // What is counted calls the recorder for each access: to have one call for all lanes always pays.
-  if (size > (counts ? kLargestCounted : kLargestBody)) return false;
+  if (size > (counts ? kLargestCounted : kLargestBody)) return Outcome::left;
   llvm::DenseMap<const llvm::Value*, LaneShape> seeds;
   seeds[items.item] = {LaneShape::Kind::linear, 1};
   const LaneShapes shapes(blocks, seeds, after, latch, &numbers, &loop);
@@ -248,10 +252,15 @@ bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo
     return instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load) || is_of_item(instruction) ||
            llvm::isa<llvm::AtomicRMWInst>(instruction) || promises(loop.getLoopID(), instruction);
   };
-  if (!LaneWriter::can_write(shapes, counts ? kLargestCounted : kMostCopied, independent)) return false;
-  if (!counts && !pays(loop, shapes, layout)) return false;
+  if (!LaneWriter::can_write(shapes, counts ? kLargestCounted : kMostCopied, independent))
+    return Outcome::left;
+  if (!counts && !pays(loop, shapes, layout)) return Outcome::left;
   for (const llvm::Loop* inner : loop.getLoopsInPreorder())
-    if (!counts && inner != &loop && !goes_round_together(*inner, shapes)) return false;
+    if (!counts && inner != &loop && !goes_round_together(*inner, shapes)) return Outcome::left;
+
+  if (may_ask &&
+      ask_for_one_quotient(function, loop, shapes, loops, (counts ? kLargestCounted : kLargestBody) - size))
+    return Outcome::asked;
 
   llvm::IRBuilder<> b(before->getTerminator());
   const auto block = [&] {
@@ -286,7 +295,7 @@ bool write_lanes(const ItemLoop& items, llvm::Function& function, llvm::LoopInfo
   b.CreateCondBr(b.CreateICmpEQ(whole, items.count), exit, header);
   items.item->addIncoming(whole, done);
   writer.end();
-  return true;
+  return Outcome::written;
 }
 
 }  // namespace
@@ -301,6 +310,7 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
     if (loop->isInnermost() && is_item_loop(loop->getLoopID()) && widen_differences(*loop)) any = true;
   if (any) analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::DenseSet<const llvm::BasicBlock*> asked, unasked;  // headers of loops
   for (bool again = true; again;) {
     again = false;
     auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
@@ -317,13 +327,27 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
       const auto& after = analyses.getResult<llvm::PostDominatorTreeAnalysis>(function);
       llvm::Instruction& latch = *loop->getLoopLatch()->getTerminator();
       llvm::MDNode* id = loop->getLoopID();
-      if (!write_lanes(*items, function, loops, tree, after, numbers)) continue;
-      forget_items(latch, id);
+      llvm::BasicBlock* header = loop->getHeader();
+      const bool may_ask = !asked.contains(header) && !unasked.contains(header);
+      const Outcome outcome = write_lanes(*items, may_ask, function, loops, tree, after, numbers);
+      if (outcome == Outcome::left && !asked.contains(header)) continue;
+      if (outcome == Outcome::asked) {
+        asked.insert(header);
+      } else if (outcome == Outcome::written) {
+        forget_items(latch, id);
+        unasked.insert(header);
+        asked.erase(header);
+      } else {
+        forget_quotients(function);
+        unasked.insert(header);
+        asked.erase(header);
+      }
       any = again = true;
       analyses.invalidate(function, llvm::PreservedAnalyses::none());
       break;
     }
   }
+  forget_quotients(function);
   return any ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 

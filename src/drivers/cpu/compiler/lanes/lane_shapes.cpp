@@ -173,6 +173,11 @@ LaneShape LaneShapes::find(const llvm::Instruction& value) const {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&value))
     return all && load->isSimple() ? kUniform : kVarying;
   if (value.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst>(value)) return kVarying;
+  if (const LaneQuestion question = lane_question(value); question != LaneQuestion::none && !all) {
+    if (of(value.getOperand(0)) != LaneShape{Kind::linear, 1} || !of(value.getOperand(1)).is_uniform())
+      return kVarying;
+    return question == LaneQuestion::remainder ? LaneShape{Kind::linear, 1} : kUniform;
+  }
   if (all) return kUniform;
   LaneShape shape = kVarying;
   const auto operand = [&](unsigned i) { return of(value.getOperand(i)); };

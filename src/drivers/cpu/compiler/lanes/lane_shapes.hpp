@@ -30,6 +30,14 @@ struct LaneShape {
   bool operator==(const LaneShape&) const = default;
 };
 
+/// What is asked of all lanes about `x / y`, with `y` the same in all and `x` one more from lane to lane:
+/// whether they have one quotient, and where they have, that and the remainder.
+enum class LaneQuestion : std::uint8_t { none, one_quotient, quotient, remainder };
+inline constexpr llvm::StringLiteral kOneQuotientFunction = "kiln.one_quotient",
+                                     kQuotientFunction = "kiln.quotient",
+                                     kRemainderFunction = "kiln.remainder";
+LaneQuestion lane_question(const llvm::Value& value);
+
 /// Of blocks with one entry, taken by all lanes together. Where lanes disagree at a branch each of them goes
 /// its own way alone, up to where all ways from there meet; so only what is told apart by phis there differs
 /// by the way that a lane took.

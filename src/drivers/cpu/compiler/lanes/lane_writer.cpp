@@ -101,6 +101,8 @@ bool LaneWriter::can_write(const LaneShapes& shapes, std::size_t most_copied,
   for (const llvm::BasicBlock* block : shapes.blocks())
     for (const llvm::Instruction& instruction : *block) {
       if (says_nothing(instruction)) continue;
+      if (lane_question(instruction) != LaneQuestion::none && !shapes.of(&instruction).has_first())
+        return false;
       const llvm::Type* type = instruction.getType();
       if (!shapes.of(&instruction).is_uniform() && !type->isVoidTy() && !is_plain(type) &&
           !type->isIntegerTy(1))
@@ -262,6 +264,10 @@ void LaneWriter::write(const llvm::Instruction& instruction) {
   if (is_counting(instruction) && instruction.getType()->isPointerTy())
     return write_counted(llvm::cast<llvm::CallInst>(instruction));
   if (instruction.mayHaveSideEffects()) return write_lanes(instruction);
+  if (lane_question(instruction) != LaneQuestion::none) {
+    first_[&instruction] = answer(instruction);
+    return;
+  }
   if (!shapes_.of(&instruction).has_first()) return write_vector(instruction);
   llvm::Instruction* copy = instruction.clone();
   for (llvm::Use& use : copy->operands()) use.set(scalar(*use.get()));
@@ -343,6 +349,18 @@ LaneWriter::Value* LaneWriter::quotient(const llvm::BinaryOperator& division) {
   Value* product = b_.CreateFMul(shifted, b_.CreateVectorSplat(lanes_, inverse));
   Value* whole = b_.CreateFAdd(b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, product), constant(kWhole));
   return known = b_.CreateTrunc(b_.CreateBitCast(whole, numbers), wide_type(b_.getInt32Ty()));
+}
+
+// By the first lane's numbers. Division by 0, whose result is nobody's business, must not trap.
+LaneWriter::Value* LaneWriter::answer(const llvm::Instruction& question) {
+  Value *x = scalar(*question.getOperand(0)), *y = scalar(*question.getOperand(1));
+  Value* divisor = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, y, b_.getInt32(1));
+  if (lane_question(question) == LaneQuestion::quotient) return b_.CreateUDiv(x, divisor);
+  Value* remainder = b_.CreateURem(x, divisor);
+  if (lane_question(question) == LaneQuestion::remainder) return b_.CreateZExt(remainder, b_.getInt64Ty());
+  // The last lane's is below the divisor too, and its number has not wrapped.
+  Value* room = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, y, b_.getInt32(lanes_ - 1));
+  return b_.CreateAnd(b_.CreateICmpULT(remainder, room), b_.CreateICmpULE(x, b_.getInt32(-lanes_)));
 }
 
 // One lane after the other, for what has no form for vectors.

@@ -56,6 +56,7 @@ class LaneWriter {
   void write_vector(const llvm::Instruction& instruction);
   [[nodiscard]] bool is_quick_division(const llvm::BinaryOperator& division) const;
   Value* quotient(const llvm::BinaryOperator& division);
+  Value* answer(const llvm::Instruction& question);
   void write_lanes(const llvm::Instruction& instruction);
   void write_counted(const llvm::CallInst& access);
   llvm::AllocaInst* variable(llvm::Type* type);
