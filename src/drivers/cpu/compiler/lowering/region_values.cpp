@@ -22,8 +22,9 @@ constexpr std::uint64_t kLargestItem = 64 << 10;  // bytes that an item keeps ac
 
 }  // namespace
 
-RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity)
-    : entry_(item_entry), layout_(item_entry.getParent()->getDataLayout()) {
+RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity,
+                           bool linear)
+    : entry_(item_entry), layout_(item_entry.getParent()->getDataLayout()), linear_(linear) {
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&item_entry))
     for (Instruction& instruction : *block) sort(instruction);
   for (const auto& [block, values] : plan.live) {
@@ -54,7 +55,7 @@ RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, c
 
 void RegionValues::sort(const llvm::Instruction& value) {
   if (item_field(value) >= 0) {
-    knows_rows_ = knows_rows_ || item_field(value) > 1;
+    knows_rows_ = knows_rows_ || (!linear_ && item_field(value) > 1);
     (item_field(value) == 0 ? once_ : again_).insert(&value);
     return;
   }

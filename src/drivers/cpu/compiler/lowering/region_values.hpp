@@ -24,14 +24,15 @@ class RegionValues {
     std::uint64_t stride;  ///< bytes an item
   };
 
-  RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity);
+  /// `linear`: one loop goes round the first two dimensions, see LinearIds.
+  RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity, bool linear);
 
   [[nodiscard]] const Set& once() const { return once_; }  ///< each behind what it follows from
   [[nodiscard]] bool is_made_anew(const llvm::Instruction& value) const {
     return once_.contains(&value) || again_.contains(&value);
   }
   [[nodiscard]] const Set& uniform() const { return uniform_; }
-  /// Whether an item asks for its id in the second or third dimension.
+  /// Whether an item asks for its id in the second or third dimension, which has a loop of its own then.
   [[nodiscard]] bool knows_rows() const { return knows_rows_; }
   [[nodiscard]] bool has_array(const llvm::Instruction& value) const { return arrays_.count(&value) != 0; }
   [[nodiscard]] Array array(const llvm::Instruction& value) const { return arrays_.find(&value)->second; }
@@ -61,7 +62,7 @@ class RegionValues {
   llvm::DenseMap<const llvm::Instruction*, Array> arrays_;
   Array places_{};
   std::uint64_t bytes_ = 0, private_bytes_ = 0;
-  bool fit_ = true, knows_rows_ = false;
+  bool linear_, fit_ = true, knows_rows_ = false;
 };
 
 }  // namespace kiln::cpu

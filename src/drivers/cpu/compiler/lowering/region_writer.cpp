@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "drivers/cpu/compiler/lowering/item_arrays.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
+#include "drivers/cpu/compiler/lowering/linear_ids.hpp"
 #include "drivers/cpu/compiler/lowering/region_collectives.hpp"
 #include "drivers/cpu/compiler/lowering/region_exchange.hpp"
 #include "drivers/cpu/compiler/lowering/region_plan.hpp"
@@ -43,11 +45,13 @@ bool are_barriers_of_group(const std::vector<llvm::CallInst*>& collectives) {
 class Writer {
  public:
   Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values,
-         const LeftParameters& parameters, const OwnResults& results, std::uint32_t sub_group_size)
+         const LinearIds& linear, const LeftParameters& parameters, const OwnResults& results,
+         std::uint32_t sub_group_size)
       : from_(from),
         to_(to),
         plan_(plan),
         values_(values),
+        linear_(linear),
         parameters_(parameters),
         results_(results),
         sub_group_size_(sub_group_size),
@@ -67,6 +71,13 @@ class Writer {
       promise_group_size(*llvm::cast<llvm::LoadInst>(size_[i]));
     }
     rows_ = b_.CreateMul(size_[1], size_[2]);
+    if (linear_.well) {
+      // One loop round both; no group has more items.
+      size_[0] =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateMul(size_[0], size_[1], "", true, true),
+                                   b_.getInt64(std::numeric_limits<std::int32_t>::max()));
+      rows_ = size_[2];
+    }
     items_ = b_.CreateMul(size_[0], rows_);
     even_items_ = even_item_count(b_, items_);
     for (const Instruction* value : values_.once()) make(*value, group_);
@@ -151,7 +162,10 @@ class Writer {
     llvm::IRBuilder<> b(scope.own);
     if (Instruction* end = scope.own->getTerminator()) b.SetInsertPoint(end);
     if (const int field = item_field(value); field >= 0) {
-      scope.map[&value] = field == 0 ? to_.getArg(0) : scope.ids[static_cast<std::size_t>(field) - 1];
+      const bool is_none = linear_.well && field == 2;
+      scope.map[&value] = field == 0 ? to_.getArg(0)
+                          : is_none  ? b.getInt64(0)
+                                     : scope.ids[static_cast<std::size_t>(field) - 1];
     } else if (llvm::isa<llvm::AllocaInst>(value)) {
       scope.map[&value] = array_at(b, values_.array(value), scope);
     } else {
@@ -161,6 +175,7 @@ class Writer {
       b.SetInsertPoint(scope.own);
       if (Instruction* end = scope.own->getTerminator()) b.SetInsertPoint(end);
       scope.map[&value] = b.Insert(copy);
+      if (linear_.parts.contains(&value)) copy->dropPoisonGeneratingFlags();
     }
   }
 
@@ -303,6 +318,7 @@ class Writer {
     if (llvm::isa<llvm::ReturnInst>(instruction)) return b.CreateBr(end);
     Instruction* copy = b.Insert(instruction.clone());
     scope.map[&instruction] = copy;
+    if (linear_.parts.contains(&instruction)) copy->dropPoisonGeneratingFlags();
     if (simple_access(*copy) != nullptr) copy->setMetadata(llvm::LLVMContext::MD_access_group, accesses_);
     return copy;
   }
@@ -413,6 +429,7 @@ class Writer {
   llvm::Function &from_, &to_;
   const RegionPlan& plan_;
   const RegionValues& values_;
+  const LinearIds& linear_;
   const LeftParameters& parameters_;
   const OwnResults& results_;
   std::uint32_t sub_group_size_;
@@ -470,13 +487,14 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
   std::size_t instructions = 0;
   for (const Region& region : plan.regions)
     for (const Block block : region.blocks) instructions += block->size();
-  const RegionValues values(item_entry, plan, uniformity);
+  const LinearIds linear = find_linear_ids(item_entry);
+  const RegionValues values(item_entry, plan, uniformity, linear.well);
   if (instructions > kLargestGrowth || !values.fit()) return leave();
   llvm::Module& module = *item_entry.getParent();
   auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                              symbol, module);
   group_entry->setAttributes(item_entry.getAttributes());
-  Writer(item_entry, *group_entry, plan, values, parameters, results, facts.simd_size).write();
+  Writer(item_entry, *group_entry, plan, values, linear, parameters, results, facts.simd_size).write();
   facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
   item_entry.eraseFromParent();
   return true;
