@@ -7,7 +7,7 @@ import unittest
 import servers
 from fleet_case import FleetCase, key_of
 from proxy import Gate
-from s3 import BazelRemote, Files, S3
+from s3 import MOTO, BazelRemote, Files, Moto, S3
 
 servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
 
@@ -52,6 +52,14 @@ class Http(GatewayCase):
         self.is_left_alone(bucket.url + ',unsigned' + self.credentials('user AKID', 'password wrong'), 'does not let this user in (403)')
         self.is_left_alone(bucket.url + ',unsigned' + self.credentials('user AKID'), 'S3 wants an access key as user')
         self.assertEqual(bucket.files, {})
+
+    @unittest.skipUnless(MOTO, 'moto, with its server, is not installed for this Python')
+    def test_a_bucket_of_moto(self):
+        bucket = Moto()
+        remote = bucket.url + ',unsigned' + self.credentials(f'user {bucket.access}', f'password {bucket.secret}')
+        self.goes_through(remote, lambda: [key for verb, key, status in bucket.asked() if (verb, status) == ('PUT', '200')])
+        self.assertEqual({(verb, status) for verb, _, status in bucket.asked()}, {('GET', '404'), ('PUT', '200'), ('GET', '200')})
+        self.is_left_alone(bucket.url + ',unsigned' + self.credentials(f'user {bucket.access}', 'password wrong'), 'does not let this user in (403)')
 
     def test_the_layout_of_bazel_remote(self):
         cache = self.files(BazelRemote())

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""A bucket of S3 for tests, which checks each signature as AWS documents it (Signature Version 4), and a server with the layout of
-bazel-remote: /ac/KEY and /cas/KEY."""
+"""A bucket of S3 for tests, which checks each signature as AWS documents it (Signature Version 4), one of moto's server, which checks them
+by botocore, and a server with the layout of bazel-remote: /ac/KEY and /cas/KEY."""
 import hashlib
 import hmac
 import http.server
+import importlib.util
+import json
+import os
 import re
+import sys
 import threading
 import urllib.parse
+import urllib.request
+
+import servers
+
+MOTO = all(importlib.util.find_spec(name) for name in ('moto', 'flask', 'flask_cors'))
 
 
 class Files:
@@ -85,6 +94,38 @@ class S3(Files):
         for part in [*scope.split('/'), text]:
             key = hmac.digest(key, part.encode(), 'sha256')
         return None if hmac.compare_digest(key.hex(), signature) else 403
+
+
+class Moto(servers.Server):
+    """moto's server with a bucket, and a user of IAM who may read and fill it: `access` and `secret`."""
+
+    def __init__(self):
+        super().__init__()
+        # What is asked first needs no user.
+        self.run('env', 'INITIAL_NO_AUTH_ACTION_COUNT=4', sys.executable, '-m', 'moto.server', '-H', '127.0.0.1', '-p', str(self.port))
+        policy = {'Version': '2012-10-17', 'Statement': [{'Effect': 'Allow', 'Resource': '*', 'Action': ['s3:GetObject', 's3:PutObject', 's3:ListBucket']}]}
+        self.iam(Action='CreateUser')
+        self.iam(Action='PutUserPolicy', PolicyName='store', PolicyDocument=json.dumps(policy))
+        key = self.iam(Action='CreateAccessKey')
+        self.access, self.secret = (re.search(f'<{name}>([^<]+)<', key)[1] for name in ('AccessKeyId', 'SecretAccessKey'))
+        self.ask('s3', 'PUT', '/bucket')
+
+    @property
+    def url(self):
+        return f'http://127.0.0.1:{self.port}/bucket/kiln,s3=us-east-1'
+
+    def iam(self, **words):
+        return self.ask('iam', 'POST', '/', urllib.parse.urlencode({**words, 'UserName': 'node', 'Version': '2010-05-08'}).encode())
+
+    def ask(self, service, how, path, body=None):
+        """Which service is meant stands in the signature, which is none here."""
+        who = f'AWS4-HMAC-SHA256 Credential=nobody/20260101/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=0'
+        request = urllib.request.Request(f'http://127.0.0.1:{self.port}{path}', body, {'Authorization': who}, method=how)
+        return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60).read().decode()
+
+    def asked(self):
+        """(verb, key, status) of what was asked below kiln/."""
+        return re.findall(r'"(\w+) /bucket/kiln/(\w+) [^"]*" (\d+)', (self.folder / 'out').read_text())
 
 
 class BazelRemote(Files):
