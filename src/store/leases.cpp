@@ -52,9 +52,9 @@ void Leases::give_back(std::uint64_t number) {
   changed_.notify_all();
 }
 
-void Leases::give_back(const Lease& unheard) {
+void Leases::give_back(const Lease& lease) {
   const std::lock_guard lock(mutex_);
-  returned_.push_back(unheard);
+  returned_.push_back(lease);
   changed_.notify_all();
 }
 
@@ -68,7 +68,7 @@ std::vector<Lease> Leases::take_all() {
 
 bool Leases::empty() const {
   const std::lock_guard lock(mutex_);
-  return held_.empty() && returned_.empty() && untold_.empty();
+  return held_.empty() && returned_.empty() && untold_.empty() && !tells_;
 }
 
 void Leases::lose(std::uint64_t number) {
@@ -129,6 +129,7 @@ void Leases::extend_all() {
     auto returned = std::exchange(returned_, {});
     std::ranges::move(std::exchange(untold_, {}), std::back_inserter(returned));
     std::vector<Lease> untold;
+    tells_ = !returned.empty();
     lock.unlock();
     std::set<std::uint64_t> stores;
     for (const auto& each : held) stores.insert(each.second.store);
@@ -137,6 +138,7 @@ void Leases::extend_all() {
     std::erase_if(untold, [](const Lease& lease) { return Clock::now() > lease.since + kLongestLife; });
     lock.lock();
     std::ranges::move(untold, std::back_inserter(untold_));
+    tells_ = false;
   }
 }
 

@@ -37,8 +37,9 @@ class Leases {
   std::optional<Lease> take(std::uint64_t number);
   /// As take(), and tells the store, without a wait for it.
   void give_back(std::uint64_t number);
-  /// Tells the store of one that may have been given, as its answer was not heard.
-  void give_back(const Lease& unheard);
+  /// The same of one that has no number: its store may have given it in an answer that was not heard, or did
+  /// not answer when it was told.
+  void give_back(const Lease& lease);
   [[nodiscard]] bool empty() const;
   /// From an extension on: four times longer than usual what extensions were late of late, so that a machine
   /// that others crowd out, and a store that is slow, lose none.
@@ -62,7 +63,7 @@ class Leases {
   std::vector<Lease> untold_;    ///< whose stores did not answer, told again until they have run out there
   /// Begins anywhere: a number of a process that was killed names no lease of the one after it.
   std::uint64_t last_ = std::uint64_t{std::random_device()()} << 31;
-  bool ends_ = false;
+  bool ends_ = false, tells_ = false;  ///< the thread has some in hand that are in none of these
   std::atomic<std::chrono::milliseconds> life_{kLeaseLife};
   Moment heard_ =
       std::chrono::steady_clock::now();  ///< when there was an answer, or nothing to extend; of the thread

@@ -399,8 +399,11 @@ void Service::upload_all() {
   }
 }
 
-void Service::free(const Lease& lease, Connections& connections) {
-  (void)connections.to(lease.store).release(lease.name, Clock::now() + kForRelease);
+void Service::free(Lease lease, Connections& connections) {
+  if (connections.to(lease.store).release(lease.name, Clock::now() + kForRelease).end != Reply::End::failed)
+    return;
+  lease.since = Clock::now();
+  leases_.give_back(lease);  // told again
 }
 
 bool Service::idle() {
@@ -415,9 +418,12 @@ void Service::finish(Moment deadline) {
   }
   Connections connections(stores_);
   auto left = leases_.take_all();
-  do {
+  for (;;) {
     left = Leases::release(left, connections);
-  } while (!left.empty() && Clock::now() < deadline);
+    std::ranges::move(leases_.take_all(), std::back_inserter(left));
+    if ((left.empty() && leases_.empty()) || Clock::now() >= deadline) return;
+    std::this_thread::sleep_for(5ms);
+  }
 }
 
 void Service::note_result(std::uint64_t store, const Reply& reply) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <thread>
 
 #include "cache/format/entry.hpp"
@@ -42,24 +43,43 @@ struct Port {
   void listen() const { REQUIRE(::listen(socket.get(), 16) == 0); }
 };
 
-/// Says yes to all that a Redis is asked, and counts; one connection each for `clients`.
-struct Agreeing {
+/// A Redis that gives `answers` to what it is asked, empty ones by closing the connection; so many at a time.
+struct Scripted {
   const Port port;
-  std::atomic<int> answers{0};
+  const std::function<std::string(std::string_view)> answers;
   std::vector<std::jthread> threads;
-  explicit Agreeing(int clients) {
+  Scripted(int clients, std::function<std::string(std::string_view)> from) : answers(std::move(from)) {
     port.listen();
-    for (int i = 0; i < clients; ++i)
-      threads.emplace_back([this] {
-        const detail::Descriptor client(accept(port.socket.get(), nullptr, nullptr));
-        std::array<char, 4096> question{};
-        while (recv(client.get(), question.data(), question.size(), 0) > 0) {
-          if (send(client.get(), ":1\r\n", 4, MSG_NOSIGNAL) != 4) return;
-          ++answers;
-        }
-      });
+    for (int i = 0; i < clients; ++i) threads.emplace_back([this] { serve(); });
+  }
+  ~Scripted() { shutdown(port.socket.get(), SHUT_RDWR); }
+  [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port.number); }
+
+ private:
+  void serve() {
+    for (;;) {
+      const detail::Descriptor client(accept(port.socket.get(), nullptr, nullptr));
+      if (!client) return;
+      std::array<char, 4096> question{};
+      for (ssize_t count; (count = recv(client.get(), question.data(), question.size(), 0)) > 0;) {
+        const std::string answer = answers({question.data(), static_cast<std::size_t>(count)});
+        if (answer.empty()) break;
+        (void)send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
+      }
+    }
   }
 };
+
+cache::StoreAnswer asks(store::Service& service, store::Connections& connections,
+                        cache::StoreRequest& request) {
+  const store::Service::Asker asker{[](const cache::StoreAnswer&) {},
+                                    [](std::chrono::milliseconds) { return true; }};
+  return service.answer(request, connections, asker).answer;
+}
+
+std::int64_t in(std::chrono::milliseconds time) {
+  return std::chrono::nanoseconds((Clock::now() + time).time_since_epoch()).count();
+}
 
 /// Uploads that fail, one after the other, each with time of its own; then why a question finds nothing.
 std::string asked_after_uploads(const std::string& store) {
@@ -69,14 +89,12 @@ std::string asked_after_uploads(const std::string& store) {
   const auto entry = cache::encode_entry({cache::EntryKind::binary, 0, 1, 1, manifest, "", facts, payload});
   store::Service service({{store}, {}});
   store::Connections connections(service.stores());
-  const store::Service::Asker asker{[](const cache::StoreAnswer&) {},
-                                    [](std::chrono::milliseconds) { return true; }};
   cache::StoreRequest request;
   request.key = key_of(manifest);
   const auto ask = [&](cache::StoreVerb verb) {
     request.verb = verb;
-    request.until = std::chrono::nanoseconds((Clock::now() + 150ms).time_since_epoch()).count();
-    return service.answer(request, connections, asker).answer;
+    request.until = in(150ms);
+    return asks(service, connections, request);
   };
   request.entry = entry;
   for (int i = 0; i < 5; ++i) {  // after so many failures it is left alone for 16 s
@@ -94,8 +112,12 @@ std::string asked_after_uploads(const std::string& store) {
 
 TEST_CASE("a lease that is had at once is not late") {
   constexpr int kHolders = 8;
-  Agreeing redis(kHolders);
-  const auto url = cache::parse_remote("redis://127.0.0.1:" + std::to_string(redis.port.number));
+  std::atomic<int> answers{0};
+  Scripted redis(kHolders, [&](std::string_view) {
+    ++answers;
+    return ":1\r\n";
+  });
+  const auto url = cache::parse_remote(redis.url());
   REQUIRE(url);
   const std::vector stores{*url};
   const store::Lease lease{0, {key_of("a manifest"), 1, "somebody"}, Clock::now()};
@@ -108,8 +130,32 @@ TEST_CASE("a lease that is had at once is not late") {
   std::deque<store::Leases> holders;
   for (int i = 0; i < kHolders; ++i) holders.emplace_back(stores).add(lease);
   sched_setaffinity(0, sizeof all, &all);
-  while (redis.answers < 2 * kHolders) std::this_thread::sleep_for(10ms);  // the first ones are taken in
+  while (answers < 2 * kHolders) std::this_thread::sleep_for(10ms);  // the first ones are taken in
   for (const store::Leases& each : holders) CHECK(each.life() < store::kLongestLife);
+}
+
+TEST_CASE("a store that does not hear that a lease is given back is told again") {
+  constexpr int kDeaf = 100;  // more than are asked in the time for one
+  std::atomic<int> told{0};
+  Scripted redis(4, [&](std::string_view question) -> std::string {
+    if (question.find("unheard") != question.npos) return ++told > kDeaf ? ":1\r\n" : "";
+    if (question.find("EVAL") != question.npos) return "*2\r\n:3\r\n:1\r\n";
+    return "$-1\r\n";
+  });
+  store::Service service({{redis.url() + ",unsigned"}, {}});
+  store::Connections connections(service.stores());
+  cache::StoreRequest request;
+  request.key = key_of("a manifest");
+  request.lead_ms = 1000;
+  request.until = in(10s);
+  request.lease = asks(service, connections, request).lease;
+  REQUIRE(request.lease != 0);
+  request.verb = cache::StoreVerb::release;
+  (void)asks(service, connections, request);
+  CHECK_FALSE(service.idle());
+  told = kDeaf;
+  while (told == kDeaf) std::this_thread::sleep_for(10ms);
+  while (!service.idle()) std::this_thread::sleep_for(10ms);
 }
 
 TEST_CASE("a store that takes no connection for an upload is not asked") {
