@@ -129,6 +129,10 @@ std::span<const Instruction> without_padding(std::span<const Instruction> instru
   return instructions;
 }
 
+Type mix_type_of(const Instruction& instruction) {
+  return kind_of(instruction) < Kind::control ? type_of(instruction) : Type::none;
+}
+
 CodeAnalysis analyze(std::span<const Instruction> instructions, std::uint32_t register_bytes) {
   instructions = without_padding(instructions);
   CodeAnalysis analysis;
@@ -137,7 +141,7 @@ CodeAnalysis analyze(std::span<const Instruction> instructions, std::uint32_t re
   for (const Instruction& each : instructions) {
     analysis.bytes += each.size;
     const Kind kind = kind_of(each);
-    ++mix[{kind, kind < Kind::control ? type_of(each) : Type::none, each.lanes}];
+    ++mix[{kind, mix_type_of(each), each.lanes}];
   }
   for (const auto& [alike, count] : mix)
     analysis.mix.push_back(

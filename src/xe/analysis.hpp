@@ -69,6 +69,9 @@ struct CodeAnalysis {
   [[nodiscard]] std::uint64_t largest_loop() const;
 };
 
+/// As the mix has it: of what computes, else none. Pure.
+[[nodiscard]] Type mix_type_of(const Instruction& instruction);
+
 /// Instructions behind the end of the program, which are padding, are left out. Pure; thread-safe.
 [[nodiscard]] std::span<const Instruction> without_padding(std::span<const Instruction> instructions);
 

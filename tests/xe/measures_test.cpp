@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tool/analyze/executed_counts.hpp"
 #include "unit/golden.hpp"
 
 namespace {
@@ -141,4 +142,62 @@ TEST_CASE("what cannot be analyzed or used is named") {
   test::check_diagnostic("K0442", not_among("blas.ar", "saxpi", {"saxpy", "sgemm"}), "named");
   test::check_diagnostic("K0444", unusable_budget("budget.json", "it is no JSON object"));
   test::check_diagnostic("K0444", unwritable_budget("/budget.json", "Permission denied"), "written");
+  test::check_diagnostic(
+      "K0445", unusable_counts("run.json", "the files have no kernel for pvc with the code that ran",
+                               {{"at 0x40 ran", "add"}, {"kernel `saxpy` has there", "mul"}}));
+}
+
+TEST_CASE("counts of a run are taken by the kernel whose code ran, and by no other") {
+  const std::string text =
+      "        mov (16|M0)   r1.0<1>:d     r2.0<8;8,1>:d   {A@1}\n"
+      "L16:\n"
+      "        add (16|M0)   r1.0<1>:d     r1.0<8;8,1>:d   r2.0<8;8,1>:d\n"
+      "        add (16|M0)   r1.0<1>:d     r1.0<8;8,1>:d   r3.0<8;8,1>:d\n";
+  auto kernel = kernel_of("scale", "pvc", 0, 3);
+  kernel.text = text;
+  kernel.instructions = *xe::read_instructions(text, 48);
+  kernel.code = xe::analyze(kernel.instructions, 64);
+  kernel.places = {{"a.cl", 1}, {"a.cl", 2}, {"a.cl", 2}};
+  kernel.lines = {{"a.cl", 1, 1, 0}, {"a.cl", 2, 2, 0}};
+  auto other = kernel;
+  other.facts.name = "other";
+  other.text.replace(other.text.find("r3.0"), 4, "r4.0");
+  other.instructions = *xe::read_instructions(other.text, 48);
+  const auto run = [](const char* third) {
+    return *Json::parse(
+        R"({"kernel": "sample.scale", "native_counters": {"product": "pvc", "launches": 1, "groups": 2, "threads": 4,
+            "instructions": 21, "simd_efficiency": 0.5, "scratch": {"messages": 0, "bytes": 0, "lines": 0}, "code": [
+            {"offset": 0, "text": "mov (16|M0) r1.0<1>:d r2.0<8;8,1>:d {A@1}", "executed": 4, "lanes": 64},
+            {"offset": 16, "text": "add (16|M0) r1.0<1>:d r1.0<8;8,1>:d r2.0<8;8,1>:d", "executed": 9, "lanes": 80},
+            {"offset": 32, "text": "add (16|M0) r1.0<1>:d r1.0<8;8,1>:d )" +
+        std::string(third) + R"(.0<8;8,1>:d", "executed": 8, "lanes": 24}]}})");
+  };
+  std::vector<AnalyzedKernel> kernels{other, kernel};
+  REQUIRE(add_executed(run("r3"), "run.json", kernels));
+  CHECK_FALSE(kernels[0].executed);
+  REQUIRE(kernels[1].executed);
+  CHECK((kernels[1].executed->threads == 4 && kernels[1].executed->instructions == 21));
+  CHECK(kernels[1].lines[0].executed.executed == 4);
+  CHECK(kernels[1].lines[1].executed.executed == 17);
+  REQUIRE(kernels[1].code.mix.size() == 2);
+  for (const xe::MixEntry& each : kernels[1].code.mix) {
+    const ExecutedCount count = executed_of(kernels[1], each);
+    CHECK(count.executed == (each.kind == xe::Kind::move ? 4 : 17));
+    CHECK(count.lanes == (each.kind == xe::Kind::move ? 64 : 104));
+  }
+  CHECK(walks_of(kernels[1], {16, 48}) == 9);
+
+  // Nothing of a run of other code is taken: the first difference is told.
+  kernels = {kernel};
+  const auto refused = add_executed(run("r5"), "run.json", kernels);
+  REQUIRE_FALSE(refused);
+  REQUIRE(refused.error().diagnostic());
+  CHECK(refused.error().diagnostic()->rows[1].label == "at 0x20 ran");
+  CHECK_FALSE(kernels[0].executed);
+  for (const char* wrong : {"{}", R"({"native_counters": {}})", R"({"native_counters": {"product": "pvc"}})",
+                            R"({"native_counters": {"product": "pvc", "code": [{"offset": "x"}]}})"}) {
+    const auto useless = add_executed(*Json::parse(wrong), "run.json", kernels);
+    REQUIRE_FALSE(useless);
+    CHECK(useless.error().diagnostic()->code == "K0445");
+  }
 }

@@ -10,6 +10,7 @@
 
 #include "offline/targets.hpp"
 #include "support/whole_file.hpp"
+#include "tool/analyze/executed_counts.hpp"
 #include "tool/analyze/native_page.hpp"
 #include "tool/analyze/print.hpp"
 #include "tool/arguments/usage.hpp"
@@ -20,7 +21,7 @@
 namespace kiln::tool {
 namespace {
 
-constexpr std::uintmax_t kLargestBudget = 64 << 20;  // bytes
+constexpr std::uintmax_t kLargestFile = 64 << 20;  // bytes
 
 Error refused(Diagnostic diagnostic) {
   return Error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "kiln", std::move(diagnostic));
@@ -61,14 +62,13 @@ Result<std::vector<Side>> sides_of(const AnalyzeOptions& options) {
   return sides;
 }
 
-Result<Json> read_budget(const std::string& path) {
-  const auto wrong = [&](const char* reason) {
-    return tl::unexpected(refused(unusable_budget(path, reason)));
-  };
+/// A file with a JSON object. `diagnosed` says why it is none.
+Result<Json> read_object(const std::string& path, auto diagnosed) {
+  const auto wrong = [&](const char* reason) { return tl::unexpected(refused(diagnosed(path, reason))); };
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);  // which devices and pipes have not
   if (error) return wrong("it cannot be read");
-  if (size > kLargestBudget) return wrong("it is too large");
+  if (size > kLargestFile) return wrong("it is too large");
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream && text.empty()) return wrong("it cannot be read");
@@ -119,16 +119,31 @@ int analyze(const AnalyzeOptions& options) {
   if (code != kOk) return finish();
   std::optional<Json> budget;
   if (!options.budget.empty()) {
-    auto read = read_budget(options.budget);
+    auto read = read_object(options.budget, unusable_budget);
     if (!read) {
       report(read.error());
       return finish();
     }
     budget = *std::move(read);
   }
+  std::optional<Json> run;
+  if (!options.executed.empty()) {
+    auto read = read_object(options.executed, [](const std::string& path, const char* reason) {
+      return unusable_counts(path, reason);
+    });
+    if (read && sides->size() != 1)
+      read = tl::unexpected(
+          usage_error("--executed is of one file and one set of --options, and several are given",
+                      {"give the file that ran, alone"}));
+    if (!read) {
+      report(read.error());
+      return finish();
+    }
+    run = *std::move(read);
+  }
 
   const InterruptGuard guard;  // goes last: then every child is gone, and every folder
-  AnalyzeRequest wanted{*targets, *request, "", options.disassemble || !options.report.empty(),
+  AnalyzeRequest wanted{*targets, *request, "", options.disassemble || !options.report.empty() || run,
                         std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000))};
   // A budget is of all kernels of all files.
   const bool compares = sides->size() == 2 && !options.disassemble && !budget && options.write_budget.empty();
@@ -143,6 +158,8 @@ int analyze(const AnalyzeOptions& options) {
     std::ranges::move(analysis.kernels, std::back_inserter(all));
   }
   if (InterruptGuard::interrupted()) return kDriverError;
+  if (run && !all.empty())
+    if (const auto added = add_executed(*run, options.executed, all); !added) report(added.error());
   result["kernels"] = Json::array();
   for (const AnalyzedKernel& each : all) {
     if (options.json)

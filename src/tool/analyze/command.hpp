@@ -13,6 +13,7 @@ struct AnalyzeOptions {
   std::string group;
   std::string kernel;                ///< that one alone; empty: all
   std::string budget, write_budget;  ///< files; empty: none
+  std::string executed;              ///< JSON of a run on a simulated GPU; empty: none
   std::string report;                ///< HTML file; empty: none
   double timeout = 120;              ///< seconds for one compilation, and to decode one kernel
   bool disassemble = false, json = false;

@@ -262,6 +262,7 @@ Analysis analyze_file(const std::string& file, const std::string& flags, const A
       if (request.keep_text) kernel.text = std::move(*texts[i]);
       texts[i] = std::string();
       const auto instructions = xe::without_padding(*read);
+      if (request.keep_text) kernel.instructions.assign(instructions.begin(), instructions.end());
       kernel.code = xe::analyze(instructions, register_bytes(*kernel.target));
       const auto [tables, is_new] = lines.try_emplace(batch[i].binary.data());
       if (is_new) tables->second = xe::read_lines(batch[i].binary);

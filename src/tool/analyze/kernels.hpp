@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kiln/occupancy.hpp"
 #include "tool/check/parts.hpp"
 #include "tool/check/request.hpp"
+#include "tool/executed/executed.hpp"
 #include "xe/analysis.hpp"
 #include "xe/lines.hpp"
 
@@ -20,6 +22,7 @@ struct LineCost {
   std::string file;
   std::uint32_t line = 0;
   std::uint64_t instructions = 0, messages = 0;
+  ExecutedCount executed{};  ///< where a run is given
 };
 
 /// Where an instruction is from; line 0: nobody knows.
@@ -28,12 +31,22 @@ struct InstructionLine {
   std::uint32_t line = 0;
 };
 
+/// What a simulated GPU executed of a kernel: a functional machine counts, and nothing here is a time.
+struct KernelExecution {
+  std::string product;  ///< "dg2-g10"
+  std::uint64_t launches = 0, groups = 0, threads = 0, instructions = 0;
+  Json simd_efficiency, scratch;        ///< as `native_counters` of a run has them
+  std::vector<ExecutedCount> counts{};  ///< of each instruction of the kernel
+};
+
 struct AnalyzedKernel {
   std::string file;
   const Target* target = nullptr;
   KernelFacts facts;
-  std::string text;                       ///< of libiga64, where it was asked for
-  std::vector<InstructionLine> places{};  ///< of its instructions, with the text
+  std::string text;                             ///< of libiga64, where it was asked for
+  std::vector<InstructionLine> places{};        ///< of its instructions, with the text
+  std::vector<xe::Instruction> instructions{};  ///< with the text, without padding
+  std::optional<KernelExecution> executed{};
   xe::CodeAnalysis code{};
   std::vector<LineCost> lines{};     ///< by file and line; empty: built without -g
   std::uint64_t group = 0, slm = 0;  ///< work-items and bytes that occupancy is for

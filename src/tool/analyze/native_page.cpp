@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tool/analyze/executed_counts.hpp"
 #include "tool/report/html.hpp"
 #include "tool/report/report.hpp"
 
@@ -108,18 +109,37 @@ std::string facts_list(const AnalyzedKernel& kernel) {
   fact("SLM", whole(kernel.slm) + " B" + (kernel.slm_known ? "" : ", and what --local says of the rest"));
   fact("Occupancy", whole(kernel.occupancy.percent()) + " % with groups of " + whole(kernel.group) +
                         ", limited by " + to_string(kernel.occupancy.limit));
+  if (const auto& executed = kernel.executed) {
+    fact("Executed", whole(executed->instructions) + " instructions in " + whole(executed->threads) +
+                         " threads, " + whole(executed->groups) + " groups");
+    if (executed->simd_efficiency.is_number())
+      fact("Active lanes", number(100 * executed->simd_efficiency.get<double>()) + " %");
+    fact("Scratch traffic", whole(executed->scratch["messages"].get<std::uint64_t>()) + " messages, " +
+                                whole(executed->scratch["bytes"].get<std::uint64_t>()) + " B");
+  }
   return html + "</dl>\n";
 }
 
 std::string messages_table(const AnalyzedKernel& kernel) {
   std::vector<std::vector<std::string>> rows;
-  for (const xe::MessageEntry& each : kernel.code.messages)
+  std::vector<std::string> heads{"Message", "Count", "Bytes", "Registers sent", "Registers received"};
+  if (kernel.executed)
+    for (const char* each : {"Executed", "Bytes moved", "Cache lines", "Turns", "Of conflicts"})
+      heads.emplace_back(each);
+  for (const xe::MessageEntry& each : kernel.code.messages) {
     rows.push_back({escaped(each.message.text()), number(each.count),
                     each.message.bytes() ? number(each.message.bytes()) : "–",
                     number(std::uint64_t{each.message.sent}), number(std::uint64_t{each.message.received})});
+    if (!kernel.executed) continue;
+    const ExecutedCount count = executed_of(kernel, each.message);
+    const bool slm = each.message.unit == xe::Unit::slm;
+    for (const std::string& cell :
+         {number(count.executed), number(count.bytes), slm ? "–" : number(count.lines),
+          slm ? number(count.turns) : "–", slm ? number(count.conflicts) : "–"})
+      rows.back().push_back(cell);
+  }
   if (rows.empty()) return {};
-  return table("Messages, by unit", {"Message", "Count", "Bytes", "Registers sent", "Registers received"},
-               rows, 1);
+  return table("Messages, by unit", heads, rows, 1);
 }
 
 std::string loops_table(const AnalyzedKernel& kernel) {
@@ -136,9 +156,12 @@ std::string loops_table(const AnalyzedKernel& kernel) {
     rows.push_back({code(hexadecimal_text(each.begin) + " to " + hexadecimal_text(each.end)),
                     messages.empty() ? "–" : messages, number(std::uint64_t{each.depth}),
                     number(each.instructions)});
+    if (kernel.executed) rows.back().push_back(number(walks_of(kernel, each)));
   }
   if (rows.empty()) return {};
-  return table("Loops, one walk each", {"Place", "Messages", "Depth", "Instructions"}, rows, 2);
+  std::vector<std::string> heads{"Place", "Messages", "Depth", "Instructions"};
+  if (kernel.executed) heads.emplace_back("Walks of all threads");
+  return table("Loops, one walk each", heads, rows, 2);
 }
 
 std::string mix_table(const AnalyzedKernel& kernel) {
@@ -152,6 +175,15 @@ std::string mix_table(const AnalyzedKernel& kernel) {
          each.type == xe::Type::none ? "–" : code(to_string(each.type)),
          bar(percent(static_cast<double>(each.count), static_cast<double>(kernel.code.instructions))),
          number(std::uint64_t{each.lanes}), number(each.count)});
+  std::vector<std::string> heads{"Kind", "Type", "Share", "Lanes", "Count"};
+  if (kernel.executed) {
+    heads.insert(heads.end(), {"Executed", "Active lanes"});
+    for (std::size_t i = 0; i < mix.size(); ++i) {
+      const ExecutedCount count = executed_of(kernel, mix[i]);
+      rows[i].push_back(number(count.executed));
+      rows[i].push_back(number(count.lanes));
+    }
+  }
   std::vector<std::pair<std::string, std::uint64_t>> sums;
   for (const xe::MixEntry& each : mix) kinds[std::string(to_string(each.kind))] += each.count;
   sums.assign(kinds.begin(), kinds.end());
@@ -162,8 +194,7 @@ std::string mix_table(const AnalyzedKernel& kernel) {
                    bar(percent(static_cast<double>(times), static_cast<double>(kernel.code.instructions))),
                    number(times)});
   const std::string short_html = table("Instructions by kind", {"Kind", "Share", "Count"}, few, 2);
-  const std::string html =
-      table("By kind, type and lanes", {"Kind", "Type", "Share", "Lanes", "Count"}, rows, 3);
+  const std::string html = table("By kind, type and lanes", heads, rows, 3);
   if (rows.size() <= kShortTable) return html;
   return short_html + "<details><summary>Instructions by kind, type and lanes</summary>" + html +
          "</details>\n";
@@ -185,6 +216,7 @@ struct Stretch {
   std::string file;
   std::uint32_t line = 0;
   std::string text;
+  std::uint64_t executed = 0;  ///< instructions, of all threads
 };
 
 /// The text of the code, cut where the source line changes.
@@ -205,6 +237,8 @@ std::vector<Stretch> stretches_of(const AnalyzedKernel& kernel, bool& is_cut) {
     if (all.empty() || (!is_label && (all.back().line != from.line || all.back().file != from.file)))
       all.push_back({from.file, from.line, ""});
     all.back().text += narrowed(line) + "\n";
+    if (!is_label && kernel.executed && index < kernel.executed->counts.size())
+      all.back().executed += kernel.executed->counts[index].executed;
     index += is_label ? 0 : 1;
   }
   return all;
@@ -233,6 +267,7 @@ std::string listing(const AnalyzedKernel& kernel, const std::map<std::string, st
     else if (each.line)
       text = "<small>" + escaped(each.file) + "</small>";
     rows.push_back({place, text, "<pre>" + code(each.text) + "</pre>"});
+    if (kernel.executed) rows.back().push_back(number(each.executed));
   }
   if (rows.empty()) return {};
   std::string html = "<details><summary>Source and code, line by line</summary>\n";
@@ -240,8 +275,9 @@ std::string listing(const AnalyzedKernel& kernel, const std::map<std::string, st
     html +=
         "<p class=\"missing\">The code has no lines of its source: it was built without <code>-g</code> "
         "(<code>--options=-g</code>).</p>\n";
-  html += "<div class=\"beside\">" + table("In the order of the code", {"Line", "Source", "Code"}, rows, 3) +
-          "</div>\n";
+  std::vector<std::string> heads{"Line", "Source", "Code"};
+  if (kernel.executed) heads.emplace_back("Executed");
+  html += "<div class=\"beside\">" + table("In the order of the code", heads, rows, 3) + "</div>\n";
   if (is_cut)
     html += "<p class=\"note\">The first " + number(std::uint64_t{kMostInstructions}) +
             " instructions are shown; <code>--disassemble</code> prints all.</p>\n";
@@ -252,7 +288,9 @@ std::string listing(const AnalyzedKernel& kernel, const std::map<std::string, st
 std::string lines_table(const AnalyzedKernel& kernel, const std::map<std::string, std::string>& sources) {
   std::vector<LineCost> worst = kernel.lines;
   if (worst.empty()) return {};
-  std::ranges::stable_sort(worst, std::ranges::greater{}, &LineCost::instructions);
+  std::ranges::stable_sort(worst, std::ranges::greater{}, [&](const LineCost& each) {
+    return kernel.executed ? each.executed.executed : each.instructions;
+  });
   worst.resize(std::min<std::size_t>(worst.size(), 10));
   std::vector<std::vector<std::string>> rows;
   for (const LineCost& each : worst) {
@@ -263,9 +301,16 @@ std::string lines_table(const AnalyzedKernel& kernel, const std::map<std::string
                                  : escaped(each.file),
          bar(percent(static_cast<double>(each.instructions), static_cast<double>(kernel.code.instructions))),
          number(each.instructions), number(each.messages)});
+    if (!kernel.executed) continue;
+    const ExecutedCount& count = each.executed;
+    for (const std::uint64_t figure : {count.executed, count.bytes, count.lines, count.conflicts})
+      rows.back().push_back(number(figure));
   }
-  return table("Lines of the source that cost most", {"Line", "Source", "Share", "Instructions", "Messages"},
-               rows, 3);
+  std::vector<std::string> heads{"Line", "Source", "Share", "Instructions", "Messages"};
+  if (kernel.executed)
+    for (const char* each : {"Executed", "Bytes moved", "Cache lines", "Turns of conflicts"})
+      heads.emplace_back(each);
+  return table("Lines of the source that cost most", heads, rows, 3);
 }
 
 }  // namespace
@@ -344,12 +389,16 @@ std::string native_page(const NativePage& page) {
   std::string files;
   for (const AnalyzedKernel& each : page.kernels)
     if (files.find(code(each.file)) == files.npos) files += (files.empty() ? "" : ", ") + code(each.file);
-  return whole_page({"native code", "native code of " + files, headline,
-                     first && page.problems.empty() && !page.comparison && !first->help.empty()
-                         ? "<p class=\"help lead\">" + shown_text(as_sentence(first->help.front())) + "</p>"
-                         : "",
-                     "Counted in the instructions; nothing was executed, and nothing here is a time."},
-                    main);
+  return whole_page(
+      {"native code", "native code of " + files, headline,
+       first && page.problems.empty() && !page.comparison && !first->help.empty()
+           ? "<p class=\"help lead\">" + shown_text(as_sentence(first->help.front())) + "</p>"
+           : "",
+       std::ranges::any_of(page.kernels, [](const auto& each) { return each.executed.has_value(); })
+           ? "Counted in the instructions, and as a simulated GPU executed them: a functional machine, "
+             "of which nothing here is a time."
+           : "Counted in the instructions; nothing was executed, and nothing here is a time."},
+      main);
 }
 
 }  // namespace kiln::tool

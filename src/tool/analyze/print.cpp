@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tool/analyze/executed_counts.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/table.hpp"
 
@@ -49,22 +50,55 @@ std::string occupancy_text(const AnalyzedKernel& kernel) {
   return text + "; limited by " + to_string(occupancy.limit);
 }
 
+void add_heads(std::vector<std::vector<std::string>>& rows, std::initializer_list<const char*> heads) {
+  rows.front().insert(rows.front().end(), heads.begin(), heads.end());
+}
+
+std::string execution_text(const KernelExecution& executed) {
+  std::string text = counted(executed.instructions, "instruction") + " in " +
+                     counted(executed.threads, "thread") + ", " + counted(executed.groups, "group") + ", " +
+                     counted(executed.launches, "launch");
+  if (executed.launches != 1) text += "es";
+  if (executed.simd_efficiency.is_number()) {
+    char share[32];
+    std::snprintf(share, sizeof share, "%.1f", 100 * executed.simd_efficiency.get<double>());
+    text += "; " + std::string(share) + " % of lanes active";
+  }
+  return text + "; scratch: " + counted(executed.scratch["messages"].get<std::uint64_t>(), "message") + ", " +
+         counted(executed.scratch["bytes"].get<std::uint64_t>(), "byte") + "; no claim on time";
+}
+
 void print_mix(const AnalyzedKernel& kernel) {
   std::vector<std::vector<std::string>> rows{{"INSTRUCTIONS", "TYPE", "LANES", "COUNT"}};
-  for (const xe::MixEntry& each : kernel.code.mix)
+  if (kernel.executed) add_heads(rows, {"EXECUTED", "ACTIVE LANES"});
+  for (const xe::MixEntry& each : kernel.code.mix) {
     rows.push_back({std::string(to_string(each.kind)),
                     std::string(each.type == xe::Type::none ? "-" : to_string(each.type)),
                     std::to_string(each.lanes), std::to_string(each.count)});
+    if (!kernel.executed) continue;
+    const ExecutedCount count = executed_of(kernel, each);
+    rows.back().push_back(std::to_string(count.executed));
+    rows.back().push_back(std::to_string(count.lanes));
+  }
   print_table(rows, 2, 4);
 }
 
 void print_messages(const AnalyzedKernel& kernel) {
   std::vector<std::vector<std::string>> rows{{"MESSAGES", "BYTES", "SENT", "RECEIVED", "COUNT"}};
+  if (kernel.executed) add_heads(rows, {"EXECUTED", "BYTES MOVED", "CACHE LINES", "TURNS", "OF CONFLICTS"});
   for (const xe::MessageEntry& each : kernel.code.messages) {
     const xe::Message& message = each.message;
     rows.push_back({message.text(), message.bytes() ? std::to_string(message.bytes()) : "-",
                     std::to_string(message.sent), std::to_string(message.received),
                     std::to_string(each.count)});
+    if (!kernel.executed) continue;
+    const ExecutedCount count = executed_of(kernel, message);
+    const bool slm = message.unit == xe::Unit::slm;
+    rows.back().push_back(std::to_string(count.executed));
+    rows.back().push_back(std::to_string(count.bytes));
+    rows.back().push_back(slm ? "-" : std::to_string(count.lines));
+    rows.back().push_back(slm ? std::to_string(count.turns) : "-");
+    rows.back().push_back(slm ? std::to_string(count.conflicts) : "-");
   }
   print_table(rows, 1, 4);
 }
@@ -74,20 +108,31 @@ void print_loops(const AnalyzedKernel& kernel) {
   for (const xe::Loop& each : kernel.code.loops) {
     std::uint64_t messages = 0;
     for (const xe::MessageEntry& entry : each.messages) messages += entry.count;
-    say("    loop at %s: %s a walk, %s of them\n", place_text(kernel, each.begin).c_str(),
-        counted(each.instructions, "instruction").c_str(), counted(messages, "message").c_str());
+    const std::string walked =
+        kernel.executed ? "; " + counted(walks_of(kernel, each), "walk") + " of all threads" : std::string();
+    say("    loop at %s: %s a walk, %s of them%s\n", place_text(kernel, each.begin).c_str(),
+        counted(each.instructions, "instruction").c_str(), counted(messages, "message").c_str(),
+        walked.c_str());
   }
 }
 
 void print_lines(const AnalyzedKernel& kernel) {
   if (kernel.lines.empty()) return;
   std::vector<LineCost> worst = kernel.lines;
-  std::ranges::stable_sort(worst, std::ranges::greater{}, &LineCost::instructions);
+  std::ranges::stable_sort(worst, std::ranges::greater{}, [&](const LineCost& each) {
+    return kernel.executed ? each.executed.executed : each.instructions;
+  });
   if (worst.size() > kShownLines) worst.resize(kShownLines);
   std::vector<std::vector<std::string>> rows{{"LINE", "INSTRUCTIONS", "MESSAGES"}};
-  for (const LineCost& each : worst)
+  if (kernel.executed) add_heads(rows, {"EXECUTED", "BYTES MOVED", "CACHE LINES", "TURNS OF CONFLICTS"});
+  for (const LineCost& each : worst) {
     rows.push_back({each.file + ":" + std::to_string(each.line), std::to_string(each.instructions),
                     std::to_string(each.messages)});
+    if (!kernel.executed) continue;
+    const ExecutedCount& count = each.executed;
+    for (const std::uint64_t figure : {count.executed, count.bytes, count.lines, count.conflicts})
+      rows.back().push_back(std::to_string(figure));
+  }
   print_table(rows, 1, 4);
 }
 
@@ -125,6 +170,7 @@ void print_kernel(const AnalyzedKernel& kernel, bool disassemble) {
     say("    live registers: not known, as the code branches more than is followed\n");
   say("    spills: %s\n", spill_text(kernel).c_str());
   say("    occupancy: %s\n", occupancy_text(kernel).c_str());
+  if (kernel.executed) say("    executed: %s\n", execution_text(*kernel.executed).c_str());
   print_loops(kernel);
   print_messages(kernel);
   print_mix(kernel);
@@ -175,22 +221,51 @@ Json to_json(const AnalyzedKernel& kernel, bool disassemble) {
                            {"type", each.type == xe::Type::none ? Json() : Json(to_string(each.type))},
                            {"lanes", each.lanes},
                            {"count", each.count}});
+  if (kernel.executed)
+    for (std::size_t i = 0; i < code.mix.size(); ++i) {
+      const ExecutedCount count = executed_of(kernel, code.mix[i]);
+      json["mix"][i]["executed"] = count.executed;
+      json["mix"][i]["active_lanes"] = count.lanes;
+    }
   json["messages"] = Json::array();
-  for (const xe::MessageEntry& each : code.messages) json["messages"].push_back(to_json(each));
+  for (const xe::MessageEntry& each : code.messages) {
+    Json message = to_json(each);
+    if (kernel.executed)
+      message["executed"] = cost_json(executed_of(kernel, each.message), each.message.unit == Unit::slm);
+    json["messages"].push_back(std::move(message));
+  }
   json["loops"] = code.loops_known ? Json::array() : Json();
   for (const xe::Loop& each : code.loops) {
     Json loop{
         {"begin", each.begin}, {"end", each.end}, {"depth", each.depth}, {"instructions", each.instructions}};
+    if (kernel.executed) loop["walks"] = walks_of(kernel, each);
     loop["messages"] = Json::array();
     for (const xe::MessageEntry& entry : each.messages) loop["messages"].push_back(to_json(entry));
     json["loops"].push_back(std::move(loop));
   }
   json["lines"] = Json::array();
-  for (const LineCost& each : kernel.lines)
-    json["lines"].push_back({{"file", each.file},
-                             {"line", each.line},
-                             {"instructions", each.instructions},
-                             {"messages", each.messages}});
+  for (const LineCost& each : kernel.lines) {
+    Json line{{"file", each.file},
+              {"line", each.line},
+              {"instructions", each.instructions},
+              {"messages", each.messages}};
+    if (kernel.executed) {
+      line["executed"] = each.executed.executed;
+      line["bytes"] = each.executed.bytes;
+      line["lines"] = each.executed.lines;
+      line["conflict_turns"] = each.executed.conflicts;
+    }
+    json["lines"].push_back(std::move(line));
+  }
+  if (const auto& executed = kernel.executed)
+    json["executed"] = {{"product", executed->product},
+                        {"launches", executed->launches},
+                        {"groups", executed->groups},
+                        {"threads", executed->threads},
+                        {"instructions", executed->instructions},
+                        {"simd_efficiency", executed->simd_efficiency},
+                        {"scratch", executed->scratch},
+                        {"note", "executed by a functional machine: no claim on time"}};
   if (disassemble) json["disassembly"] = kernel.text;
   return json;
 }

@@ -126,6 +126,9 @@ void define_analyze(CLI::App& app, Action& action) {
   add_text(*command, "--report", options->report, kFile,
            "Write the analysis, or what changed, as an HTML page to this file")
       ->check(needs_a_value);
+  add_text(*command, "--executed", options->executed, kFile,
+           "Put beside it what `kiln run … --device sim:PRODUCT --counters --json` counted of a kernel")
+      ->check(needs_a_value);
   add_text(*command, "--budget", options->budget, kFile, "Fail where a kernel is worse than it says");
   add_text(*command, "--write-budget", options->write_budget, kFile, "Write down what the kernels have now");
   add_seconds(*command, options->timeout, 0.001, 86400,

@@ -18,7 +18,7 @@ int exit_code(const Error& error) {
   // A source that cannot be compiled, a file that cannot be read or replayed, an output that cannot be
   // written.
   for (const char* failed : {"K0402", "K0405", "K0406", "K0408", "K0410", "K0421", "K0422", "K0436", "K0437",
-                             "K0440", "K0441", "K0442", "K0444", "K0453", "K0455"})
+                             "K0440", "K0441", "K0442", "K0444", "K0445", "K0453", "K0455"})
     if (code == failed) return kDriverError;
   // K070: settings of the cache that cannot be meant.
   if (code == "K0307" || code.starts_with("K04") || code.starts_with("K070")) return kUsage;
