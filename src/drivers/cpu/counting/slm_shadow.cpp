@@ -107,40 +107,75 @@ void SlmShadow::sum_up(std::size_t word) {
   const auto& [one, other] = cell.reads;
   written_[word] = std::max({cell.write.phase, cell.atomics[0].phase, cell.atomics[1].phase});
   read_[word] = std::max(one.phase, other.phase);
-  if (one.phase != other.phase) return;
-  settled_[word] = one.phase;
-  readers_[word] = one.sub_group << 16 | (other.sub_group & 0xffff);
+  const bool settled = one.phase == other.phase;
+  if (settled) settled_[word] = one.phase;
+  const SlmAccess &first = one.phase >= other.phase ? one : other, &second = settled ? other : first;
+  readers_[word] = first.sub_group << 16 | (second.sub_group & 0xffff);
 }
 
+// Sums of integers, without an end before the last lane, and signed, as kInParts is then below each phase:
+// what compilers make vectors of, for x86 without extensions too.
+
 // Before this phase, and not before `since`; so nobody's write meets what is done now.
+bool SlmShadow::are_written(const Lanes& written, std::uint32_t phase, std::uint32_t since) {
+  const auto begin = static_cast<std::int32_t>(since), end = static_cast<std::int32_t>(phase);
+  std::int32_t others = 0;
+  for (const std::uint32_t one : written) {
+    const auto at = static_cast<std::int32_t>(one);
+    others |= -static_cast<std::int32_t>(at < begin) | -static_cast<std::int32_t>(at >= end);
+  }
+  return others == 0 && begin <= end;
+}
+
 template <class WordOf>
-bool SlmShadow::are_written(WordOf word, std::uint32_t phase, std::uint32_t since) const {
-  bool well = since <= phase;
-  for (std::size_t i = 0; i < kCountedLanes; ++i) well &= written_[word(i)] - since < phase - since;
-  return well;
+SlmShadow::Lanes SlmShadow::lanes_of(const std::vector<std::uint32_t>& values, WordOf word) {
+  Lanes lanes;
+  for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = values[word(i)];
+  return lanes;
 }
 
 template <class WordOf>
 bool SlmShadow::write_together(WordOf word, SlmAccess access) {
-  bool well = true;
-  for (std::size_t i = 0; i < kCountedLanes; ++i) well &= read_[word(i)] < access.phase;
-  for (std::size_t i = 0; well && i < kCountedLanes; ++i, ++access.item) {
+  if (!are_written(lanes_of(read_, word), access.phase, 0)) return false;
+  for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
     words_[word(i)].whole.write = access;
     written_[word(i)] = access.phase;
   }
-  return well;
+  return true;
 }
 
 template <class WordOf>
-void SlmShadow::read_together(WordOf word, SlmAccess access) {
-  // Two readers of other sub-groups stay who they are.
-  bool known = true;
+void SlmShadow::read_together(WordOf word, SlmAccess access, bool apart) {
+  const Lanes settled = lanes_of(settled_, word), readers = lanes_of(readers_, word);
+  const std::uint32_t sub_group = access.sub_group;
+  std::uint32_t unsettled = 0, all_settled = ~std::uint32_t{0}, own_first = 0, own_second = 0;
   for (std::size_t i = 0; i < kCountedLanes; ++i) {
-    const std::uint32_t readers = readers_[word(i)];
-    known &= settled_[word(i)] == access.phase && (readers >> 16) != access.sub_group &&
-             (readers & 0xffff) != access.sub_group;
+    const std::uint32_t other = settled[i] ^ access.phase;
+    unsettled |= other;
+    all_settled &= -static_cast<std::uint32_t>(other != 0);
+    own_first |= -static_cast<std::uint32_t>(readers[i] >> 16 == sub_group);
+    own_second |= -static_cast<std::uint32_t>((readers[i] & 0xffff) == sub_group);
   }
-  if (known) return;
+  // Two readers of other sub-groups stay who they are.
+  if ((unsettled | own_first | own_second) == 0) return;
+  const Lanes read = lanes_of(read_, word);
+  std::uint32_t unread = ~std::uint32_t{0}, all_read = ~std::uint32_t{0};
+  for (const std::uint32_t phase : read) {
+    unread &= -static_cast<std::uint32_t>(static_cast<std::int32_t>(phase) <
+                                          static_cast<std::int32_t>(access.phase));
+    all_read &= -static_cast<std::uint32_t>(phase == access.phase);
+  }
+  const std::uint32_t own = sub_group << 16 | (sub_group & 0xffff);
+  // The first who read, or the second, where the first is of another sub-group.
+  if (apart && (unread != 0 || (all_read & all_settled & ~own_first) != 0)) {
+    for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
+      words_[word(i)].whole.reads[unread != 0 ? 0 : 1] = access;
+      read_[word(i)] = access.phase;
+      readers_[word(i)] = unread != 0 ? own : (readers[i] & ~std::uint32_t{0xffff}) | (own & 0xffff);
+      if (unread == 0) settled_[word(i)] = access.phase;
+    }
+    return;
+  }
   for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
     Two& reads = words_[word(i)].whole.reads;
     const auto stays = [&](const SlmAccess& one) {
@@ -153,10 +188,10 @@ void SlmShadow::read_together(WordOf word, SlmAccess access) {
 }
 
 template <class WordOf>
-bool SlmShadow::note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since) {
-  if (!are_written(word, first.phase, since)) return false;
+bool SlmShadow::note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since, bool apart) {
+  if (!are_written(lanes_of(written_, word), first.phase, since)) return false;
   if (use == SlmUse::write) return write_together(word, first);
-  read_together(word, first);
+  read_together(word, first, apart);
   return true;
 }
 
@@ -166,11 +201,11 @@ bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse u
   if (use == SlmUse::atomic || offset % kWord != 0 || end > bytes_ || (step != 0 && step != kWord))
     return false;
   const std::size_t at = offset / kWord;
-  if (step != 0) return note_words([at](std::size_t i) { return at + i; }, use, first, since);
+  if (step != 0) return note_words([at](std::size_t i) { return at + i; }, use, first, since, true);
   if (use == SlmUse::write || since > first.phase || written_[at] - since >= first.phase - since)
     return false;
   if (read_[at] >= first.phase) {
-    read_together([at](std::size_t) { return at; }, first);
+    read_together([at](std::size_t) { return at; }, first, false);
     return true;
   }
   // The first two are enough.
@@ -193,7 +228,7 @@ bool SlmShadow::note_together(Offsets offsets, SlmUse use, const SlmAccess& firs
   }
   if (parts != 0 || largest >= bytes_ / kWord * kWord) return false;
   if (use == SlmUse::write && (odd != 0 || step == 0)) return false;  // perhaps two of one word
-  return note_words([&](std::size_t i) { return offsets[i] / kWord; }, use, first, since);
+  return note_words([&](std::size_t i) { return offsets[i] / kWord; }, use, first, since, false);
 }
 
 }  // namespace kiln::cpu

@@ -78,14 +78,17 @@ class SlmShadow {
   static void remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged);
   Cell* parts_of(std::size_t word);
   void sum_up(std::size_t word);
+  /// `apart`: whether each lane has a word of its own for sure.
   template <class WordOf>
-  bool note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since);
+  bool note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since, bool apart);
+  using Lanes = std::array<std::uint32_t, kCountedLanes>;
+  static bool are_written(const Lanes& written, std::uint32_t phase, std::uint32_t since);
   template <class WordOf>
-  bool are_written(WordOf word, std::uint32_t phase, std::uint32_t since) const;
+  static Lanes lanes_of(const std::vector<std::uint32_t>& values, WordOf word);
   template <class WordOf>
   bool write_together(WordOf word, SlmAccess access);
   template <class WordOf>
-  void read_together(WordOf word, SlmAccess access);
+  void read_together(WordOf word, SlmAccess access, bool apart);
 
   std::uint64_t bytes_;
   std::vector<Word> words_;
@@ -94,7 +97,7 @@ class SlmShadow {
   std::vector<std::uint32_t> written_;  ///< the last phase that wrote it; kInParts: see there
   std::vector<std::uint32_t> read_;     ///< the last phase that read it
   std::vector<std::uint32_t> settled_;  ///< the last phase in which two items read it
-  std::vector<std::uint32_t> readers_;  ///< their sub-groups, 16 bits each
+  std::vector<std::uint32_t> readers_;  ///< their sub-groups, 16 bits each, or twice that of the last one
 };
 
 }  // namespace kiln::cpu
