@@ -141,6 +141,35 @@ bool is_innocent(std::string_view line, std::string_view small) {
                            "rror table:", "Conflicts with: "});
 }
 
+std::string exception_words(std::string_view line) {
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_letter = [&](char c) {
+    return is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  std::string all;
+  for (std::size_t at = 0; at < line.size();) {
+    if (!is_letter(line[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < line.size() && is_letter(line[end])) ++end;
+    const std::string_view name = line.substr(at, end - at);
+    at = end;
+    if (!is_capital(name[0]) || (!name.ends_with("Error") && !name.ends_with("Exception"))) continue;
+    std::string words;
+    int count = 1;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const bool begins = i > 0 && is_capital(name[i]) &&
+                          (!is_capital(name[i - 1]) || (i + 1 < name.size() && !is_capital(name[i + 1])));
+      if (begins) words += ' ', ++count;
+      words += name[i];
+    }
+    if (count > 2) all += words + ' ';
+  }
+  return all;
+}
+
 bool is_compilers_error(std::string_view small) {
   auto at = std::min(small.find(": error:"), small.find(": fatal error:"));
   at = std::min({at, small.find(": error c"), small.find(": fatal error c")});

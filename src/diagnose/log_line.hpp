@@ -34,6 +34,10 @@ namespace kiln::detail {
 /// That something went wrong, in a line about video.
 [[nodiscard]] bool says_failure(std::string_view small);
 
+/// The words of the exceptions that it names, "IndeterminateExecutionQueueError" as "Indeterminate Execution
+/// Queue Error": of those with more than two, for "RuntimeError" says nothing of a runtime.
+[[nodiscard]] std::string exception_words(std::string_view line);
+
 /// "src/a.cpp:12:5: error: …", "a.cpp(12): error C2065: …": what a compiler says of a source.
 [[nodiscard]] bool is_compilers_error(std::string_view small);
 

@@ -158,7 +158,8 @@ void LogReader::State::text(std::string_view line) {
   if (detail::is_command(line)) compiler_line = 0;
   if (git_log.line(line)) return;
   const auto& rules = detail::RuleMatcher::get();
-  const auto found = rules.find(line);
+  auto found = rules.find(line);
+  if (const std::string words = detail::exception_words(line); !words.empty()) found |= rules.find(words);
   if (found.none()) return;
   const std::string small = detail::in_small_letters(line);
   const bool innocent = detail::is_innocent(line, small);

@@ -391,6 +391,17 @@ TEST_CASE("what only looks like a failure is none") {
   }
 }
 
+TEST_CASE("names of exceptions are read as the words that they are made of") {
+  for (const auto& [code, name] : {std::pair{"K0514", "program.DeviceNotFoundError"},
+                                   {"K0518", "program.SubGroupSizeNotSupportedError"},
+                                   {"K0516", "LibraryNotLoadedException"}}) {
+    CAPTURE(name);
+    CHECK(code_in(std::string("sycl: ") + name + "\n") == code);
+  }
+  // Of two words the last is that something failed.
+  CHECK(code_in("sycl: RuntimeError\n").empty());
+}
+
 TEST_CASE("a process that died is told in any log, and blamed on nothing") {
   for (const char* log :
        {"Segmentation fault (core dumped)\nValueError: bad\n", "rank 1 died from signal 7\n",
