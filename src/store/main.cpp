@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,7 +14,9 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "store/service.hpp"
 
@@ -28,6 +31,8 @@ constexpr std::chrono::seconds kIdle = 60s, kToFinish = 10s;
 // A program that loads one kernel after the other does something with each: so long the next is looked for.
 constexpr std::chrono::microseconds kBurst = 1ms;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;  // bytes: a store that lies takes no more
+constexpr rlim_t kMostFiles = 16 << 10;
+constexpr std::size_t kStack = 1 << 20;  // bytes of a thread, whatever the user's programs have
 
 /// Its parent waits for nobody, and no signal for the program's group ends an upload.
 void leave_parent() {
@@ -52,6 +57,12 @@ void close_up() {
     memory.rlim_cur = std::min(memory.rlim_cur, most);
     setrlimit(RLIMIT_DATA, &memory);
   }
+  // Two for each thread that asks, and a connection to each store.
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::max(files.rlim_cur, std::min(files.rlim_max, kMostFiles));
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
   std::signal(SIGPIPE, SIG_IGN);
   (void)!chdir("/");
 }
@@ -63,9 +74,32 @@ void keep_memory() {
   mallopt(M_MMAP_THRESHOLD, kKept);
 }
 
+/// Stacks count as memory, and each thread that asks has one here.
+void bound_stacks() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, kStack) == 0) pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
 struct Activity {
   std::atomic<int> asked{0};  ///< questions under way
   std::atomic<Clock::rep> last{Clock::now().time_since_epoch().count()};
+};
+
+/// A question under way, also where memory ends meanwhile.
+class Question {
+ public:
+  explicit Question(Activity& activity) : activity_(activity) { ++activity_.asked; }
+  ~Question() {
+    activity_.last = Clock::now().time_since_epoch().count();
+    --activity_.asked;
+  }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+ private:
+  Activity& activity_;
 };
 
 bool gone_within(int socket, std::chrono::milliseconds time) {
@@ -88,13 +122,10 @@ void serve(int socket, Service& service, Activity& activity) {
     while (cache::receive_frame(socket, message, Clock::now() + 24h, questions) == cache::FrameEnd::whole) {
       const auto request = cache::decode_store_request(message.get());
       if (!request) return;
-      ++activity.asked;
+      const Question under_way(activity);
       OwnAnswer own = service.answer(*request, connections, asker);
       own.answer.entry = own.entry.get();
-      const bool sent = send(own.answer);
-      activity.last = Clock::now().time_since_epoch().count();
-      --activity.asked;
-      if (!sent) {
+      if (!send(own.answer)) {
         cache::StoreRequest nobody_leads;
         nobody_leads.verb = cache::StoreVerb::release;
         nobody_leads.lease = own.answer.lease;
@@ -106,15 +137,47 @@ void serve(int socket, Service& service, Activity& activity) {
   }
 }
 
+/// False: there is no thread for it, for now.
+bool serve_aside(detail::Descriptor& channel, Service& service, Activity& activity) {
+  const int socket = dup(channel.get());
+  if (socket < 0) return false;
+  try {
+    std::thread(serve, socket, std::ref(service), std::ref(activity)).detach();
+    return true;
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+  close(socket);
+  return false;
+}
+
+/// One question that gets no thread. False: the asker is gone.
+bool refuse(int socket, Service& service) {
+  cache::FrameBytes message;
+  if (cache::receive_frame(socket, message, Clock::now() + 1s) != cache::FrameEnd::whole) return false;
+  const auto request = cache::decode_store_request(message.get());
+  if (!request) return false;
+  const OwnAnswer own = service.refuse(*request, "this machine gives kiln-store no more threads");
+  return cache::send_frame(socket, cache::encode(own.answer), Clock::now() + 1s) == cache::FrameEnd::whole;
+}
+
 /// Sockets of threads that ask come through `kControl`, until the program ends or asks no more.
 void serve_all(Service& service, Activity& activity) {
+  std::vector<detail::Descriptor> waiting;  // for a thread
   for (;;) {
-    pollfd waiting{kControl, POLLIN, 0};
-    if (poll(&waiting, 1, 1000) > 0) {
+    std::vector<pollfd> polled{{kControl, POLLIN, 0}};
+    for (const detail::Descriptor& each : waiting) polled.push_back({each.get(), POLLIN, 0});
+    if (poll(polled.data(), polled.size(), 1000) > 0) {
+      std::vector<detail::Descriptor> still;
+      for (std::size_t i = 0; i < waiting.size(); ++i)
+        if (polled[i + 1].revents == 0 ||
+            (!serve_aside(waiting[i], service, activity) && refuse(waiting[i].get(), service)))
+          still.push_back(std::move(waiting[i]));
+      waiting = std::move(still);
+      if (polled[0].revents == 0) continue;
       detail::Descriptor channel = cache::receive_descriptor(kControl);
       if (!channel) return;
-      const int socket = dup(channel.get());
-      std::thread(serve, socket, std::ref(service), std::ref(activity)).detach();
+      if (!serve_aside(channel, service, activity)) waiting.push_back(std::move(channel));
       continue;
     }
     const Clock::time_point last{Clock::duration(activity.last.load())};
@@ -135,6 +198,7 @@ int main() {
     return 2;
   }
   leave_parent();
+  bound_stacks();
   close_up();
   keep_memory();
   std::vector<std::byte> message(1 << 18);
@@ -142,9 +206,13 @@ int main() {
   const auto settings = cache::decode_store_settings(
       std::span(message).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
   if (!settings || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return 1;
-  Service service(*settings);
-  Activity activity;
-  serve_all(service, activity);
-  service.finish(Clock::now() + kToFinish);
-  _exit(0);  // threads that wait for stores are not waited for
+  try {
+    Service service(*settings);
+    Activity activity;
+    serve_all(service, activity);
+    service.finish(Clock::now() + kToFinish);
+    _exit(0);                           // threads that wait for stores are not waited for
+  } catch (const std::system_error&) {  // no thread at all
+    _exit(1);
+  }
 }

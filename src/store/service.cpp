@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <system_error>
 
 #include "store/wire.hpp"
 
@@ -102,7 +103,11 @@ Service::Service(const cache::StoreSettings& settings)
       writes_(stores_.size()),
       leases_(stores_) {
   constexpr int kUploaders = 2;
-  for (int i = 0; i < kUploaders; ++i) threads_.emplace_back([this] { upload_all(); });
+  try {
+    for (int i = 0; i < kUploaders; ++i) threads_.emplace_back([this] { upload_all(); });
+  } catch (const std::system_error&) {
+    if (threads_.empty()) throw;  // one does
+  }
 }
 
 Service::~Service() {
@@ -157,6 +162,13 @@ OwnAnswer Service::answer(const cache::StoreRequest& request, Connections& conne
   }
   own.answer.note = take_notes();
   return own;
+}
+
+OwnAnswer Service::refuse(const cache::StoreRequest& request, std::string reason) {
+  leases_.give_back(request.lease);
+  using cache::StoreVerb;
+  const bool asks = request.verb == StoreVerb::get || request.verb == StoreVerb::get_one;
+  return says(asks ? cache::StoreResult::absent : cache::StoreResult::failed, std::move(reason));
 }
 
 OwnAnswer Service::get(const cache::StoreRequest& request, Connections& connections, const Asker& asker) {

@@ -43,6 +43,9 @@ class Service {
   };
   OwnAnswer answer(const cache::StoreRequest& request, Connections& connections, const Asker& asker);
 
+  /// The answer to what is not asked for `reason`. No lease is left with it.
+  OwnAnswer refuse(const cache::StoreRequest& request, std::string reason);
+
   [[nodiscard]] const std::vector<cache::RemoteUrl>& stores() const { return stores_; }
   /// Nothing is under way for anybody.
   [[nodiscard]] bool idle();

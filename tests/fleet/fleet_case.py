@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 NODE, STORE = os.environ['KILN_FLEET_NODE'], os.environ['KILN_FLEET_STORE']
+SANITIZED = os.environ.get('KILN_SANITIZE', 'none') != 'none'
 for name in list(os.environ):
     if name.startswith('KILN_CACHE') or name.lower().endswith('_proxy'):
         del os.environ[name]

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import servers
-from fleet_case import FleetCase, key_of
+from fleet_case import SANITIZED, STORE, FleetCase, key_of
 from proxy import Gate
 
 servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
@@ -171,6 +171,31 @@ class Failures(FleetCase):
             node = self.node('a' + word, 'redis://127.0.0.1:1,unsigned', 'keys=4', KILN_STORE=program)
             self.assertEqual(node['compiled'], 4)
             self.assertIn(word, node['log'])
+
+    def limited(self, limit):
+        """kiln-store where the shell's `ulimit` says so."""
+        program = self.root / 'limited'
+        program.write_text(f'#!/bin/sh\nulimit {limit} || exit 9\nexec {STORE}\n')
+        program.chmod(0o755)
+        return {'KILN_STORE': str(program), 'KILN_CACHE_REMOTE_WAIT': '10000'}
+
+    def test_programs_whose_stacks_are_large(self):
+        redis = servers.Redis()
+        if subprocess.run(['sh', '-c', 'ulimit -s 1048576'], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest('this user may have no stacks of a gigabyte')
+        for name, counts in (('a', (40, 0)), ('b', (0, 40))):
+            node = self.node(name, redis.url + ',unsigned', 'keys=40', 'threads=40', 'apart', **self.limited('-s 1048576'))
+            self.assertEqual((node['compiled'], node['remote_hits'], node['log']), (*counts, ''), node)
+            servers.until(lambda: len(redis.keys()) == 40)
+
+    @unittest.skipIf(SANITIZED, 'sanitizers take more memory than is left here')
+    def test_no_more_threads_than_there_is_memory_for(self):
+        silent = Silent()
+        node = self.node('a', f'http://127.0.0.1:{silent.port}/x,unsigned', 'keys=200', 'threads=200', 'apart', 'each',
+                         **{**self.limited('-Sd 60000'), 'KILN_CACHE_REMOTE_WAIT': '3000'})
+        self.assertEqual((node['compiled'], node['wrong']), (200, 0))
+        self.assertNotIn('kiln-store ended', node['log'])
+        self.assertIn('this machine gives kiln-store no more threads', {each['missed'] for each in node['each']})
 
     def test_a_full_store_takes_nothing_and_costs_nothing(self):
         redis = servers.Redis('--maxmemory', '1mb', '--maxmemory-policy', 'noeviction')
