@@ -118,18 +118,25 @@ void serve(int socket, Service& service, Activity& activity) {
   };
   const Service::Asker asker{[&](const cache::StoreAnswer& answer) { (void)send(answer); },
                              [&](std::chrono::milliseconds time) { return !gone_within(socket, time); }};
+  const auto answer = [&](const cache::StoreRequest& request) {
+    try {
+      return service.answer(request, connections, asker);
+    } catch (const std::bad_alloc&) {
+      return service.refuse(request, "kiln-store has no memory left");
+    }
+  };
   try {
     while (cache::receive_frame(socket, message, Clock::now() + 24h, questions) == cache::FrameEnd::whole) {
       const auto request = cache::decode_store_request(message.get());
       if (!request) return;
       const Question under_way(activity);
-      OwnAnswer own = service.answer(*request, connections, asker);
+      OwnAnswer own = answer(*request);
       own.answer.entry = own.entry.get();
       if (!send(own.answer)) {
         cache::StoreRequest nobody_leads;
         nobody_leads.verb = cache::StoreVerb::release;
         nobody_leads.lease = own.answer.lease;
-        (void)service.answer(nobody_leads, connections, asker);
+        (void)answer(nobody_leads);
         return;
       }
     }

@@ -95,6 +95,42 @@ if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '0') then
 end
 return 1)";
 
+/// Reads as hiredis does, but arrays of no more elements in all than an answer to a question of this program
+/// has: each takes room when it is announced, before any of its elements has come.
+class Reader {
+ public:
+  Reader() : reader_(redisReaderCreate(), &redisReaderFree) {
+    if (!reader_) return;
+    functions_ = *reader_->fn;
+    make_any_ = functions_.createArray;
+    functions_.createArray = &Reader::make;
+    reader_->fn = &functions_;
+    reader_->privdata = this;
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  [[nodiscard]] redisReader* get() const { return reader_.get(); }
+  /// The next answer is one to so many questions.
+  void expect(std::size_t questions) { left_ = kMostElements + questions; }
+
+ private:
+  static constexpr std::size_t kMostElements = 1 << 18;  // keys of one SCAN, which asks for a thousand
+  /// `Count` is another type in each release.
+  template <class Count>
+  static void* make(const redisReadTask* task, Count count) {
+    auto& self = *static_cast<Reader*>(task->privdata);
+    const auto elements = static_cast<std::size_t>(count);
+    if (elements > self.left_) return nullptr;
+    self.left_ -= elements;
+    return self.make_any_(task, count);
+  }
+
+  redisReplyObjectFunctions functions_{};
+  std::unique_ptr<redisReader, void (*)(redisReader*)> reader_;
+  decltype(redisReplyObjectFunctions::createArray) make_any_ = nullptr;
+  std::size_t left_ = 0;
+};
+
 class Redis : public Connection {
  public:
   explicit Redis(const cache::RemoteUrl& url) : url_(url), who_(credentials_of(url)) {}
@@ -322,7 +358,11 @@ class Redis : public Connection {
     if (code != CURLE_OK) return curl_easy_strerror(code);
     reached_ = true;
     connected_ = std::move(fresh);
-    reader_.reset(redisReaderCreate());
+    reader_ = std::make_unique<Reader>();
+    if (!reader_->get()) {
+      connected_.reset();
+      return "no memory";
+    }
     std::string why;
     const auto greeted = [&](const Words& words) {
       const Answer answer = command(words, deadline, why);
@@ -368,6 +408,7 @@ class Redis : public Connection {
       redisFreeCommand(line);
     }
     for (std::size_t sent = 0; sent < whole.size();) {
+      if (passed(deadline)) return none("it does not answer in time");
       std::size_t count = 0;
       const CURLcode code =
           curl_easy_send(connected_->get(), whole.data() + sent, whole.size() - sent, &count);
@@ -376,14 +417,16 @@ class Redis : public Connection {
         return none(code == CURLE_AGAIN ? "it does not answer in time" : "the connection broke");
     }
     std::vector<Answer> answers;
+    reader_->expect(questions.size());
     for (std::uint64_t received = 0; answers.size() < questions.size();) {
       void* answer = nullptr;
-      if (redisReaderGetReply(reader_.get(), &answer) != REDIS_OK)
+      if (redisReaderGetReply(reader_->get(), &answer) != REDIS_OK)
         return none("it speaks no protocol of Redis");
       if (answer) {
         answers.emplace_back(static_cast<redisReply*>(answer), &freeReplyObject);
         continue;
       }
+      if (passed(deadline)) return none("it does not answer in time");
       std::size_t count = 0;
       const CURLcode code = curl_easy_recv(connected_->get(), part_.data(), part_.size(), &count);
       if (code == CURLE_AGAIN) {
@@ -400,7 +443,7 @@ class Redis : public Connection {
           continue;
         }
       if (received > cache::kLargestMessage) return none("its answer is too large");
-      if (redisReaderFeed(reader_.get(), part_.data(), count) != REDIS_OK) return none("no memory");
+      if (redisReaderFeed(reader_->get(), part_.data(), count) != REDIS_OK) return none("no memory");
     }
     return answers;
   }
@@ -421,6 +464,7 @@ class Redis : public Connection {
   const char* receive_rest(std::size_t have, std::size_t size, Moment deadline) {
     if (part_.size() < size) part_.resize(size);
     while (have < size) {
+      if (passed(deadline)) return "it does not answer in time";
       std::size_t count = 0;
       const CURLcode code = curl_easy_recv(connected_->get(), part_.data() + have, size - have, &count);
       if (code == CURLE_AGAIN) {
@@ -444,6 +488,9 @@ class Redis : public Connection {
     return text;
   }
 
+  /// Asked before each read: what comes without an end leaves nothing to wait for.
+  static bool passed(Moment deadline) { return std::chrono::steady_clock::now() >= deadline; }
+
   [[nodiscard]] bool wait(short events, Moment deadline) {
     curl_socket_t socket = CURL_SOCKET_BAD;
     curl_easy_getinfo(connected_->get(), CURLINFO_ACTIVESOCKET, &socket);
@@ -456,7 +503,7 @@ class Redis : public Connection {
   const cache::RemoteUrl url_;
   const tl::expected<Credentials, std::string> who_;
   std::unique_ptr<Curl> connected_;
-  std::unique_ptr<redisReader, void (*)(redisReader*)> reader_{nullptr, &redisReaderFree};
+  std::unique_ptr<Reader> reader_;
   bool refused_ = false;  ///< it would be again
   bool reached_ = false;  ///< the last connection was had
   cache::ShortWait for_answers_;

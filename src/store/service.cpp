@@ -203,7 +203,12 @@ Service::Got Service::get_from(std::uint64_t store, const CacheKey& key, Connect
 }
 
 Service::Got Service::read(std::uint64_t store, const CacheKey& key, std::span<const std::byte> wire) {
-  auto entry = decode_wire(wire);
+  tl::expected<cache::FrameBytes, std::string> entry;
+  try {
+    entry = decode_wire(wire);
+  } catch (const std::bad_alloc&) {
+    return {false, {}, "there is no memory for what it gives"};
+  }
   if (entry) return {true, *std::move(entry), {}};
   note("what " + stores_[store].name() + " gives is not used: " + entry.error());
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Nodes and real stores: what one compiled the others find, and a store that fails costs little."""
+import contextlib
 import os
 import pathlib
 import re
@@ -34,6 +35,27 @@ class Silent:
                 self.taken.append(self.socket.accept())
             except OSError:
                 return
+
+
+class Flooding:
+    """Answers every question with `begin` and, where `more` is given, that without an end."""
+
+    def __init__(self, begin, more=b''):
+        self.begin, self.more = begin, more
+        self.socket = socket.create_server(('127.0.0.1', 0))
+        self.url = f'redis://127.0.0.1:{self.socket.getsockname()[1]}'
+        threading.Thread(target=self.take, daemon=True).start()
+
+    def take(self):
+        while True:
+            threading.Thread(target=self.answer, args=(self.socket.accept()[0],), daemon=True).start()
+
+    def answer(self, client):
+        with client, contextlib.suppress(OSError):
+            while client.recv(65536):
+                client.sendall(self.begin)
+                while self.more:
+                    client.sendall(self.more)
 
 
 class Stores(FleetCase):
@@ -171,6 +193,18 @@ class Failures(FleetCase):
             node = self.node('a' + word, 'redis://127.0.0.1:1,unsigned', 'keys=4', KILN_STORE=program)
             self.assertEqual(node['compiled'], 4)
             self.assertIn(word, node['log'])
+
+    def test_one_that_floods_takes_nothing_from_the_next(self):
+        redis = servers.Redis()
+        self.node('a', redis.url + ',unsigned', 'keys=6')
+        servers.until(lambda: len(redis.keys()) == 6)
+        for name, *sends in (('announced', b'*256000000\r\n'), ('nested', b'*200000\r\n' * 7, b':1\r\n' * 9999),
+                             ('bytes', b'$999999999999\r\n', bytes(1 << 20)), ('line', b'+', b'a' * (1 << 20))):
+            flooding = Flooding(*sends)
+            node = self.node(name, f'{flooding.url},unsigned,read-only {redis.url},unsigned', 'keys=6', 'threads=6', 'apart',
+                             KILN_CACHE_REMOTE_WAIT='3000')
+            self.assertEqual((node['compiled'], node['remote_hits']), (0, 6), (name, node))
+            self.assertRegex(node['log'], rf'\Akernel cache: {flooding.url}[^\n]* is left alone for a while: [^;\n]*\n\Z')
 
     def limited(self, limit):
         """kiln-store where the shell's `ulimit` says so."""
