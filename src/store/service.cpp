@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes
-constexpr milliseconds kForUpload = 5s, kUnknown = 60s;
+constexpr milliseconds kForUpload = 5s, kForUsual = 1s, kUnknown = 60s;
 // So much longer than a lease lives its waiters wait: of those of a dead one the first gets it, before they
 // all give up.
 constexpr milliseconds kBeyondLife = 2s;
@@ -277,24 +277,23 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
       default:
         break;
     }
-    const milliseconds life(reply.end == Reply::End::busy ? std::int64_t(reply.token) : 0);
-    const auto tell = [&] {
-      bound = std::max(bound, std::clamp(life, kLeaseLife, kLongestLife) + kBeyondLife);
-      until = std::min(begin + bound + std::min<Clock::duration>(not_counted, bound), longest);
-      if (until <= told + kBeyondLife / 4) return;
+    const auto tell = [&](Moment end) {
+      if (end <= told + kBeyondLife / 4) return;
       cache::StoreAnswer waiting;
       waiting.result = cache::StoreResult::waiting;
-      const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+      const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
       waiting.wait_ms = static_cast<std::uint64_t>(std::max(left, 0ms).count());
       asker.tells(waiting);
-      told = until;
+      told = end;
     };
-    tell();
-    // The asker knows by now, and has time.
     if (!std::exchange(waits, true)) {
-      bound = usual(connection.usual(request.inputs, std::max(deadline, Clock::now() + 1s)));
-      tell();
+      tell(std::min(Clock::now() + 2 * kForUsual, longest));  // the asker has time by now
+      bound = usual(connection.usual(request.inputs, Clock::now() + kForUsual));
     }
+    const milliseconds life(reply.end == Reply::End::busy ? std::int64_t(reply.token) : 0);
+    bound = std::max(bound, std::clamp(life, kLeaseLife, kLongestLife) + kBeyondLife);
+    until = std::min(begin + bound + std::min<Clock::duration>(not_counted, bound), longest);
+    tell(until);
     const auto paused = Clock::now();
     if (paused >= until) {
       why = "another machine compiles it for longer than that usually takes";

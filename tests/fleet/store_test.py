@@ -318,10 +318,37 @@ class SingleFlight(FleetCase):
         servers.until(lambda: self.compilations() == 2)
         node = self.node('b', remote, 'each')
         self.assertEqual((node['compiled'], node['waited']), (1, 1), node)
-        self.assertIn('at most 12 s', node['log'])  # 60 where nothing is known
+        self.assertRegex(node['log'], r'\A[^\n]* at most 1[12] s\n\Z')
         self.assertIn(TOO_LONG, node['each'][0]['missed'])
         holds.kill()
         holds.communicate()
+
+    def test_where_nothing_is_known_the_log_has_the_whole_wait(self):
+        redis = servers.Redis()
+        remote = redis.url + ',unsigned'
+        holds = self.start('holds', remote, 'hold')
+        servers.until(lambda: self.compilations() == 1)
+        waits = self.start('waits', remote)
+        self.assertRegex(waits.stderr.readline(), ' at most (59|60) s')
+        for node in (waits, holds):
+            self.stop(node)
+
+    def test_what_was_waited_for_and_refused_costs_the_next_store_no_time(self):
+        redis, other = servers.Redis(), servers.Redis()
+        for name in ('our-key', 'their-key'):
+            servers.signing_key(self.root / name)
+        # Signed by a key that nobody trusts, and later than a question may take.
+        theirs = self.start('theirs', redis.url, 'compile_ms=6000', KILN_CACHE_SIGNING_KEY=str(self.root / 'their-key'))
+        servers.until(lambda: self.compilations() == 1)
+        waits = self.start('ours', f'{redis.url} {other.url},unsigned,read-only', KILN_CACHE_SIGNING_KEY=str(self.root / 'our-key'),
+                           KILN_CACHE_REMOTE_WAIT='2000')
+        self.assertIn('waits for another machine', waits.stderr.readline())
+        self.node('fills', other.url + ',unsigned')
+        servers.until(other.keys)
+        totals = self.end(waits)
+        self.assertEqual((totals['waited'], totals['compiled'], totals['remote_hits']), (1, 0, 1), totals)
+        self.assertRegex(totals['log'], r'\A[^\n]*its signer is not trusted[^\n]*\n\Z')
+        self.end(theirs)
 
     def test_a_number_that_a_store_gives_again_names_another(self):
         redis = servers.Redis()

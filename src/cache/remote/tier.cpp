@@ -83,26 +83,32 @@ RemoteTier::Found RemoteTier::find(const CacheKey& key, const CacheKey& inputs, 
                                    std::chrono::sys_seconds now) {
   Found found;
   if (!link_) return found;
-  const auto begin = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now(), longest = begin + std::min(longest_wait_, kMostWait);
+  auto told = begin + 2s;  // what is not longer is not worth a line
   const auto waits = [&](std::chrono::milliseconds time) {
     const auto most = std::min(time, longest_wait_);
-    if (!std::exchange(found.waited, true) && most > 2s)
+    const auto end = std::min(Clock::now() + most, longest);
+    if (end > told + 1s) {
       log(LogLevel::warning, "kernel cache: waits for another machine that compiles the same, at most " +
                                  std::to_string(std::chrono::ceil<std::chrono::seconds>(most).count()) +
                                  " s");
-    return std::min(std::chrono::steady_clock::now() + most, begin + std::min(longest_wait_, kMostWait)) +
-           kLateWhileWaiting;
+      told = end;
+    }
+    found.waited = true;
+    return end + kLateWhileWaiting;
   };
   StoreRequest request;
   request.key = key;
   request.inputs = inputs;
-  request.until = std::chrono::nanoseconds((begin + wait_).time_since_epoch()).count();
+  auto until = begin + wait_;
   for (std::uint64_t store = 0; store < stores_.size();) {
+    request.until = std::chrono::nanoseconds(until.time_since_epoch()).count();
     request.store = store;
     request.lead_ms = leads && gives_ && !found.refused
                           ? static_cast<std::uint64_t>(std::max(longest_wait_, 1ms).count())
                           : 0;
-    auto reply = link_->ask(request, begin + wait_ + kLate, waits);
+    auto reply = link_->ask(request, until + kLate, waits);
     if (!reply) {
       if (reply.error() != kLeftAlone) say_once(reply.error());
       found.missed = reply.error();
@@ -129,6 +135,11 @@ RemoteTier::Found RemoteTier::find(const CacheKey& key, const CacheKey& inputs, 
     found.refused = true;
     found.missed = from.name() + ": " + why;
     say_once("an entry of " + from.name() + " is not used: " + why);
+    // The wait has taken no time of those behind it. Without any left nobody could answer.
+    if (const auto now = Clock::now(); now >= until) {
+      if (!found.waited) return found;
+      until = now + wait_;
+    }
   }
   return found;
 }
