@@ -3,6 +3,7 @@
 #include "store/leases.hpp"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 namespace kiln::store {
@@ -48,13 +49,21 @@ std::optional<Lease> Leases::take(std::uint64_t number) {
 
 void Leases::give_back(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  if (auto node = held_.extract(number)) returned_.push_back(std::move(node.mapped()));
-  changed_.notify_all();
+  if (auto node = held_.extract(number)) return_(std::move(node.mapped()));
 }
 
 void Leases::give_back(const Lease& lease) {
   const std::lock_guard lock(mutex_);
-  returned_.push_back(lease);
+  return_(lease);
+}
+
+/// Where there is no memory it runs out: nobody extends it.
+void Leases::return_(Lease lease) {
+  lease.since = Clock::now();
+  try {
+    returned_.push_back(std::move(lease));
+  } catch (const std::bad_alloc&) {
+  }
   changed_.notify_all();
 }
 
@@ -125,21 +134,29 @@ void Leases::extend_all() {
     }
     if (held_.empty()) heard_ = Clock::now();
     changed_.wait_for(lock, kPause, [&] { return ends_ || !returned_.empty(); });
-    const auto held = held_;
-    auto returned = std::exchange(returned_, {});
-    std::ranges::move(std::exchange(untold_, {}), std::back_inserter(returned));
-    std::vector<Lease> untold;
-    tells_ = !returned.empty();
-    lock.unlock();
-    std::set<std::uint64_t> stores;
-    for (const auto& each : held) stores.insert(each.second.store);
-    for (const std::uint64_t store : stores) extend_of(store, held, connections.to(store));
-    untold = release(returned, connections);
-    std::erase_if(untold, [](const Lease& lease) { return Clock::now() > lease.since + kLongestLife; });
-    lock.lock();
-    std::ranges::move(untold, std::back_inserter(untold_));
+    try {
+      tell_all(lock, connections);
+    } catch (const std::bad_alloc&) {  // what was to be given back runs out by itself
+      if (!lock.owns_lock()) lock.lock();
+      changed_.wait_for(lock, kPause, [&] { return ends_; });
+    }
     tells_ = false;
   }
+}
+
+void Leases::tell_all(std::unique_lock<std::mutex>& lock, Connections& connections) {
+  const auto held = held_;
+  auto returned = std::exchange(returned_, {});
+  std::ranges::move(std::exchange(untold_, {}), std::back_inserter(returned));
+  tells_ = !returned.empty();
+  lock.unlock();
+  std::set<std::uint64_t> stores;
+  for (const auto& each : held) stores.insert(each.second.store);
+  for (const std::uint64_t store : stores) extend_of(store, held, connections.to(store));
+  std::vector<Lease> untold = release(returned, connections);
+  std::erase_if(untold, [](const Lease& lease) { return Clock::now() > lease.since + kLongestLife; });
+  lock.lock();
+  std::ranges::move(untold, std::back_inserter(untold_));
 }
 
 }  // namespace kiln::store

@@ -18,7 +18,7 @@ namespace kiln::store {
 struct Lease {
   std::uint64_t store = 0;  ///< which one gave it
   LeaseName name{};
-  Moment since{};     ///< when it was given
+  Moment since{};     ///< when it was given, or given back
   bool lost = false;  ///< another machine leads: extended no more, and its name tells the store
 };
 
@@ -51,6 +51,8 @@ class Leases {
 
  private:
   void extend_all();
+  void tell_all(std::unique_lock<std::mutex>& lock, Connections& connections);
+  void return_(Lease lease);  // with the mutex
   void extend_of(std::uint64_t store, const std::map<std::uint64_t, Lease>& held, Connection& connection);
   void heard(Moment now);
   void lose(std::uint64_t number);

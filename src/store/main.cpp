@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -33,6 +34,15 @@ constexpr std::chrono::microseconds kBurst = 1ms;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;  // bytes: a store that lies takes no more
 constexpr rlim_t kMostFiles = 16 << 10;
 constexpr std::size_t kStack = 1 << 20;  // bytes of a thread, whatever the user's programs have
+
+/// Readable when the program has ended that started this one: a child of it may keep the sockets. Empty where
+/// the kernel has none (before Linux 5.3).
+detail::Descriptor end_of_program() {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (getsockopt(kControl, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.pid <= 0) return {};
+  return detail::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, who.pid, 0)));
+}
 
 /// Its parent waits for nobody, and no signal for the program's group ends an upload.
 void leave_parent() {
@@ -168,16 +178,18 @@ bool refuse(int socket, Service& service) {
   return cache::send_frame(socket, cache::encode(own.answer), Clock::now() + 1s) == cache::FrameEnd::whole;
 }
 
-/// Sockets of threads that ask come through `kControl`, until the program ends or asks no more.
-void serve_all(Service& service, Activity& activity) {
+/// Sockets of threads that ask come through `kControl`, until the program ends, see `end`, or asks no more.
+void serve_all(Service& service, Activity& activity, int end) {
   std::vector<detail::Descriptor> waiting;  // for a thread
   for (;;) {
-    std::vector<pollfd> polled{{kControl, POLLIN, 0}};
+    std::vector<pollfd> polled{{kControl, POLLIN, 0}, {end, POLLIN, 0}};
+    const std::size_t others = polled.size();
     for (const detail::Descriptor& each : waiting) polled.push_back({each.get(), POLLIN, 0});
     if (poll(polled.data(), polled.size(), 1000) > 0) {
+      if (polled[1].revents != 0) return;
       std::vector<detail::Descriptor> still;
       for (std::size_t i = 0; i < waiting.size(); ++i)
-        if (polled[i + 1].revents == 0 ||
+        if (polled[others + i].revents == 0 ||
             (!serve_aside(waiting[i], service, activity) && refuse(waiting[i].get(), service)))
           still.push_back(std::move(waiting[i]));
       waiting = std::move(still);
@@ -204,6 +216,7 @@ int main() {
     std::fputs("kiln-store is started by the Kiln library, to ask caches of other machines\n", stderr);
     return 2;
   }
+  const detail::Descriptor end = end_of_program();
   leave_parent();
   bound_stacks();
   close_up();
@@ -216,7 +229,7 @@ int main() {
   try {
     Service service(*settings);
     Activity activity;
-    serve_all(service, activity);
+    serve_all(service, activity, end.get());
     service.finish(Clock::now() + kToFinish);
     _exit(0);                           // threads that wait for stores are not waited for
   } catch (const std::system_error&) {  // no thread at all

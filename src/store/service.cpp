@@ -72,9 +72,7 @@ struct Unheard {
   Lease lease;
   bool may_be = false;
   ~Unheard() {
-    if (!may_be) return;
-    lease.since = Clock::now();
-    leases.give_back(lease);
+    if (may_be) leases.give_back(lease);
   }
 };
 
@@ -404,9 +402,11 @@ void Service::upload_all() {
     ++busy_;
     lock.unlock();
     const std::size_t size = next.entry.size();
+    const std::uint64_t lease = next.request.lease;
     try {
       upload(std::move(next), connections);
     } catch (const std::bad_alloc&) {  // the next one may be smaller
+      leases_.give_back(lease);
     }
     lock.lock();
     queued_ -= size;
@@ -415,10 +415,9 @@ void Service::upload_all() {
   }
 }
 
-void Service::free(Lease lease, Connections& connections) {
+void Service::free(const Lease& lease, Connections& connections) {
   if (connections.to(lease.store).release(lease.name, Clock::now() + kForRelease).end != Reply::End::failed)
     return;
-  lease.since = Clock::now();
   leases_.give_back(lease);  // told again
 }
 

@@ -76,7 +76,7 @@ class Service {
   [[nodiscard]] std::optional<std::uint64_t> leading_store();
   void upload(Upload upload, Connections& connections);
   void upload_all();
-  void free(Lease lease, Connections& connections);
+  void free(const Lease& lease, Connections& connections);
   void note_result(std::uint64_t store, const Reply& reply);
   void note_written(std::uint64_t store, const Reply& reply);
   void note(std::string text);

@@ -60,5 +60,12 @@ class FleetCase(unittest.TestCase):
     def node(self, folder, remote, *settings, **more):
         return self.end(self.start(folder, remote, *settings, **more))
 
+    def limited(self, limit):
+        """kiln-store where the shell's `ulimit` says so."""
+        program = self.root / 'limited'
+        program.write_text(f'#!/bin/sh\nulimit {limit} || exit 9\nexec {STORE}\n')
+        program.chmod(0o755)
+        return {'KILN_STORE': str(program)}
+
     def compilations(self):
         return self.log.stat().st_size // 4 if self.log.exists() else 0

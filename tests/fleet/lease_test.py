@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Leases whose answer nobody heard: given back, also where they were not given yet."""
+import os
+import signal
 import socket
 import unittest
 
 import servers
-from fleet_case import FleetCase, key_of
+from fleet_case import SANITIZED, FleetCase, key_of
 from proxy import Gate
 
 servers.need((servers.REDIS, 'redis-server'))
@@ -53,6 +55,31 @@ class Unheard(FleetCase):
         self.compiles_alone(silent)
         servers.until(lambda: self.redis.ask('GET', TOKEN) == b'2')
         self.assertEqual(len(self.questions), 3)
+
+
+class GivenBack(FleetCase):
+    def setUp(self):
+        super().setUp()
+        self.redis = servers.Redis()
+        self.remote = self.redis.url + ',unsigned'
+
+    def test_when_a_program_is_killed_whose_child_lives_on(self):
+        file = self.root / 'child'
+        node = self.start('a', self.remote, 'hold', f'fork={file}')
+        child = int(servers.until(lambda: file.exists() and file.read_text().strip()))
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        self.assertEqual(self.redis.ask('GET', TOKEN), b'1')
+        node.kill()
+        node.communicate()
+        servers.until(lambda: self.redis.ask('GET', TOKEN) == b'2')
+        self.assertIsNone(self.redis.ask('GET', LEASE))
+
+    @unittest.skipIf(SANITIZED, 'sanitizers take more memory than is left here')
+    def test_when_there_is_no_memory_for_the_upload(self):
+        self.start('a', self.remote, 'size=50000000', 'keys=2', 'threads=2', 'apart', 'hold=1', **self.limited('-Sd 160000'))
+        servers.until(lambda: self.redis.ask('GET', TOKEN) == b'2')
+        self.assertIsNone(self.redis.ask('GET', LEASE))
+        self.assertEqual(self.redis.keys(), [])
 
 
 if __name__ == '__main__':

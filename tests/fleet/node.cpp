@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One node of a fleet for the tests: threads that want keys, a compiler that only counts and takes its time.
 //   fleet_node keys=200 threads=4 compile_ms=20 size=3000 log=FILE seed=1 [first=0] [like=FILE] [wait] [each]
-//   [hold] [apart] [told=4]
-// told: the keys in their order, until the log has a line, and so many more.
+//   [hold] [apart] [told=4] [fork=FILE]
+// hold: keys from this one on are compiled for ever. fork: a child that only waits has all sockets as well,
+// and its number is in FILE. told: the keys in their order, until the log has a line, and so many more.
 // KILN_CACHE… are the settings. Prints what happened as JSON; exit status 1: a byte was wrong.
 #include <fcntl.h>
 #include <unistd.h>
@@ -58,6 +59,16 @@ Manifest manifest(int key) {
   return fields;
 }
 
+void fork_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(each);
+    alarm(600);  // where the test ends without it
+    for (;;) pause();
+  }
+  std::ofstream(settings["fork"]) << child << '\n';
+}
+
 struct Totals {
   std::atomic<int> wrong{0}, compiled{0};
   std::atomic<long> longest_us{0};
@@ -72,7 +83,8 @@ void ask(Cache& cache, int key, int log, Totals& totals) {
     ++totals.compiled;
     if (log >= 0 && write(log, &key, sizeof key) != sizeof key) std::abort();
     std::this_thread::sleep_for(std::chrono::milliseconds(number("compile_ms", 0)));
-    if (settings.contains("hold")) pause();
+    if (settings.contains("fork")) fork_child();
+    if (settings.contains("hold") && key >= number("hold", 0)) pause();
     return {CompilationEnd::built, ZE_RESULT_SUCCESS, "fine", cache::encode_facts({}), payload(key, size)};
   });
   const long took =

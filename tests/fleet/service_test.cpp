@@ -7,15 +7,18 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <deque>
 #include <functional>
 #include <thread>
 
 #include "cache/format/entry.hpp"
 #include "cache/format/facts.hpp"
+#include "cache/remote/link.hpp"
 #include "support/descriptor.hpp"
 
 using namespace kiln;
@@ -81,6 +84,16 @@ std::int64_t in(std::chrono::milliseconds time) {
   return std::chrono::nanoseconds((Clock::now() + time).time_since_epoch()).count();
 }
 
+/// What comes in the end, on a machine that is busy as well; a test that waits in vain says for what.
+void eventually(const char* what, const std::function<bool()>& is_so) {
+  const auto end = Clock::now() + 60s;
+  while (!is_so()) {
+    CAPTURE(what);
+    REQUIRE(Clock::now() < end);
+    std::this_thread::sleep_for(10ms);
+  }
+}
+
 /// Uploads that fail, one after the other, each with time of its own; then why a question finds nothing.
 std::string asked_after_uploads(const std::string& store) {
   const std::string manifest = "a manifest";
@@ -127,11 +140,14 @@ TEST_CASE("a lease that is had at once is not late") {
   CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const auto begin = Clock::now();
   std::deque<store::Leases> holders;
   for (int i = 0; i < kHolders; ++i) holders.emplace_back(stores).add(lease);
   sched_setaffinity(0, sizeof all, &all);
-  while (answers < 2 * kHolders) std::this_thread::sleep_for(10ms);  // the first ones are taken in
-  for (const store::Leases& each : holders) CHECK(each.life() < store::kLongestLife);
+  eventually("two extensions of each", [&] { return answers >= 2 * kHolders; });
+  // However late they are, it is not since before there were any.
+  const auto latest = std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin);
+  for (const store::Leases& each : holders) CHECK(each.life() <= store::kLeaseLife + 4 * latest);
 }
 
 TEST_CASE("a store that does not hear that a lease is given back is told again") {
@@ -154,8 +170,36 @@ TEST_CASE("a store that does not hear that a lease is given back is told again")
   (void)asks(service, connections, request);
   CHECK_FALSE(service.idle());
   told = kDeaf;
-  while (told == kDeaf) std::this_thread::sleep_for(10ms);
-  while (!service.idle()) std::this_thread::sleep_for(10ms);
+  eventually("it is told again", [&] { return told > kDeaf; });
+  eventually("nothing is left", [&] { return service.idle(); });
+}
+
+TEST_CASE("a kiln-store that is late ends with its leases, also where a forked child has its sockets") {
+  std::atomic<int> told{0};
+  const auto first = key_of("the first"), second = key_of("the second");
+  Scripted redis(8, [&](std::string_view question) -> std::string {
+    if (question.find(second.hex()) != question.npos) return "";
+    if (question.find("unheard") != question.npos) return ++told, ":1\r\n";
+    if (question.find("'EXISTS', KEYS[4]") != question.npos) return "*2\r\n:3\r\n:1\r\n";
+    return question.find("EVAL") != question.npos ? ":1\r\n" : "$-1\r\n";
+  });
+  cache::StoreLink link({{redis.url() + ",unsigned"}, {}});
+  cache::StoreRequest request;
+  request.key = first;
+  request.lead_ms = 60'000;
+  request.until = in(20s);
+  const auto leads = link.ask(request, Clock::now() + 30s);
+  REQUIRE(leads.has_value());
+  REQUIRE(leads->answer.result == cache::StoreResult::lead);
+  const pid_t child = fork();
+  if (child == 0)
+    for (;;) pause();
+  request.key = second;
+  request.lead_ms = 0;
+  CHECK_FALSE(link.ask(request, Clock::now() + 50ms).has_value());
+  eventually("the lease is given back", [&] { return told > 0; });
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 TEST_CASE("a store that takes no connection for an upload is not asked") {

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import servers
-from fleet_case import SANITIZED, STORE, FleetCase, key_of
+from fleet_case import SANITIZED, FleetCase, key_of
 from proxy import Gate
 
 servers.need((servers.REDIS, 'redis-server'), (servers.NGINX, 'nginx'))
@@ -205,13 +205,6 @@ class Failures(FleetCase):
                              KILN_CACHE_REMOTE_WAIT='3000')
             self.assertEqual((node['compiled'], node['remote_hits']), (0, 6), (name, node))
             self.assertRegex(node['log'], rf'\Akernel cache: {flooding.url}[^\n]* is left alone for a while: [^;\n]*\n\Z')
-
-    def limited(self, limit):
-        """kiln-store where the shell's `ulimit` says so."""
-        program = self.root / 'limited'
-        program.write_text(f'#!/bin/sh\nulimit {limit} || exit 9\nexec {STORE}\n')
-        program.chmod(0o755)
-        return {'KILN_STORE': str(program), 'KILN_CACHE_REMOTE_WAIT': '10000'}
 
     def test_programs_whose_stacks_are_large(self):
         redis = servers.Redis()

@@ -53,9 +53,15 @@ int spawn(const std::string& path, int control) {
 
 }  // namespace
 
-tl::expected<void, std::string> StoreLink::start() {
+/// The program that this process started ends, also where a forked child has the sockets as well.
+void StoreLink::leave() {
+  if (control_ && process_ == getpid()) shutdown(control_.get(), SHUT_RDWR);
   idle_.clear();
   control_ = {};
+}
+
+tl::expected<void, std::string> StoreLink::start() {
+  leave();
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return tl::unexpected(detail::error_text(errno));
@@ -76,10 +82,7 @@ tl::expected<void, std::string> StoreLink::start() {
 
 tl::expected<StoreLink::Channel, std::string> StoreLink::take_channel() {
   const std::lock_guard lock(mutex_);
-  if (process_ != getpid()) {
-    idle_.clear();
-    control_ = {};
-  }
+  if (process_ != getpid()) leave();
   if (std::chrono::steady_clock::now() < left_alone_until_) return tl::unexpected(std::string(kLeftAlone));
   if (!idle_.empty()) {
     Channel channel = std::move(idle_.back());
@@ -94,7 +97,7 @@ tl::expected<StoreLink::Channel, std::string> StoreLink::take_channel() {
       return tl::unexpected(detail::error_text(errno));
     Descriptor ours(ends[0]), theirs(ends[1]);
     if (send_descriptor(control_.get(), theirs.get())) return Channel{std::move(ours)};
-    control_ = {};  // it had nothing to do for long, and is gone
+    leave();  // it had nothing to do for long, and is gone
     if (!again) return tl::unexpected(std::string("kiln-store ended when it was started"));
   }
 }
@@ -114,8 +117,7 @@ void StoreLink::note(bool answered) {
   constexpr int kMost = 6;
   failures_ = std::min(failures_ + 1, kMost);
   left_alone_until_ = std::chrono::steady_clock::now() + std::chrono::seconds(1 << failures_);
-  control_ = {};
-  idle_.clear();
+  leave();
 }
 
 tl::expected<StoreLink::Reply, std::string> StoreLink::ask_once(
@@ -166,10 +168,7 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask(
     }
     if (gone && !channel->fresh) {  // it ended since it was asked last, having had nothing to do
       const std::lock_guard lock(mutex_);
-      if (generation == generation_) {
-        idle_.clear();
-        control_ = {};
-      }
+      if (generation == generation_) leave();
       continue;
     }
     note(false);

@@ -20,6 +20,9 @@ inline constexpr std::string_view kLeftAlone = "kiln-store did not answer, and i
 class StoreLink {
  public:
   explicit StoreLink(StoreSettings settings) : settings_(std::move(settings)) {}
+  ~StoreLink() { leave(); }
+  StoreLink(const StoreLink&) = delete;
+  StoreLink& operator=(const StoreLink&) = delete;
 
   /// An answer and the bytes that it looks into.
   struct Reply {
@@ -40,6 +43,7 @@ class StoreLink {
   };
   tl::expected<Channel, std::string> take_channel();
   tl::expected<void, std::string> start();  // with the mutex
+  void leave();                             // with the mutex
   void give_back(Channel channel, std::uint64_t generation);
   tl::expected<Reply, std::string> ask_once(Channel& channel, const StoreRequest& request, Moment deadline,
                                             const std::function<Moment(std::chrono::milliseconds)>& waits,
