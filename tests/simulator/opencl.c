@@ -113,6 +113,27 @@ static void test_saxpy(cl_context context, cl_command_queue queue, cl_program pr
   NEED(clReleaseMemObject(out));
 }
 
+/// Sizes that end shortly behind a page.
+static void test_last_page(cl_context context, cl_command_queue queue, cl_program program) {
+  static const size_t kSizes[] = {4096 + 20, 4096 + 24, 4096 + 28, 4 * 4096 + 24};
+  static cl_uint in[kItems + 6], got[kItems + 6];
+  int right = 1;
+  for (size_t each = 0; each < sizeof kSizes / sizeof *kSizes; ++each) {
+    const size_t items = kSizes[each] / sizeof *in;
+    for (size_t i = 0; i < items; ++i) in[i] = (cl_uint)(i * 7 + 1), got[i] = 0;
+    const cl_mem buffer = buffer_of(context, CL_MEM_READ_WRITE, items * sizeof *in, NULL);
+    NEED(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, items * sizeof *in, in, 0, NULL, NULL));
+    const cl_kernel kernel = kernel_of(program, "twice");
+    NEED(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+    run(queue, kernel, items, 1, 0, NULL, NULL);
+    NEED(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, items * sizeof *in, got, 0, NULL, NULL));
+    for (size_t i = 0; i < items; ++i) right &= got[i] == 2 * in[i];
+    NEED(clReleaseKernel(kernel));
+    NEED(clReleaseMemObject(buffer));
+  }
+  expect(right, "buffers that end shortly behind a page");
+}
+
 static void test_local_memory(cl_context context, cl_command_queue queue, cl_program program) {
   static cl_uint in[kItems], turned[kItems];
   cl_uint sums[kGroups], wanted[kGroups] = {0};
@@ -266,6 +287,7 @@ int main(void) {
   const cl_program program = built(clCreateProgramWithSource(context, 1, &source, NULL, &code), device);
 
   test_saxpy(context, queue, program);
+  test_last_page(context, queue, program);
   test_local_memory(context, queue, program);
   test_atomics(context, queue, program);
   test_events(context, device, program);

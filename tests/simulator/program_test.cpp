@@ -80,19 +80,38 @@ TEST_CASE("memory that nobody uploaded is the program's own where it is download
   const auto fault = [](void*, int, const char*, bool) { ++faults; };
   REQUIRE(kiln_simulator_start("dg2", false, fault, nullptr, &port) == nullptr);
   const int client = connect_to(port);
-  // Two pages, as an engine knows them by numbers of the driver's choice, from the middle of one on.
-  alignas(kPage) static std::array<std::byte, 2 * kPage> memory;
-  constexpr std::size_t kBegin = 0x120, kBytes = 256;
-  const std::span<std::byte> wanted(memory.data() + kBegin, kBytes);
-  for (const int pattern : {0x5a, 0x17, 0x17}) {
-    memory.fill(static_cast<std::byte>(pattern));
-    const std::array<std::uint32_t, 6> read{5, 1, 12, 0, 0x284000 + kBegin, kBytes};
-    std::array<std::uint32_t, 6> head{};
-    REQUIRE(send(client, read.data(), sizeof read, 0) == sizeof read);
-    REQUIRE(recv(client, head.data(), sizeof head, MSG_WAITALL) == sizeof head);
-    REQUIRE(recv(client, wanted.data(), wanted.size(), MSG_WAITALL) == kBytes);
-    CHECK(
-        std::ranges::all_of(memory, [&](std::byte each) { return each == static_cast<std::byte>(pattern); }));
+  // Of each, as an engine knows them by numbers of the driver's choice: from where on, and how many bytes. An
+  // answer's head has 24 bytes, as some of the parts have.
+  struct Part {
+    std::size_t begin, bytes;
+  };
+  constexpr std::size_t kPages = 4;
+  alignas(kPage) static std::array<std::byte, kPages * kPage> memory;
+  std::uint32_t number = 0x284000;
+  for (const Part part : {Part{0x120, 256}, Part{0x120, 24}, Part{0, kPage + 24}, Part{0x1d0, 2 * kPage},
+                          Part{kPage - 24, 24}, Part{kPage - 24, 48}, Part{0, 2 * kPage + 24}}) {
+    CAPTURE(part.begin);
+    CAPTURE(part.bytes);
+    number += kPages * kPage;
+    for (const int pattern : {0x5a, 0x17, 0x17}) {
+      memory.fill(static_cast<std::byte>(pattern));
+      const std::array<std::uint32_t, 6> read{5,
+                                              1,
+                                              12,
+                                              0,
+                                              number + static_cast<std::uint32_t>(part.begin),
+                                              static_cast<std::uint32_t>(part.bytes)};
+      std::array<std::uint32_t, 6> head{};
+      REQUIRE(send(client, read.data(), sizeof read, 0) == sizeof read);
+      REQUIRE(recv(client, head.data(), sizeof head, MSG_WAITALL) == sizeof head);
+      // As the driver does: what is there, then the rest.
+      for (std::span wanted(memory.data() + part.begin, part.bytes); !wanted.empty();) {
+        const ssize_t got = recv(client, wanted.data(), wanted.size(), 0);
+        REQUIRE(got > 0);
+        wanted = wanted.subspan(static_cast<std::size_t>(got));
+      }
+      CHECK(std::ranges::count(memory, static_cast<std::byte>(pattern)) == kPages * kPage);
+    }
   }
   close(client);
   CHECK(faults == 0);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -93,17 +94,21 @@ bool read_memory(Stream& stream, Engine& engine, Receiver& receiver, const Messa
   std::memcpy(answer.data(), head.data(), head.size());
   std::size_t before = head.size();
   std::uint64_t address = message.address;
+  // As many bytes as the head has: which of the two its thread waits for is told by the place alone.
+  std::optional<std::uint64_t> for_head;
+  const std::uint64_t in_last_page = (message.address + message.size) % kPage;
+  if ((message.size == head.size() || in_last_page == head.size()) && message.size != 0 &&
+      !engine.tables().knows(message.address + message.size - 1))
+    for_head = receiver.place_of(head.size());
   for (std::uint64_t left = message.size; left != 0 || before != 0;) {
     const std::size_t part = std::min<std::uint64_t>(left, kPage - address % kPage);
     if (part != 0 && !engine.tables().knows(address)) {
       // The driver downloads what it never uploaded to this engine, such as an event that nobody submitted
       // yet, or a buffer that another engine has: it takes a new page for it and tells nobody which memory
-      // that is. Where it waits for the bytes is the memory. It waits as soon as it has the head, which is 24
-      // bytes too.
+      // that is. Where it waits for the bytes is the memory. It waits as soon as it has the head.
       if (before != 0 && !stream.send_all({answer.data(), before})) return false;
       before = 0;
-      if (left != head.size())
-        if (const auto place = receiver.place_of(left)) engine.tables().name(address, *place);
+      if (const auto place = receiver.place_of(left, for_head)) engine.tables().name(address, *place);
     }
     const std::span<std::byte> bytes(answer.data() + before, part);
     std::ranges::fill(bytes, std::byte{0});

@@ -134,7 +134,7 @@ Wait wait_of(const std::string& thread) {
 
 }  // namespace
 
-std::optional<std::uint64_t> Receiver::place_of(std::size_t bytes) {
+std::optional<std::uint64_t> Receiver::place_of(std::size_t bytes, std::optional<std::uint64_t> but) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds kMost{10};  // the program's thread is on its way to recv()
   if (!process_) {
@@ -146,7 +146,7 @@ std::optional<std::uint64_t> Receiver::place_of(std::size_t bytes) {
   const auto waits = [&](const std::string& thread, bool& known) -> std::optional<std::uint64_t> {
     const Wait wait = wait_of(thread);
     known = wait.known;
-    if (wait.bytes != bytes || wait.buffer == 0 ||
+    if (wait.bytes != bytes || wait.buffer == 0 || wait.buffer == but ||
         !is_link_to(process + "/fd/" + std::to_string(wait.descriptor), inode_))
       return {};
     return wait.buffer;

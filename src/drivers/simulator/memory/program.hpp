@@ -23,9 +23,10 @@ namespace kiln::simulator {
 class Receiver {
  public:
   explicit Receiver(int socket) : socket_(socket) {}
-  /// The address to which so many bytes will go, once a thread of the program waits for them in recv().
-  /// Nothing: nobody came to wait, or the kernel does not tell (/proc/PID/task/TID/syscall).
-  [[nodiscard]] std::optional<std::uint64_t> place_of(std::size_t bytes);
+  /// The address to which so many bytes will go, once a thread of the program waits for them in recv(), other
+  /// than at `but`. Nothing: nobody came to wait, or the kernel does not tell (/proc/PID/task/TID/syscall).
+  [[nodiscard]] std::optional<std::uint64_t> place_of(std::size_t bytes,
+                                                      std::optional<std::uint64_t> but = {});
 
  private:
   int socket_;
