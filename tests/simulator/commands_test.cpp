@@ -2,6 +2,7 @@
 // Commands from words, without a driver: what they leave in memory, and what ends a submission.
 #include <doctest/doctest.h>
 
+#include "drivers/simulator/engine.hpp"
 #include "simulator/world.hpp"
 #include "xe/native/local_ids.hpp"
 
@@ -126,6 +127,27 @@ TEST_CASE("what is not known ends the submission and is named") {
   CHECK(says(world.run({kStore, 0, 0, 1}), "MI_STORE_DATA_IMM writes to 0x0"));
   CHECK(says(world.run({0x20 << 23}), "has 2 words"));
   CHECK(world.streamer.on_fault == nullptr);
+}
+
+TEST_CASE("a ring begins with a page, whatever else its register holds") {
+  std::string fault;
+  {
+    Engine engine(std::make_shared<Machine>(*find_model("dg2"), std::nullopt), false,
+                  [&](const std::string& text, bool) { fault = text; });
+    const auto put = [&](std::uint64_t at, std::uint32_t value) {
+      REQUIRE(engine.tables().write(at, std::as_bytes(std::span(&value, 1)), true));
+    };
+    for (std::uint64_t page = 1; page < 4; ++page) engine.tables().write_gtt(page, page * kPage | 1);
+    // Of an image at 0x1000: start, control (one page) and tail of the ring.
+    for (const auto& [at, value] : {std::pair{0x2024U, 0x3fffU}, {0x202cU, 0U}, {0x201cU, 4U}})
+      put(at, value);
+    put(0x3000, 0x36 << 23);
+    put(0x3ffc, 0x37 << 23);
+    engine.write_register(0x2510, 0x1000);
+    engine.write_register(0x2550, 1);
+    engine.settle();
+  }
+  CHECK(says(fault, "the ring has an unknown MI command 0x36"));
 }
 
 TEST_CASE("predicates") {

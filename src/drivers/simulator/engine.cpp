@@ -54,7 +54,7 @@ void Engine::submit(std::uint32_t base) {
     return value;
   };
   Submission submission;
-  submission.ring = word(kStart);
+  submission.ring = word(kStart) & 0xfffff000;  // it begins with a page
   // Pages less one from bit 12 on.
   submission.size = (word(kControl) & 0x1ff000) + 0x1000;
   submission.tail = word(kTail) & 0x1ffffc;
