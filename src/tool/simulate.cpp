@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "level_zero/discovery.hpp"
 #include "level_zero/open/simulated.hpp"
@@ -38,6 +40,32 @@ void end_program(void*, int process, const char* text, bool) {
 int fail(const Error& error, int status) {
   complain("%s", error.text().c_str());
   return status;
+}
+
+/// What the caller ignores, as nohup(1) does, stays ignored for both; else `handler` is set here, and the
+/// program begins with the default.
+void take(int signal, void (*handler)(int), sigset_t& defaults) {
+  if (std::signal(signal, handler) == SIG_IGN)
+    std::signal(signal, SIG_IGN);
+  else
+    sigaddset(&defaults, signal);
+}
+
+/// Until nobody talks to the simulated GPU: what the program started may outlive it, and would end by
+/// SIGPIPE.
+void wait_for_others(const std::string& name) {
+  using namespace std::chrono_literals;
+  const auto start = std::chrono::steady_clock::now();
+  bool told = false;
+  while (const int process = detail::simulated_program()) {
+    if (!told && std::chrono::steady_clock::now() - start > 1s) {
+      complain(
+          "`%s` has ended; process %d, which it left behind, still uses the simulated GPU: waiting for it\n",
+          name.c_str(), process);
+      told = true;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
 }
 
 Error not_started(const std::string& name, int number) {
@@ -81,14 +109,9 @@ int simulate(const SimulateOptions& options) {
   posix_spawnattr_init(&attributes);
   sigset_t defaults;
   sigemptyset(&defaults);
-  for (const int each : {SIGINT, SIGQUIT}) {
-    std::signal(each, SIG_IGN);
-    sigaddset(&defaults, each);
-  }
-  for (const int each : {SIGTERM, SIGHUP}) {
-    std::signal(each, pass_on);
-    sigaddset(&defaults, each);
-  }
+  for (const int each : {SIGINT, SIGQUIT}) take(each, SIG_IGN, defaults);
+  for (const int each : {SIGTERM, SIGHUP}) take(each, pass_on, defaults);
+  std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, no status comes
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t process = 0;
@@ -101,6 +124,9 @@ int simulate(const SimulateOptions& options) {
   while (waitpid(process, &status, 0) < 0)
     if (errno != EINTR) return kFailed;
   program = 0;
+  for (const int each : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
+    if (sigismember(&defaults, each) == 1) std::signal(each, SIG_DFL);
+  wait_for_others(options.program[0]);
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 

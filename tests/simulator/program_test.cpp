@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <span>
 #include <thread>
 
@@ -22,13 +25,19 @@ namespace {
 
 using namespace kiln::simulator;
 
-int connect_to(std::uint16_t port) {
+/// Calls `before` with the socket before it is connected.
+int connect_with(std::uint16_t port, const std::function<void(int socket)>& before) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
   const int client = socket(AF_INET, SOCK_STREAM, 0);
+  before(client);
   return connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? client : -1;
+}
+
+int connect_to(std::uint16_t port) {
+  return connect_with(port, [](int) {});
 }
 
 TEST_CASE("the program behind a connection is found, and nobody when it is closed") {
@@ -71,6 +80,32 @@ TEST_CASE("programs that end at once are no fault") {
     CHECK(answer[3] == 0x100);
     close(client);
   }
+  CHECK(faults == 0);
+}
+
+TEST_CASE("a connection for which no descriptor is free is taken when one is") {
+  static std::atomic<int> faults{0};
+  std::uint16_t port = 0;
+  const auto fault = [](void*, int, const char*, bool) { ++faults; };
+  REQUIRE(kiln_simulator_start("dg2", false, fault, nullptr, &port) == nullptr);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const int client = connect_with(port, [&](int socket) {
+    const rlimit none{static_cast<rlim_t>(socket) + 1, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  });
+  const std::array<std::uint32_t, 6> read{0, 1, 12, 0, 0x2234, 0};
+  CHECK(send(client, read.data(), sizeof read, 0) == sizeof read);
+  pollfd answered{client, POLLIN, 0};
+  CHECK(poll(&answered, 1, 100) == 0);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  std::array<std::uint32_t, 4> answer{};
+  const timeval most{60, 0};
+  REQUIRE(setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most) == 0);
+  CHECK(recv(client, answer.data(), sizeof answer, MSG_WAITALL) == sizeof answer);
+  CHECK(answer[3] == 0x100);
+  CHECK(kiln_simulator_program() == getpid());
+  close(client);
   CHECK(faults == 0);
 }
 

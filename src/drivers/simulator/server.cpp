@@ -4,11 +4,14 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -33,22 +36,49 @@ class Server {
       : model_(model), listener_(listener), after_fault_(after_fault), fault_(fault), user_(user) {}
 
   void listen_on() {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::seconds kMost{10};  // for descriptors or memory to become free
+    std::optional<Clock::time_point> fails_since;
     while (true) {
+      pollfd waits{listener_, POLLIN, 0};
+      if (poll(&waits, 1, -1) < 0) continue;
       const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (socket >= 0)
+      if (socket >= 0) {
+        fails_since.reset();
         std::thread([this, socket] { attend(socket); }).detach();
-      else if (errno != EINTR && errno != ECONNABORTED)
-        return;
+        continue;
+      }
+      const int error = errno;
+      if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) continue;
+      const auto now = Clock::now();
+      if (!fails_since) fails_since = now;
+      if (now - *fails_since < kMost) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        continue;
+      }
+      fault_(user_, 0,
+             (std::string("the driver's connection cannot be taken: ") + std::strerror(error)).c_str(), true);
+      return;
     }
+  }
+
+  /// A process that lives and has a connection; 0: there is none.
+  pid_t program() {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [process, machine] : machines_)
+      if (process > 0 && (kill(process, 0) == 0 || errno == EPERM)) return process;
+    return 0;
   }
 
  private:
   void attend(int socket) {
+    talk_to(socket);
+    close(socket);
+  }
+
+  void talk_to(int socket) {
     const auto process = peer_process(socket);
-    if (!process && !is_connected(socket)) {  // a program that ended at once, as compilers do
-      close(socket);
-      return;
-    }
+    if (!process && !is_connected(socket)) return;  // a program that ended at once, as compilers do
     const int number = process.value_or(0);
     const auto tell = [this, number](const std::string& text, bool stuck) {
       fault_(user_, number, text.c_str(), stuck);
@@ -58,14 +88,11 @@ class Server {
           "the program behind a connection cannot be found in /proc, so that what it changes in memory stays "
           "unseen",
           true);
-    {
-      const auto machine = machine_of(process);
-      Engine engine(machine, after_fault_, tell);
-      const auto served = serve(socket, engine);
-      if (!served) tell("the driver's connection carried " + served.error(), true);
-      release(process);
-    }
-    close(socket);
+    const auto machine = machine_of(process);
+    Engine engine(machine, after_fault_, tell);
+    const auto served = serve(socket, engine);
+    if (!served) tell("the driver's connection carried " + served.error(), true);
+    release(process);
   }
 
   std::shared_ptr<Machine> machine_of(std::optional<pid_t> process) {
@@ -93,6 +120,9 @@ class Server {
   std::map<pid_t, std::pair<std::shared_ptr<Machine>, int>> machines_;
 };
 
+std::mutex servers_mutex;
+std::vector<Server*> servers;
+
 std::string system_error(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
 
 }  // namespace
@@ -108,7 +138,7 @@ extern "C" const char* kiln_simulator_start(const char* product, bool after_faul
   };
   const Model* const model = find_model(product);
   if (!model) return refuse("`" + std::string(product) + "` is not simulated");
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0) return refuse(system_error("no socket"));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -122,8 +152,20 @@ extern "C" const char* kiln_simulator_start(const char* product, bool after_faul
   }
   *port = ntohs(address.sin_port);
   auto* const server = new Server(*model, listener, after_fault, fault, user);
+  {
+    const std::scoped_lock lock(servers_mutex);
+    servers.push_back(server);
+  }
   std::thread([server] { server->listen_on(); }).detach();
   return nullptr;
+}
+
+extern "C" int kiln_simulator_program() {
+  using namespace kiln::simulator;
+  const std::scoped_lock lock(servers_mutex);
+  for (Server* const server : servers)
+    if (const pid_t process = server->program()) return process;
+  return 0;
 }
 
 extern "C" void kiln_simulator_begin_counts() { kiln::simulator::counting().begin(); }

@@ -19,6 +19,9 @@ using kiln_simulator_fault = void (*)(void* user, int process, const char* text,
                                                                 kiln_simulator_fault fault, void* user,
                                                                 std::uint16_t* port);
 
+/// A process that talks to a simulated GPU of this one, and lives; 0: there is none. Thread-safe.
+[[gnu::visibility("default")]] int kiln_simulator_program();
+
 /// Of an instruction, from the kernel's entry on, what all threads of all launches did: times executed,
 /// active lanes, bytes of memory, cache lines of 64 bytes, turns of SLM's banks and those of conflicts.
 struct kiln_simulator_count {

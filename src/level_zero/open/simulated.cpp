@@ -125,6 +125,15 @@ Result<std::uint16_t> start_simulator(const std::string& product, SimulatorFault
   return port;
 }
 
+int simulated_program() {
+  void* const library = dlopen(simulator_path().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (!library) return 0;
+  const auto program = reinterpret_cast<int (*)()>(dlsym(library, "kiln_simulator_program"));
+  const int process = program ? program() : 0;
+  dlclose(library);  // the reference that was just taken: start_simulator() keeps its own
+  return process;
+}
+
 std::vector<std::pair<const char*, std::string>> simulated_variables(const std::string& product,
                                                                      std::uint16_t port) {
   // Of private and scratch memory each hardware thread has a share, and all of it is sent both ways for each

@@ -24,6 +24,9 @@ using SimulatorFault = void (*)(void* user, int process, const char* text, bool 
 [[nodiscard]] Result<std::uint16_t> start_simulator(const std::string& product, SimulatorFault fault,
                                                     void* user);
 
+/// A process whose driver talks to a simulated GPU of this one, and that lives; 0: there is none.
+[[nodiscard]] int simulated_program();
+
 /// What makes Intel's driver talk to the simulated GPU at that port.
 [[nodiscard]] std::vector<std::pair<const char*, std::string>> simulated_variables(const std::string& product,
                                                                                    std::uint16_t port);
