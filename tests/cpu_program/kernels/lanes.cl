@@ -369,3 +369,77 @@ KERNEL(behind) {
   }
   out[i] = tile[item] * 5 + upper[item];
 }
+
+// Places in the rows above and below: what they are made of differs from item to item, what it adds up to is the
+// item's number and the same for all.
+KERNEL(rows_beside) {
+  HEAD;
+  const uint width = n + 2, y = i / width, x = i % width;
+  const int below = (y + 1) * width + x, above = (y - 1) * width + x;
+  int sum = below * 5 + above;
+  if (y > 0 && i < 64) sum += in[(y - 1) * width + x] + (x > 0 ? in[y * width + x - 1] : n);
+  for (int k = 0; k < n; ++k) sum = sum * 3 + in[((y + k) * width + x) & 63];
+  out[i] = sum;
+}
+
+// The same in SLM, by other widths of numbers.
+KERNEL(rows_of_tile) {
+  HEAD;
+  const uint width = n + 2;
+  for (uint k = item; k < items * 8 + 16; k += items) tile[k] = in[k * 7 & 63] + k;
+  MEET;
+  const uint y = item / width, x = item % width;
+  const size_t far_y = (size_t)item / width, far_x = (size_t)item % width;
+  int sum = tile[(y + 1) * width + x] + (y > 0 ? tile[(y - 1) * width + x] * 3 : 4);
+  sum ^= tile[(far_y + 1) * width + far_x];
+  sum += tile[(item / 8 + 1) * 8 + item % 8];
+  for (int k = 0; k < 2; ++k) sum = sum * 5 + tile[(y + k) * width + x];
+  MEET;
+  tile[(y + 1) * width + x] = sum;
+  MEET;
+  out[i] = sum + tile[item + width] * 7;
+}
+
+// An id on its own that only the next turn of a loop asks for, where the number in two dimensions is asked for as well.
+#define NUMBERED                                                                \
+  const uint items = get_local_size(0) * get_local_size(1);                     \
+  const uint item = get_local_id(0) + get_local_id(1) * get_local_size(0);      \
+  const uint group = get_group_id(0) + get_num_groups(0) * get_group_id(1);     \
+  const size_t own = get_local_id(1) * get_local_size(0) + group * items + get_local_id(0)
+KERNEL(column_of_next_turn) {
+  NUMBERED;
+  int sum = 0, next = 0;
+  for (int k = 0; k < n; ++k) {
+    sum = sum * 3 + next * next;
+    next = (int)get_local_id(0) + in[k];
+  }
+  tile[item] = sum;
+  MEET;
+  out[own] = tile[items - 1 - item];
+}
+
+KERNEL(row_of_next_turn) {
+  NUMBERED;
+  uint sum = 0, next = 0;
+  for (int k = 0; k < n; ++k) {
+    sum = sum * 3 + next;
+    next = (uint)(get_local_id(1) * get_local_size(0)) + (uint)in[k];
+  }
+  tile[item] = sum;
+  MEET;
+  out[own] = tile[items - 1 - item];
+}
+
+KERNEL(column_across_barriers) {
+  NUMBERED;
+  int sum = 0, next = 0;
+  for (int k = 0; k < n; ++k) {
+    MEET;
+    tile[item] = k * 5 + item;
+    sum = sum * 3 + next;
+    next = (int)get_local_id(0) + k * k;
+    MEET;
+    sum += tile[items - 1 - item];
+  }
+  out[own] = sum;
+}

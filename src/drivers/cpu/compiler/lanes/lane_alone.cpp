@@ -14,12 +14,16 @@ LaneWriter::Alone::Alone(LaneWriter& writer, llvm::BasicBlock& block, const Lane
   find_needed();
 }
 
-// Of the blocks that are copied, and there before the branch: only in loops that go round it.
+// Of the blocks that are copied, and there before the branch: only in loops that go round it. What its own block
+// alone asks for is found anew there.
 bool LaneWriter::Alone::is_carried(const Value* value) const {
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
   if (instruction == nullptr || w_.lazy_.contains(value)) return false;
   auto* block = const_cast<llvm::BasicBlock*>(instruction->getParent());
-  return parting_.blocks.contains(block) && w_.tree_.dominates(block, &block_);
+  return parting_.blocks.contains(block) && w_.tree_.dominates(block, &block_) &&
+         llvm::any_of(instruction->users(), [&](const llvm::User* user) {
+           return llvm::isa<llvm::PHINode>(user) || llvm::cast<llvm::Instruction>(user)->getParent() != block;
+         });
 }
 
 void LaneWriter::Alone::need(Value* value) {

@@ -11,6 +11,9 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
@@ -348,6 +351,12 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     }
   }
   forget_quotients(function);
+  // Code that is not valid may well be generated, and give wrong answers.
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (any && llvm::verifyFunction(function, &stream))
+    llvm::report_fatal_error(
+        llvm::Twine("code for lanes of work-items is not valid: ").concat(stream.str()));
   return any ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 

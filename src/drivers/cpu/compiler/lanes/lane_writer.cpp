@@ -269,8 +269,9 @@ void LaneWriter::write(const llvm::Instruction& instruction) {
     return;
   }
   if (!shapes_.of(&instruction).has_first()) return write_vector(instruction);
+  // Lanes may be one more than the one before, though what adds up to that is not: `x / y * y + x % y`.
   llvm::Instruction* copy = instruction.clone();
-  for (llvm::Use& use : copy->operands()) use.set(scalar(*use.get()));
+  for (llvm::Use& use : copy->operands()) use.set(in_lane(b_, *use.get(), 0));
   first_[&instruction] = b_.Insert(copy);
 }
 

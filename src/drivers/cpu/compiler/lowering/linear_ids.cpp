@@ -47,6 +47,13 @@ class LinearIdFinder {
     for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&function))
       for (const Instruction& value : *block)
         if (!follow(value)) return {};
+    // Those of loops were met before what the turn before gives them.
+    for (const llvm::BasicBlock& block : function)
+      for (const llvm::PHINode& phi : block.phis())
+        if (llvm::any_of(phi.incoming_values(), [&](const Value* value) {
+              return terms_.count(value) != 0 || seconds_.contains(value);
+            }))
+          return {};
     out_.well = any_;
     return std::move(out_);
   }
