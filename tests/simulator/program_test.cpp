@@ -90,9 +90,9 @@ TEST_CASE("a connection for which no descriptor is free is taken when one is") {
   REQUIRE(kiln_simulator_start("dg2", false, fault, nullptr, &port) == nullptr);
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  const int client = connect_with(port, [&](int socket) {
-    const rlimit none{static_cast<rlim_t>(socket) + 1, before.rlim_max};
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const int client = connect_with(port, [&](int) {
+    const rlimit standard_input_alone{1, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &standard_input_alone) == 0);
   });
   const std::array<std::uint32_t, 6> read{0, 1, 12, 0, 0x2234, 0};
   CHECK(send(client, read.data(), sizeof read, 0) == sizeof read);
