@@ -107,6 +107,26 @@ TEST_CASE("queues by priority and by index") {
   }
 }
 
+TEST_CASE("every queue of every group fills memory") {
+  const auto groups = need(device().device.queue_groups());
+  for (std::uint32_t of = 0; of < groups.size(); ++of) {
+    for (std::uint32_t index = 0; index < groups[of].queues; ++index) {
+      CAPTURE(of);
+      CAPTURE(index);
+      const HostBuffer buffer = zeros(4);
+      const CommandQueue queue =
+          need(CommandQueueRef::create(context(), device().device, {.index = index}, of));
+      const CommandList list = need(CommandListRef::create(context(), device().device, of));
+      const std::uint8_t value = 7;
+      need(list->fill(buffer.span<std::uint32_t>().data(), std::as_bytes(std::span(&value, 1)), 16));
+      need(list->close());
+      need(queue->execute(list.get()));
+      need(queue->synchronize());
+      if (executes()) CHECK(buffer.span<std::uint32_t>()[3] == 0x07070707);
+    }
+  }
+}
+
 TEST_CASE("commands wait for events that are named, or in an array") {
   const EventPool pool = need(EventPoolRef::create(context(), 4));
   std::vector<Event> events;

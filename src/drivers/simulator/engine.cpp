@@ -17,8 +17,15 @@ constexpr std::uint32_t kTail = 0x101c, kStart = 0x1024, kControl = 0x102c, kRoo
 constexpr std::uint32_t kIdle = 0x100;
 constexpr std::size_t kMostRegisters = 1 << 16;
 
+// Of pvc's eight link copy engines driver 22.43 has no base: it takes -1 (aub_mem_dump_pvc_and_later.inl).
+constexpr std::uint32_t kNoBase = 0xffffffff, kCopyBase = 0x22000;
+
 /// Where engines have their registers: render, compute, copy.
 bool is_engine(std::uint32_t base) { return base == 0x2000 || base >= 0x1a000; }
+
+std::uint32_t base_of(std::uint32_t offset) {
+  return offset == kNoBase + kLoad || offset == kNoBase + kStatus ? kNoBase : offset & ~0xfffU;
+}
 
 }  // namespace
 
@@ -34,13 +41,13 @@ Engine::~Engine() {
 
 void Engine::write_register(std::uint32_t offset, std::uint32_t value) {
   if (registers_.size() < kMostRegisters || registers_.contains(offset)) registers_[offset] = value;
-  const std::uint32_t base = offset & ~0xfffu;
-  if ((offset & 0xfff) == kLoad && (value & 1) && is_engine(base) && registers_.contains(base + kDescriptor))
+  const std::uint32_t base = base_of(offset);
+  if (offset - base == kLoad && (value & 1) && is_engine(base) && registers_.contains(base + kDescriptor))
     submit(base);
 }
 
 std::uint32_t Engine::read_register(std::uint32_t offset) {
-  if ((offset & 0xfff) == kStatus) return kIdle;
+  if (offset - base_of(offset) == kStatus) return kIdle;
   const auto found = registers_.find(offset);
   return found == registers_.end() ? 0 : found->second;
 }
@@ -67,7 +74,7 @@ void Engine::submit(std::uint32_t base) {
   {
     const std::scoped_lock lock(mutex_);
     if (!streamer_) {
-      streamer_ = std::make_unique<Streamer>(*machine_, tables_, base);
+      streamer_ = std::make_unique<Streamer>(*machine_, tables_, base == kNoBase ? kCopyBase : base);
       if (after_fault_)
         streamer_->on_fault = [this](const std::string& text) {
           if (!machine_->stop) on_fault_(text, false);
