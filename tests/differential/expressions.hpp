@@ -150,7 +150,10 @@ class Expressions {
       }
       return format(chance(2) ? "convert_%s_sat(%s)" : "convert_%s(%s)", to.name, value.c_str());
     }
-    // To what is wider without rounding, else to the nearest.
+    // To what is wider without rounding, else to the nearest. Where halves that were floats become floats
+    // again, ocloc 22.43 computes in float and rounds nothing to half.
+    if (type == kHalf && !of.word && from != kHalf)
+      return format("as_half((ushort)(as_ushort(convert_half(%s)) ^ get_group_id(0) >> 8))", value.c_str());
     return format("convert_%s(%s)", to.name, value.c_str());
   }
 
@@ -211,7 +214,10 @@ class Expressions {
       case 18:
         return format(chance(2) ? "popcount(%s)" : "clz(%s)", a.c_str());
       case 19:
-        return format("(%s)abs_diff(%s, %s)", name, a.c_str(), b.c_str());
+        // Of what the library of ocloc 22.43 computes the compiler knows that it is not negative, which holds
+        // until it is taken for a signed number.
+        return format(of.is_signed ? "(%s)(abs_diff(%s, %s) ^ in[at])" : "(%s)abs_diff(%s, %s)", name,
+                      a.c_str(), b.c_str());
       case 20:
         return format("(%s)table[(uint)%s & 15u]", name, a.c_str());
       case 21:

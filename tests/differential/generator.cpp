@@ -251,10 +251,12 @@ class Generator : Expressions {
       constexpr std::array kWays{"reduce", "scan_inclusive", "scan_exclusive"};
       constexpr std::array kHow{"add", "min", "max"};
       const char *const way = kWays[below(3)], *const how = kHow[below(3)];
-      return line("%s = sub_group_%s_%s(%s);", to.name.c_str(), way, how, value.c_str());
+      // What is the same in all lanes ocloc 22.43 reads from the register of one: in branches that is what
+      // lanes that went another way wrote there.
+      const char* const hidden = of.bits == 64 ? "0x100000001 * (ulong)(at >> 16)" : "at >> 16";
+      return line("%s = sub_group_%s_%s(%s) ^ %s;", to.name.c_str(), way, how, value.c_str(), hidden);
     }
-    // Of a lane that it knows ocloc 22.43 reads the register in place: in bfn each lane's own, and in
-    // branches what lanes that went another way wrote there.
+    // So does it for a lane that it knows, and in bfn it reads each lane's own then.
     if (what < 7 && wide)
       return line("%s = sub_group_broadcast(%s, %zuu ^ get_group_id(0) >> 8);", to.name.c_str(),
                   value.c_str(), static_cast<std::size_t>(below(sub_group_)));
@@ -267,7 +269,7 @@ class Generator : Expressions {
       return line("%s = intel_sub_group_shuffle_%s(%s, %s, %zuu);", to.name.c_str(), way, to.name.c_str(),
                   value.c_str(), static_cast<std::size_t>(below(sub_group_)));
     }
-    line("%s = intel_sub_group_shuffle(%s, %s %% %uu);", to.name.c_str(), value.c_str(),
+    line("%s = intel_sub_group_shuffle(%s, (%s ^ at >> 16) %% %uu);", to.name.c_str(), value.c_str(),
          expression(kUint, 1).c_str(), sub_group_);
   }
 
