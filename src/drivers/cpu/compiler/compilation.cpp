@@ -32,8 +32,8 @@
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/prepare.hpp"
-#include "drivers/cpu/compiler/lowering/region_collectives.hpp"
 #include "drivers/cpu/compiler/lowering/slm.hpp"
+#include "drivers/cpu/compiler/regions/region_collectives.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
 #include "support/compiler_end.hpp"
 

@@ -14,8 +14,8 @@ LaneWriter::Alone::Alone(LaneWriter& writer, llvm::BasicBlock& block, const Lane
   find_needed();
 }
 
-// Of the blocks that are copied, and there before the branch: only in loops that go round it. What its own block
-// alone asks for is found anew there.
+// Of the blocks that are copied, and there before the branch: only in loops that go round it. What its own
+// block alone asks for is found anew there.
 bool LaneWriter::Alone::is_carried(const Value* value) const {
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
   if (instruction == nullptr || w_.lazy_.contains(value)) return false;

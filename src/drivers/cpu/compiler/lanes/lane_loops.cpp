@@ -355,8 +355,7 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (any && llvm::verifyFunction(function, &stream))
-    llvm::report_fatal_error(
-        llvm::Twine("code for lanes of work-items is not valid: ").concat(stream.str()));
+    llvm::report_fatal_error(llvm::Twine("code for lanes of work-items is not valid: ").concat(stream.str()));
   return any ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "drivers/cpu/compiler/lowering/uniformity.hpp"
+#include "drivers/cpu/compiler/regions/uniformity.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sorts the values of a kernel by where they live.
-#include "drivers/cpu/compiler/lowering/region_values.hpp"
+#include "drivers/cpu/compiler/regions/region_values.hpp"
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "drivers/cpu/compiler/lowering/item_arrays.hpp"
+#include "drivers/cpu/compiler/regions/item_arrays.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {

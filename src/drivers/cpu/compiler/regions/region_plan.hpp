@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "drivers/cpu/compiler/lowering/uniformity.hpp"
+#include "drivers/cpu/compiler/regions/uniformity.hpp"
 
 namespace kiln::cpu {
 

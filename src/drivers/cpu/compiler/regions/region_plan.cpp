@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chooses the cuts, follows the ways between them, and finds what lives across them.
-#include "drivers/cpu/compiler/lowering/region_plan.hpp"
+#include "drivers/cpu/compiler/regions/region_plan.hpp"
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>

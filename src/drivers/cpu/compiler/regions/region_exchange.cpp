@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes exchanges of values as loops, for the vectorizer to see what was calls through a pointer.
-#include "drivers/cpu/compiler/lowering/region_exchange.hpp"
+#include "drivers/cpu/compiler/regions/region_exchange.hpp"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
-#include "drivers/cpu/compiler/lowering/region_collectives.hpp"
+#include "drivers/cpu/compiler/regions/region_collectives.hpp"
 #include "drivers/cpu/runtime/collective.hpp"
 
 namespace kiln::cpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes each region as a loop over the work-items, and what leads from one to the next.
-#include "drivers/cpu/compiler/lowering/region_writer.hpp"
+#include "drivers/cpu/compiler/regions/region_writer.hpp"
 
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
@@ -13,14 +13,14 @@
 #include <array>
 #include <limits>
 
-#include "drivers/cpu/compiler/lowering/item_arrays.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/lowering/linear_ids.hpp"
-#include "drivers/cpu/compiler/lowering/region_collectives.hpp"
-#include "drivers/cpu/compiler/lowering/region_exchange.hpp"
-#include "drivers/cpu/compiler/lowering/region_plan.hpp"
-#include "drivers/cpu/compiler/lowering/region_values.hpp"
+#include "drivers/cpu/compiler/regions/item_arrays.hpp"
+#include "drivers/cpu/compiler/regions/region_collectives.hpp"
+#include "drivers/cpu/compiler/regions/region_exchange.hpp"
+#include "drivers/cpu/compiler/regions/region_plan.hpp"
+#include "drivers/cpu/compiler/regions/region_values.hpp"
 #include "drivers/cpu/runtime/collective.hpp"
 #include "drivers/cpu/runtime/deadlock.hpp"
 #include "drivers/cpu/runtime/group_run.hpp"

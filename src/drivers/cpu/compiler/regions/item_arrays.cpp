@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds the arrays that are only read and written element by element, and rewrites their addresses.
-#include "drivers/cpu/compiler/lowering/item_arrays.hpp"
+#include "drivers/cpu/compiler/regions/item_arrays.hpp"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Follows what depends on the work-item through values and control flow.
-#include "drivers/cpu/compiler/lowering/uniformity.hpp"
+#include "drivers/cpu/compiler/regions/uniformity.hpp"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "drivers/cpu/compiler/lowering/region_plan.hpp"
+#include "drivers/cpu/compiler/regions/region_plan.hpp"
 
 namespace kiln::cpu {
 

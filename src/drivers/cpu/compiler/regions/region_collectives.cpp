@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Finds collectives, and takes from them what each item brings in registers.
-#include "drivers/cpu/compiler/lowering/region_collectives.hpp"
+#include "drivers/cpu/compiler/regions/region_collectives.hpp"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 
-#include "drivers/cpu/compiler/lowering/uniformity.hpp"
+#include "drivers/cpu/compiler/regions/uniformity.hpp"
 #include "drivers/cpu/runtime/collective.hpp"
 
 namespace kiln::cpu {
