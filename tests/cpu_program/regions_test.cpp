@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "assemble.hpp"
+#include "drivers/cpu/runtime/loaded_kernel.hpp"
 #include "support.hpp"
 
 namespace kiln::cpu::test {
@@ -47,6 +48,45 @@ TEST_CASE("regions give what fibers give") {
           CAPTURE(n);
           CHECK(run(*regions.program, name, size, n) == run(*fibers.program, name, size, n));
         }
+  }
+}
+
+// Each goes through all regions before the next one; where they are not all of one row a fiber runs each
+// item, as with counters.
+TEST_CASE("sub-groups that go different ways give what fibers give") {
+  for (const std::uint32_t sub_group : {8u, 16u, 32u}) {
+    CAPTURE(sub_group);
+    const auto build = [&](const char* flags) {
+      BuildOptions options;
+      options.flags = flags;
+      options.sub_group_sizes = {sub_group, 0, 0};
+      return build_from_spirv(read_file("sub_groups.ocloc.spv"), options);
+    };
+    const BuildResult both = build(""), fibers = build("-cl-opt-disable"), counted = build("-kiln-counters");
+    for (const BuildResult* each : {&both, &fibers, &counted})
+      REQUIRE_MESSAGE(each->status == BuildStatus::ok, each->log);
+    for (const CompiledKernel& kernel : both.program->kernels()) {
+      const std::string& name = kernel.facts.name;
+      CAPTURE(name);
+      for (const Three size :
+           {Three{1, 1, 1}, Three{64, 1, 1}, Three{37, 1, 1}, Three{5, 1, 1}, Three{32, 3, 2},
+            Three{16, 5, 1}, Three{7, 6, 1}, Three{20, 2, 3}, Three{1, 1, 17}})
+        for (const std::int32_t n : {1, 2, 5}) {
+          // The sub-group has no offset of its own there.
+          if (name == "offsets" && size[1] * size[2] > 1 && size[0] % sub_group != 0) continue;
+          CAPTURE(size[0]);
+          CAPTURE(size[1]);
+          CAPTURE(n);
+          const std::vector<std::int32_t> answer = run(*fibers.program, name, size, n);
+          CHECK(run(*both.program, name, size, n) == answer);
+          CHECK(run(*counted.program, name, size, n) == answer);
+        }
+      std::string log;
+      REQUIRE_MESSAGE(both.program->make_ready(&kernel, log) == BuildStatus::ok, log);
+      const auto& loaded = *static_cast<const LoadedKernel*>(kernel.entry);
+      CHECK((loaded.run_item != nullptr));
+      CHECK((loaded.run_group != nullptr) == (name != "apart"));
+    }
   }
 }
 

@@ -107,6 +107,10 @@ class Launch : public SharedWork {
         limit_(limit) {
     const std::uint64_t chunks = kChunksPerThread * ThreadPool::instance().thread_count();
     chunk_ = std::max<std::uint64_t>(1, groups_ / chunks);
+    // A kernel that has both is run by whole groups where each sub-group has its items of one row.
+    by_items_ = kernel_.run_item != nullptr &&
+                (kernel_.run_group == nullptr ||
+                 (items != state.local_size[0] && state.local_size[0] % kernel_.sub_group_size != 0));
   }
 
   [[nodiscard]] std::uint64_t width() const override { return (groups_ - 1) / chunk_ + 1; }
@@ -114,9 +118,9 @@ class Launch : public SharedWork {
   void run(Worker& worker) override {
     std::byte* slm = worker.slm.reserve(arguments_.slm);
     // What can be interrupted runs on a stack that can be left.
-    const bool needs_stack = kernel_.run_item != nullptr || kernel_.stack_bytes > kOwnStack || limit_.set();
-    if (slm == nullptr || (needs_stack && !worker.stacks.reserve(kernel_.run_item != nullptr ? items_ : 1,
-                                                                 kernel_.stack_bytes))) {
+    const bool needs_stack = by_items_ || kernel_.stack_bytes > kOwnStack || limit_.set();
+    if (slm == nullptr ||
+        (needs_stack && !worker.stacks.reserve(by_items_ ? items_ : 1, kernel_.stack_bytes))) {
       out_of_memory_ = true;
       return;
     }
@@ -138,7 +142,7 @@ class Launch : public SharedWork {
       group.group_id[2] = first / state_.group_count[0] / state_.group_count[1];
       for (std::uint64_t i = first; i < last; ++i, step(group.group_id)) {
         if (recorder) recorder->begin_group(group);
-        if (kernel_.run_item != nullptr) {
+        if (by_items_) {
           std::string report =
               run_fiber_group(kernel_.run_item, group, bytes, worker.stacks, kernel_.sub_group_size);
           if (!report.empty()) return stop(std::move(report));
@@ -180,6 +184,7 @@ class Launch : public SharedWork {
   const Arguments& arguments_;
   const LaunchState& state_;
   std::uint64_t groups_, items_, chunk_ = 1;
+  bool by_items_ = false;
   LaunchLimit& limit_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<bool> out_of_memory_ = false, stopped_ = false;

@@ -46,6 +46,8 @@ class FiberGroup {
           fiber.local_id[0] = x;
           fiber.local_id[1] = y;
           fiber.local_id[2] = z;
+          fiber.lane = index % sub_group_size_;
+          fiber.sub_group = index / sub_group_size_;
           ++index;
         }
       }

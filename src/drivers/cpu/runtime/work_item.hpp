@@ -45,6 +45,11 @@ struct GroupState {
 struct ItemState {
   const GroupState* group;
   std::uint64_t local_id[3];
+  std::uint64_t lane;       ///< in its sub-group
+  std::uint64_t sub_group;  ///< of the work-group
+  /// Its sub-group's first item's local_id[0], where all of one are of one row: only regions of sub-groups
+  /// ask.
+  std::uint64_t first_id;
 };
 
 /// Runs a whole work-group (kernels without collectives, or with regions between them): first argument

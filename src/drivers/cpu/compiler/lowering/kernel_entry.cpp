@@ -31,7 +31,8 @@ constexpr std::uint64_t kLargestArgument = 1 << 20;  // bytes; OpenCL asks for 1
 
 // The values that work-item functions stand for, at a place that dominates the kernel's body.
 struct ItemValues {
-  Value* item = nullptr;  // ItemState, only with collectives
+  // Only with collectives: ItemState, and what it says of the sub-group.
+  Value *item = nullptr, *lane = nullptr, *sub_group = nullptr;
   std::uint32_t sub_group_size = 0;
   Value* slm = nullptr;
   Value* work_dimension = nullptr;
@@ -134,15 +135,16 @@ Value* sub_group_value(llvm::IRBuilder<>& b, const ItemValues& v, WorkItem item)
   const auto bits_below = [&](Value* lane) {
     return b.CreateSub(b.CreateShl(b.getInt64(1), lane), b.getInt64(1));
   };
-  Value* lane = b.CreateURem(id, size);
+  Value* lane = v.lane != nullptr ? v.lane : b.CreateURem(id, size);
   Value* next = b.CreateAdd(lane, b.getInt64(1));
   switch (item) {
     case WorkItem::sub_group_id:
-      return b.CreateUDiv(id, size);
+      return v.sub_group != nullptr ? v.sub_group : b.CreateUDiv(id, size);
     case WorkItem::sub_group_local_id:
       return lane;
     case WorkItem::sub_group_size: {
-      Value* left = b.CreateSub(local_linear_size(b, v), b.CreateSub(id, lane));
+      Value* first = v.sub_group != nullptr ? b.CreateMul(v.sub_group, size) : b.CreateSub(id, lane);
+      Value* left = b.CreateSub(local_linear_size(b, v), first);
       return b.CreateSelect(b.CreateICmpULT(left, size), left, size);
     }
     case WorkItem::sub_group_count:
@@ -386,6 +388,11 @@ bool write_entry(llvm::Function& kernel, std::size_t index, const CallFacts& cal
   if (has_collective) {
     values.item = state;
     values.local_id = load_three(b, state, offsetof(ItemState, local_id));
+    values.lane = load_field(b, state, offsetof(ItemState, lane), b.getInt64Ty());
+    llvm::cast<llvm::LoadInst>(values.lane)
+        ->setMetadata(llvm::LLVMContext::MD_range, llvm::MDBuilder(context).createRange(
+                                                       llvm::APInt(64, 0), llvm::APInt(64, facts.simd_size)));
+    values.sub_group = load_field(b, state, offsetof(ItemState, sub_group), b.getInt64Ty());
     b.CreateCall(&kernel, arguments);
   } else {
     std::array<Loop, 3> loops{};

@@ -215,16 +215,24 @@ void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::ve
     llvm::Function* entry = module.getFunction(item_entry_symbol(i));
     if (entry == nullptr || !may_have_regions(*entry, counted)) continue;
     simplify(*entry, machine);
-    write_regions(*entry, group_entry_symbol(i), kernels[i]);
+    if (write_regions(*entry, group_entry_symbol(i), kernels[i])) continue;
+    // What needs the items of a sub-group alone goes from one sub-group to the next. Where those are not all
+    // of one row the kernel as it was is run.
+    llvm::Function* of_sub_groups = counted ? nullptr : ask_by_sub_groups(*entry);
+    if (of_sub_groups == nullptr) continue;
+    simplify(*of_sub_groups, machine);
+    write_sub_group_regions(*of_sub_groups, group_entry_symbol(i), kernels[i]);
+    of_sub_groups->eraseFromParent();
   }
 }
 
 bool measure_private_memory(llvm::Module& module, std::vector<KernelFacts>& kernels, std::string& log) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const llvm::Function* entry = module.getFunction(group_entry_symbol(i));
-    if (entry == nullptr) entry = module.getFunction(item_entry_symbol(i));
+    const llvm::Function *group = module.getFunction(group_entry_symbol(i)),
+                         *item = module.getFunction(item_entry_symbol(i));
     // Some may have left the stack.
-    const std::uint64_t bytes = kernels[i].private_size + (entry == nullptr ? 0 : private_bytes(*entry));
+    std::uint64_t bytes = kernels[i].private_size + (group == nullptr ? 0 : private_bytes(*group));
+    if (item != nullptr) bytes = std::max(bytes, private_bytes(*item));
     if (bytes > kLargestPrivate) {
       log.append("error: kernel '" + kernels[i].name + "' has too much private memory\n");
       return false;

@@ -129,22 +129,7 @@ llvm::LoadInst* load_known(llvm::IRBuilder<>& b, llvm::Type* type, Value* base, 
   return load;
 }
 
-}  // namespace
-
-Value* even_item_count(llvm::IRBuilderBase& b, Value* items) {
-  return b.CreateAnd(b.CreateAdd(items, b.getInt64(kEvenItems - 1)), b.getInt64(~(kEvenItems - 1)));
-}
-
-bool ItemArrays::is_by_element(const llvm::AllocaInst& variable) { return variable.hasMetadata(kByElement); }
-
-ItemArrays::ItemArrays(llvm::Function& item_entry) {
-  for (llvm::Instruction& instruction : llvm::instructions(item_entry))
-    if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-        variable != nullptr && may_be_laid_out(*variable))
-      arrays_.push_back(variable);
-  if (arrays_.empty()) return;
-  llvm::BasicBlock& entry = item_entry.getEntryBlock();
-  llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+Value* items_of_group(llvm::IRBuilder<>& b, const llvm::Function& item_entry) {
   Value* group = load_known(b, b.getPtrTy(), item_entry.getArg(0), offsetof(ItemState, group));
   Value* launch = load_known(b, b.getPtrTy(), group, offsetof(GroupState, launch));
   std::array<Value*, 3> size{};
@@ -153,7 +138,26 @@ ItemArrays::ItemArrays(llvm::Function& item_entry) {
     promise_group_size(*load);
     size[i] = load;
   }
-  Value* items = even_item_count(b, b.CreateMul(size[0], b.CreateMul(size[1], size[2])));
+  return even_item_count(b, b.CreateMul(size[0], b.CreateMul(size[1], size[2])));
+}
+
+}  // namespace
+
+Value* even_item_count(llvm::IRBuilderBase& b, Value* items) {
+  return b.CreateAnd(b.CreateAdd(items, b.getInt64(kEvenItems - 1)), b.getInt64(~(kEvenItems - 1)));
+}
+
+bool ItemArrays::is_by_element(const llvm::AllocaInst& variable) { return variable.hasMetadata(kByElement); }
+
+ItemArrays::ItemArrays(llvm::Function& item_entry, std::uint64_t room) {
+  for (llvm::Instruction& instruction : llvm::instructions(item_entry))
+    if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+        variable != nullptr && may_be_laid_out(*variable))
+      arrays_.push_back(variable);
+  if (arrays_.empty()) return;
+  llvm::BasicBlock& entry = item_entry.getEntryBlock();
+  llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+  Value* items = room != 0 ? b.getInt64(room) : items_of_group(b, item_entry);
   for (llvm::AllocaInst* variable : arrays_) {
     write_clearings(*variable);
     lower_alignment(*variable);

@@ -21,7 +21,8 @@ class ItemArrays {
  public:
   /// Changes addresses in `item_entry`, which only regions give the right memory for: see undo(). Such
   /// variables are told apart by is_by_element().
-  explicit ItemArrays(llvm::Function& item_entry);
+  /// With `room` arrays are for so many items, else for those of a group.
+  explicit ItemArrays(llvm::Function& item_entry, std::uint64_t room = 0);
   /// Makes `item_entry` what it was.
   void undo();
 

@@ -23,7 +23,6 @@ std::uint64_t what_of(const llvm::CallInst& collective) {
 Collective kind_of(const llvm::CallInst& collective) {
   return static_cast<Collective>(what_of(collective) & kCollectiveKind);
 }
-bool is_gather(const llvm::CallInst& collective) { return kind_of(collective) == Collective::gather; }
 
 std::optional<std::uint64_t> offset_of(const llvm::GetElementPtrInst& address, const Value& variable) {
   llvm::APInt offset(64, 0);
@@ -194,6 +193,28 @@ class ExchangeWriter {
 };
 
 }  // namespace
+
+bool is_gather(const llvm::CallInst& collective) { return kind_of(collective) == Collective::gather; }
+
+UniformResults uniform_results(const OwnResults& results, const LeftParameters& parameters) {
+  UniformResults uniform;
+  for (const auto& [call, result] : results) {
+    if (kind_of(*call) != Collective::reduce && !is_gather(*call)) continue;
+    const llvm::BasicBlock* behind = call->getParent()->getSingleSuccessor();
+    if (behind == nullptr || behind->getSinglePredecessor() == nullptr) continue;
+    for (const llvm::Instruction& instruction : *behind) {
+      if (instruction.mayWriteToMemory()) break;
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      if (load == nullptr || !load->isSimple()) continue;
+      llvm::APInt offset(64, 0);
+      const Value* base = load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+          load->getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+      if (base == result && offset.isZero() && load->getType() == result->getAllocatedType())
+        uniform[load] = parameters.lookup(call);
+    }
+  }
+  return uniform;
+}
 
 OwnResults part_results(const std::vector<llvm::CallInst*>& collectives) {
   OwnResults parted;

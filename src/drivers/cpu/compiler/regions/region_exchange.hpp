@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "drivers/cpu/compiler/regions/region_collectives.hpp"
+#include "drivers/cpu/compiler/regions/uniformity.hpp"
+
 namespace kiln::cpu {
 
 /// Where each item finds the result of an exchange; that of others stands behind the item's value.
@@ -19,6 +22,13 @@ using OwnResults = llvm::DenseMap<const llvm::CallInst*, llvm::AllocaInst*>;
 OwnResults part_results(const std::vector<llvm::CallInst*>& collectives);
 /// They stand behind the values again.
 void join_results(const OwnResults& parted);
+
+/// Loads of results right behind exchanges that give all items the same, if they ask for the same; each
+/// exchange stands in a block of its own.
+UniformResults uniform_results(const OwnResults& results, const LeftParameters& parameters);
+
+/// Whether it is a gather.
+bool is_gather(const llvm::CallInst& collective);
 
 /// Does such an exchange, for all items of a group: void (values, results, parameters, parameter, items). Of
 /// values, results and parameters the first item's is given, and the others' follow; where there are no

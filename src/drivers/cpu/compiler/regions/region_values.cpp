@@ -23,8 +23,8 @@ constexpr std::uint64_t kLargestItem = 64 << 10;  // bytes that an item keeps ac
 }  // namespace
 
 RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity,
-                           bool linear)
-    : entry_(item_entry), layout_(item_entry.getParent()->getDataLayout()), linear_(linear) {
+                           bool linear, Togetherness of)
+    : entry_(item_entry), layout_(item_entry.getParent()->getDataLayout()), of_(of), linear_(linear) {
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&item_entry))
     for (Instruction& instruction : *block) sort(instruction);
   for (const auto& [block, values] : plan.live) {
@@ -55,8 +55,8 @@ RegionValues::RegionValues(llvm::Function& item_entry, const RegionPlan& plan, c
 
 void RegionValues::sort(const llvm::Instruction& value) {
   if (item_field(value) >= 0) {
-    knows_rows_ = knows_rows_ || (!linear_ && item_field(value) > 1);
-    (item_field(value) == 0 ? once_ : again_).insert(&value);
+    knows_rows_ = knows_rows_ || (!linear_ && (item_field(value) == 2 || item_field(value) == 3));
+    (is_shared(item_field(value), of_) ? once_ : again_).insert(&value);
     return;
   }
   bool once = true;

@@ -25,7 +25,8 @@ class RegionValues {
   };
 
   /// `linear`: one loop goes round the first two dimensions, see LinearIds.
-  RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity, bool linear);
+  RegionValues(llvm::Function& item_entry, const RegionPlan& plan, const Uniformity& uniformity, bool linear,
+               Togetherness of = Togetherness::group);
 
   [[nodiscard]] const Set& once() const { return once_; }  ///< each behind what it follows from
   [[nodiscard]] bool is_made_anew(const llvm::Instruction& value) const {
@@ -58,6 +59,7 @@ class RegionValues {
 
   llvm::Function& entry_;
   const llvm::DataLayout& layout_;
+  Togetherness of_;
   Set once_, again_, uniform_;
   llvm::DenseMap<const llvm::Instruction*, Array> arrays_;
   Array places_{};

@@ -2,10 +2,12 @@
 // Writes each region as a loop over the work-items, and what leads from one to the next.
 #include "drivers/cpu/compiler/regions/region_writer.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
@@ -46,7 +48,7 @@ class Writer {
  public:
   Writer(llvm::Function& from, llvm::Function& to, const RegionPlan& plan, const RegionValues& values,
          const LinearIds& linear, const LeftParameters& parameters, const OwnResults& results,
-         std::uint32_t sub_group_size)
+         std::uint32_t sub_group_size, const Uniformity* of_sub_groups, const UniformResults& known)
       : from_(from),
         to_(to),
         plan_(plan),
@@ -55,6 +57,8 @@ class Writer {
         parameters_(parameters),
         results_(results),
         sub_group_size_(sub_group_size),
+        of_sub_groups_(of_sub_groups),
+        known_results_(known),
         b_(llvm::BasicBlock::Create(to.getContext(), "entry", &to)),
         accesses_(llvm::MDNode::getDistinct(to.getContext(), {})) {}
 
@@ -79,14 +83,20 @@ class Writer {
       rows_ = size_[2];
     }
     items_ = b_.CreateMul(size_[0], rows_);
-    even_items_ = even_item_count(b_, items_);
-    for (const Instruction* value : values_.once()) make(*value, group_);
+    even_items_ = of_sub_groups_ != nullptr ? b_.getInt64(kEvenItems) : even_item_count(b_, items_);
+    if (of_sub_groups_ == nullptr)
+      for (const Instruction* value : values_.once()) make(*value, group_);
     for (const Instruction* value : values_.uniform()) uniform_[value] = b_.CreateAlloca(value->getType());
     for (const Region& region : plan_.regions)
       heads_[region.start] = llvm::BasicBlock::Create(to_.getContext(), "region", &to_);
     if (values_.bytes() != 0) take_memory();
+    const Loop sub_groups = of_sub_groups_ != nullptr ? open_sub_groups() : Loop{};
     b_.CreateBr(heads_[plan_.regions[0].start]);
     for (const Region& region : plan_.regions) write(region);
+    if (of_sub_groups_ == nullptr) return;
+    b_.SetInsertPoint(end_);
+    sub_groups.close(b_);
+    b_.CreateRetVoid();
   }
 
  private:
@@ -94,8 +104,8 @@ class Writer {
   struct Scope {
     Values map;
     Block own = nullptr;  // where values that are made anew are put, before its terminator
-    std::array<Value*, 3> ids{};
-    Value* index = nullptr;  // linear local id
+    std::array<Value*, kFirstIdField + 1> fields{};  // of ItemState
+    Value* index = nullptr;                          // linear local id; of sub-groups the lane
   };
 
   void invariant(Value* load) const {
@@ -108,6 +118,25 @@ class Writer {
         to_.getParent()->getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
     llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
     return callee;
+  }
+
+  // Each goes through all regions before the next one.
+  Loop open_sub_groups() {
+    end_ = llvm::BasicBlock::Create(to_.getContext(), "end", &to_);
+    Value* size = b_.getInt64(sub_group_size_);
+    Value* count = b_.CreateUDiv(b_.CreateAdd(items_, b_.getInt64(sub_group_size_ - 1)), size);
+    const Loop loop = Loop::open(b_, count);
+    Value *first = b_.CreateMul(loop.index, size, "", true, true), *row = b_.CreateUDiv(first, size_[0]);
+    lanes_ =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, b_.CreateSub(items_, first, "", true, true));
+    group_.fields[2] = b_.CreateURem(row, size_[1]);
+    group_.fields[3] = b_.CreateUDiv(row, size_[1]);
+    group_.fields[kSubGroupField] = loop.index;
+    group_.fields[kFirstIdField] = b_.CreateURem(first, size_[0]);
+    group_.own = b_.GetInsertBlock();
+    for (const Instruction* value : values_.once()) make(*value, group_);
+    b_.SetInsertPoint(group_.own);
+    return loop;
   }
 
   void take_memory() {
@@ -165,7 +194,7 @@ class Writer {
       const bool is_none = linear_.well && field == 2;
       scope.map[&value] = field == 0 ? to_.getArg(0)
                           : is_none  ? b.getInt64(0)
-                                     : scope.ids[static_cast<std::size_t>(field) - 1];
+                                     : scope.fields[static_cast<std::size_t>(field)];
     } else if (llvm::isa<llvm::AllocaInst>(value)) {
       scope.map[&value] = array_at(b, values_.array(value), scope);
     } else {
@@ -187,11 +216,22 @@ class Writer {
     // Before the first item's turn changes them.
     for (Instruction* value : known)
       if (uniform_.count(value) != 0) scope.map[value] = b_.CreateLoad(value->getType(), uniform_[value]);
+    for (const auto& [load, parameter] : known_results_)
+      if (of_sub_groups_->is_uniform(load) && load->getParent() == region.start)
+        scope.map[load] = b_.CreateLoad(load->getType(), begin_of(b_, values_.array(result_of(*load))));
     const std::vector<Loop> loops = open_loops(scope);
-    Value* row = loops[1].index;
-    if (loops.size() > 2)
-      row = b_.CreateAdd(b_.CreateMul(loops[2].index, size_[1], "", true, true), row, "", true, true);
-    scope.index = b_.CreateAdd(b_.CreateMul(row, size_[0], "", true, true), loops[0].index, "", true, true);
+    if (of_sub_groups_ != nullptr) {
+      scope.index = scope.fields[kLaneField] = loops[0].index;
+    } else {
+      Value* row = loops[1].index;
+      if (loops.size() > 2)
+        row = b_.CreateAdd(b_.CreateMul(loops[2].index, size_[1], "", true, true), row, "", true, true);
+      scope.index = b_.CreateAdd(b_.CreateMul(row, size_[0], "", true, true), loops[0].index, "", true, true);
+      if (sub_group_size_ != 0) {
+        scope.fields[kLaneField] = b_.CreateURem(scope.index, b_.getInt64(sub_group_size_));
+        scope.fields[kSubGroupField] = b_.CreateUDiv(scope.index, b_.getInt64(sub_group_size_));
+      }
+    }
     scope.own = b_.GetInsertBlock();
     for (const Instruction* value : known)
       if (values_.has_array(*value) && !values_.is_made_anew(*value))
@@ -201,7 +241,7 @@ class Writer {
     write_body(region, scope, latch);
     b_.SetInsertPoint(latch);
     llvm::BranchInst* turn = loops[0].close(b_);
-    if (region.blocks.size() == 1 && meets_exchange(region))
+    if (region.blocks.size() == 1 && of_sub_groups_ == nullptr && meets_exchange(region))
       describe_loop(*turn, {keep_scalar()});
     else
       promise_independence(*turn, accesses_);
@@ -227,10 +267,11 @@ class Writer {
   // Around the first dimension one loop for each other, or one for both where the kernel tells them not
   // apart: each loop costs time to compile.
   std::vector<Loop> open_loops(Scope& scope) {
+    if (of_sub_groups_ != nullptr) return {Loop::open(b_, lanes_)};
     std::vector<Loop> loops(values_.knows_rows() ? 3 : 2);
     for (std::size_t i = loops.size(); i-- > 0;) {
       loops[i] = Loop::open(b_, loops.size() == 2 && i == 1 ? rows_ : size_[i]);
-      scope.ids[i] = loops[i].index;
+      scope.fields[i + 1] = loops[i].index;
     }
     return loops;
   }
@@ -246,7 +287,7 @@ class Writer {
     llvm::DenseMap<const Value*, llvm::AllocaInst*> variables;
     for (Instruction* value : plan_.live.find(region.start)->second) {
       if (values_.is_made_anew(*value) || !region.blocks.contains(value->getParent())) continue;
-      llvm::IRBuilder<> entry(group_.own, group_.own->begin());
+      llvm::IRBuilder<> entry(&to_.getEntryBlock(), to_.getEntryBlock().begin());
       llvm::AllocaInst* variable = entry.CreateAlloca(value->getType());
       b_.CreateStore(scope.map[value], variable);
       variables[value] = variable;
@@ -304,6 +345,15 @@ class Writer {
     }
   }
 
+  /// What all items of a sub-group get from an exchange, and find at their region's begin.
+  bool is_known(const Instruction& instruction) const {
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    return load != nullptr && known_results_.count(load) != 0 && of_sub_groups_->is_uniform(load);
+  }
+  static const llvm::AllocaInst& result_of(const llvm::LoadInst& load) {
+    return *llvm::cast<llvm::AllocaInst>(llvm::getUnderlyingObject(load.getPointerOperand()));
+  }
+
   Block block_in(Block block, Scope& scope) { return llvm::cast<llvm::BasicBlock>(scope.map[block]); }
 
   static Value* load_before(Instruction& user, llvm::AllocaInst& variable) {
@@ -311,7 +361,7 @@ class Writer {
   }
 
   Instruction* copy_of(Instruction& instruction, Block where, Block end, Scope& scope) {
-    if (values_.is_made_anew(instruction) || instruction.isLifetimeStartOrEnd() ||
+    if (values_.is_made_anew(instruction) || instruction.isLifetimeStartOrEnd() || is_known(instruction) ||
         llvm::is_contained(instruction.operands(), from_.getArg(0)))
       return nullptr;
     llvm::IRBuilder<> b(where);
@@ -348,7 +398,7 @@ class Writer {
 
   void go_to(Block cut) {
     if (cut == nullptr) {
-      b_.CreateRetVoid();
+      end_ != nullptr ? static_cast<void>(b_.CreateBr(end_)) : static_cast<void>(b_.CreateRetVoid());
       return;
     }
     if (const llvm::CallInst* collective = plan_.cuts.find(cut)->second;
@@ -367,6 +417,26 @@ class Writer {
                 b_.CreateCondBr(condition, heads_[branch->getSuccessor(0)], heads_[branch->getSuccessor(1)]));
   }
 
+  /// Whether nobody looks for the result elsewhere than with the first item.
+  bool is_known_to_all(const llvm::AllocaInst& result) const {
+    return llvm::all_of(result.users(), [&](const llvm::User* user) {
+      if (llvm::isa<llvm::GetElementPtrInst>(user))
+        return llvm::all_of(user->users(), [&](const llvm::User* access) {
+          return is_known(*llvm::cast<Instruction>(access));
+        });
+      return is_known(*llvm::cast<Instruction>(user));
+    });
+  }
+
+  /// The value of the item that all of a sub-group ask for; of the first one, where that is not there.
+  void gather_one(const llvm::CallInst& collective, Value* values, Value* result, Value* parameters) {
+    Value* wanted = collective.getArgOperand(CollectiveOperand::parameter);
+    if (parameters != nullptr) wanted = b_.CreateLoad(b_.getInt64Ty(), parameters);
+    wanted = b_.CreateSelect(b_.CreateICmpULT(wanted, lanes_), wanted, b_.getInt64(0));
+    llvm::Type* type = value_of(collective)->getAllocatedType();
+    b_.CreateStore(b_.CreateLoad(type, b_.CreateInBoundsGEP(type, values, {wanted})), result);
+  }
+
   // All items have come, and left their values.
   void exchange(const llvm::CallInst& collective) {
     const RegionValues::Array values = values_.array(*value_of(collective));
@@ -375,9 +445,14 @@ class Writer {
     if (const auto result = results_.find(&collective); result != results_.end()) {
       Value* first = parameters == parameters_.end() ? llvm::Constant::getNullValue(b_.getPtrTy())
                                                      : begin_of(b_, values_.array(*parameters->second));
+      Value* to = begin_of(b_, values_.array(*result->second));
+      if (of_sub_groups_ != nullptr && is_gather(collective) && is_known_to_all(*result->second)) {
+        gather_one(collective, begin_of(b_, values), to, parameters == parameters_.end() ? nullptr : first);
+        return;
+      }
       b_.CreateCall(&exchange_function(collective, members, parameters != parameters_.end()),
-                    {begin_of(b_, values), begin_of(b_, values_.array(*result->second)), first,
-                     collective.getArgOperand(CollectiveOperand::parameter), items_});
+                    {begin_of(b_, values), to, first, collective.getArgOperand(CollectiveOperand::parameter),
+                     of_sub_groups_ != nullptr ? lanes_ : items_});
       return;
     }
     Value* list[] = {to_.getArg(0),
@@ -433,10 +508,14 @@ class Writer {
   const LeftParameters& parameters_;
   const OwnResults& results_;
   std::uint32_t sub_group_size_;
+  const Uniformity* of_sub_groups_;  // null: regions are of all items of a group
+  const UniformResults& known_results_;
   llvm::IRBuilder<> b_;
   llvm::MDNode* accesses_;
   llvm::DenseMap<const Instruction*, llvm::AllocaInst*> uniform_;  // kept once for all items
   std::array<Value*, 3> size_{};
+  Value* lanes_ = nullptr;  // items of the sub-group
+  Block end_ = nullptr;     // of a sub-group
   Value *rows_ = nullptr, *items_ = nullptr, *even_items_ = nullptr, *memory_ = nullptr;
   Scope group_;
   llvm::DenseMap<Block, Block> heads_;
@@ -494,9 +573,95 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
   auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                              symbol, module);
   group_entry->setAttributes(item_entry.getAttributes());
-  Writer(item_entry, *group_entry, plan, values, linear, parameters, results, facts.simd_size).write();
+  Writer(item_entry, *group_entry, plan, values, linear, parameters, results, facts.simd_size, nullptr,
+         UniformResults())
+      .write();
   facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
   item_entry.eraseFromParent();
+  return true;
+}
+
+namespace {
+
+/// Says of built-ins such as min() that they read and write nothing, before LLVM finds it out: what they give
+/// is the same for all where their arguments are.
+void tell_pure_calls(llvm::Function& function) {
+  for (Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+    if (callee != nullptr && !callee->isDeclaration() && !callee->doesNotAccessMemory() &&
+        llvm::none_of(llvm::instructions(*callee),
+                      [](const Instruction& each) { return each.mayReadOrWriteMemory(); }))
+      callee->setDoesNotAccessMemory();
+  }
+}
+
+}  // namespace
+
+llvm::Function* ask_by_sub_groups(llvm::Function& item_entry) {
+  const auto collectives = find_collectives(item_entry);
+  if (!collectives || llvm::any_of(*collectives, [](const auto* call) { return is_of_group(*call); }))
+    return nullptr;
+  tell_pure_calls(item_entry);
+  Values map;
+  llvm::Function* function = llvm::CloneFunction(&item_entry, map);
+  llvm::SmallVector<llvm::LoadInst*, 8> ids;
+  for (Instruction& instruction : llvm::instructions(*function))
+    if (item_field(instruction) == 1) ids.push_back(llvm::cast<llvm::LoadInst>(&instruction));
+  for (llvm::LoadInst* id : ids) {
+    llvm::IRBuilder<> b(id);
+    const auto field = [&](std::size_t offset) {
+      llvm::LoadInst* load = b.CreateLoad(
+          b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset));
+      load->copyMetadata(*id);
+      return load;
+    };
+    Value *first = field(offsetof(ItemState, first_id)), *lane = field(offsetof(ItemState, lane));
+    // A half of the sum is a sum of halves, which a lane taken from it leaves nothing of.
+    for (llvm::User* user : llvm::make_early_inc_range(id->users()))
+      if (auto* half = llvm::dyn_cast<llvm::TruncInst>(user)) {
+        half->replaceAllUsesWith(
+            b.CreateAdd(b.CreateTrunc(first, half->getType()), b.CreateTrunc(lane, half->getType())));
+        half->eraseFromParent();
+      }
+    id->replaceAllUsesWith(b.CreateAdd(first, lane, "", true, true));
+  }
+  return function;
+}
+
+bool write_sub_group_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts) {
+  const auto collectives = find_collectives(item_entry);
+  if (!collectives) return false;
+  llvm::stripDebugInfo(item_entry);
+  llvm::removeUnreachableBlocks(item_entry);
+  const LeftParameters parameters = leave_parameters(*collectives);
+  const OwnResults results = part_results(*collectives);
+  if (llvm::any_of(*collectives,
+                   [&](const auto* call) { return is_exchange(*call) && results.count(call) == 0; }))
+    return false;
+  const ItemArrays arrays(item_entry, kEvenItems);
+  set_apart(*collectives);
+  const UniformResults known = uniform_results(results, parameters);
+  const Uniformity uniformity(item_entry, Togetherness::sub_group, known);
+  if (!std::ranges::all_of(*collectives,
+                           [&](const auto* call) { return uniformity.is_together(call->getParent()); }))
+    return false;
+  const RegionPlan plan = plan_regions(item_entry, *collectives, uniformity);
+  std::size_t instructions = 0;
+  for (const Region& region : plan.regions) {
+    for (const Block block : region.blocks) instructions += block->size();
+    if (region.exits.size() > 1) return false;
+  }
+  const RegionValues values(item_entry, plan, uniformity, /*linear=*/false, Togetherness::sub_group);
+  if (instructions > kLargestGrowth || !values.fit()) return false;
+  auto* group_entry = llvm::Function::Create(item_entry.getFunctionType(), llvm::GlobalValue::ExternalLinkage,
+                                             symbol, *item_entry.getParent());
+  group_entry->setAttributes(item_entry.getAttributes());
+  const LinearIds none;
+  Writer(item_entry, *group_entry, plan, values, none, parameters, results, facts.simd_size, &uniformity,
+         known)
+      .write();
+  facts.private_size = static_cast<std::uint32_t>(values.private_bytes());
   return true;
 }
 

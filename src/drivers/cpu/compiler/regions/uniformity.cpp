@@ -19,14 +19,18 @@ int item_field(const llvm::Instruction& instruction) {
   const llvm::Value* base =
       load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
   constexpr std::uint64_t kFieldBytes = 8;
-  static_assert(offsetof(ItemState, group) == 0 && offsetof(ItemState, local_id) == kFieldBytes);
+  static_assert(offsetof(ItemState, group) == 0 && offsetof(ItemState, local_id) == kFieldBytes &&
+                offsetof(ItemState, lane) == kLaneField * kFieldBytes &&
+                offsetof(ItemState, sub_group) == kSubGroupField * kFieldBytes &&
+                offsetof(ItemState, first_id) == kFirstIdField * kFieldBytes);
   if (base != load->getFunction()->getArg(0) || offset.uge(sizeof(ItemState)) ||
       offset.getZExtValue() % kFieldBytes != 0 || layout.getTypeStoreSize(load->getType()) != kFieldBytes)
     return -1;
   return static_cast<int>(offset.getZExtValue() / kFieldBytes);
 }
 
-Uniformity::Uniformity(llvm::Function& item_entry) : after_(item_entry) {
+Uniformity::Uniformity(llvm::Function& item_entry, Togetherness of, const UniformResults& results)
+    : after_(item_entry), of_(of), results_(results) {
   mark(item_entry.getArg(0));
   for (llvm::Instruction& instruction : llvm::instructions(item_entry))
     if (is_source(instruction)) mark(&instruction);
@@ -37,15 +41,19 @@ Uniformity::Uniformity(llvm::Function& item_entry) : after_(item_entry) {
       const auto* instruction = llvm::cast<llvm::Instruction>(user);
       if (instruction->isTerminator())
         mark_branch(*const_cast<llvm::BasicBlock*>(instruction->getParent()));
-      else if (item_field(*instruction) != 0)
+      else if (!is_shared(item_field(*instruction), of_) && !is_known_result(*instruction))
         mark(instruction);
+      if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction);
+          store != nullptr && store->getValueOperand() == value)
+        for (const auto& [load, by] : results_)
+          if (by == store->getPointerOperand()) mark(load);
     }
   }
 }
 
 bool Uniformity::is_source(const llvm::Instruction& instruction) const {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-    if (item_field(*load) == 0) return false;
+    if (is_shared(item_field(*load), of_) || is_known_result(*load)) return false;
     const bool constant =
         load->hasMetadata(llvm::LLVMContext::MD_invariant_load) ||
         load->getPointerAddressSpace() == kConstantSpace ||
@@ -54,6 +62,11 @@ bool Uniformity::is_source(const llvm::Instruction& instruction) const {
   }
   // A freeze may choose anew for each item.
   return llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction) || instruction.mayReadOrWriteMemory();
+}
+
+bool Uniformity::is_known_result(const llvm::Instruction& instruction) const {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  return load != nullptr && results_.count(load) != 0;
 }
 
 void Uniformity::mark(const llvm::Value* value) {
