@@ -5,6 +5,8 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <optional>
+
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 
 namespace kiln::cpu {
@@ -84,16 +86,43 @@ LaneWriter::Value* LaneWriter::Alone::known_before(llvm::IRBuilder<>& b, Value* 
 
 void LaneWriter::Alone::write(Value* condition) {
   llvm::IRBuilder<>& b = w_.b_;
-  Value* conditions = store_vector(condition);
+  const auto& branch = llvm::cast<llvm::BranchInst>(*block_.getTerminator());
+  // Where one way is empty only those that go the other have a turn.
+  std::optional<unsigned> skipped;
+  for (unsigned i = 0; i < 2; ++i)
+    if (branch.getSuccessor(i) == parting_.join) skipped = i;
+  Value* lanes = b.getInt64(0);
+  Value* conditions = nullptr;
+  if (skipped)
+    lanes = b.CreateZExt(
+        b.CreateBitCast(*skipped == 0 ? b.CreateNot(condition) : condition, b.getIntNTy(w_.lanes_)),
+        b.getInt64Ty());
+  else
+    conditions = store_vector(condition);
   for (Value* value : needed_)
     if (!w_.shapes_.of(value).has_first()) arrays_[value] = store_vector(w_.wide(*value));
+  // Where the ways meet each lane keeps what phis tell.
+  struct Result {
+    llvm::PHINode* phi;
+    llvm::AllocaInst* array;
+  };
+  std::vector<Result> results;
+  for (llvm::PHINode& phi : parting_.join->phis())
+    if (!w_.shapes_.of(&phi).has_first()) {
+      llvm::Type* type = w_.wide_type(stored(phi.getType()));
+      results.push_back({&phi, skipped ? llvm::cast<llvm::AllocaInst>(
+                                             store_vector(w_.wide(*phi.getIncomingValueForBlock(&block_))))
+                                       : w_.variable(type)});
+    }
   Block before = b.GetInsertBlock();
   head_ = w_.new_block();
   done_ = w_.new_block();
   b.CreateBr(head_);
   b.SetInsertPoint(head_);
-  lane_ = b.CreatePHI(b.getInt64Ty(), 2);
-  lane_->addIncoming(b.getInt64(0), before);
+  llvm::PHINode* left = b.CreatePHI(b.getInt64Ty(), 2);  // lanes, a bit each; else the one whose turn it is
+  left->addIncoming(lanes, before);
+  lane_ = left;
+  if (skipped) lane_ = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b.getTrue());
   for (Value* value : needed_) {
     Value* known = known_before(b, value);
     if (!is_carried(value)) {
@@ -105,20 +134,13 @@ void LaneWriter::Alone::write(Value* condition) {
     b.CreateStore(known, slots_[value]);
   }
   for (const llvm::BasicBlock* block : parting_.blocks) map_[block] = w_.new_block();
-  const auto& branch = llvm::cast<llvm::BranchInst>(*block_.getTerminator());
-  const auto way = [&](unsigned i) {
-    llvm::BasicBlock* to = branch.getSuccessor(i);
-    return to == parting_.join ? done_ : llvm::cast<llvm::BasicBlock>(map_[to]);
-  };
-  b.CreateCondBr(element(b, conditions, b.getInt1Ty()), way(0), way(1));
+  const auto way = [&](unsigned i) { return llvm::cast<llvm::BasicBlock>(map_[branch.getSuccessor(i)]); };
+  if (skipped)
+    b.CreateBr(way(1 - *skipped));
+  else
+    b.CreateCondBr(element(b, conditions, b.getInt1Ty()), way(0), way(1));
   copy_blocks();
 
-  // Where the ways meet each lane keeps what phis tell.
-  struct Result {
-    llvm::PHINode* phi;
-    llvm::AllocaInst* array;
-  };
-  std::vector<Result> results;
   b.SetInsertPoint(done_);
   Arrival arrival;
   for (llvm::PHINode& phi : parting_.join->phis()) {
@@ -130,20 +152,11 @@ void LaneWriter::Alone::write(Value* condition) {
     for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
       llvm::BasicBlock* from = phi.getIncomingBlock(i);
       Value* value = phi.getIncomingValue(i);
-      if (from == &block_) {
-        const auto first = at_first_.find(value);
-        const auto known = map_.find(value);
-        one->addIncoming(first != at_first_.end() ? first->second
-                         : known != map_.end()    ? static_cast<Value*>(known->second)
-                                                  : w_.scalar(*value),
-                         head_);
-      }
       if (parting_.blocks.contains(from)) {
         Block end = llvm::cast<llvm::BasicBlock>(map_[from]);
         one->addIncoming(value_at_end(value, end), end);
       }
     }
-    results.push_back({&phi, w_.variable(w_.wide_type(stored(phi.getType())))});
     map_[&phi] = one;
   }
   for (const Result& result : results) {
@@ -151,10 +164,12 @@ void LaneWriter::Alone::write(Value* condition) {
     if (stored(one->getType()) != one->getType()) one = b.CreateZExt(one, b.getInt8Ty());
     b.CreateStore(one, b.CreateInBoundsGEP(one->getType(), result.array, lane_));
   }
-  Value* next = b.CreateAdd(lane_, b.getInt64(1), "", true, true);
-  lane_->addIncoming(next, b.GetInsertBlock());
+  Value* next = skipped ? b.CreateAnd(left, b.CreateSub(left, b.getInt64(1)))
+                        : b.CreateAdd(left, b.getInt64(1), "", true, true);
+  left->addIncoming(next, b.GetInsertBlock());
   Block after = w_.new_block();
-  describe_loop(*b.CreateCondBr(b.CreateICmpULT(next, b.getInt64(w_.lanes_)), head_, after));
+  Value* another = skipped ? b.CreateIsNotNull(next) : b.CreateICmpULT(next, b.getInt64(w_.lanes_));
+  describe_loop(*b.CreateCondBr(another, head_, after));
   b.SetInsertPoint(after);
   for (const Result& result : results)
     arrival.values[result.phi] = load_vector(result.array, result.phi->getType());

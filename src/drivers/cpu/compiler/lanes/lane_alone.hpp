@@ -35,7 +35,7 @@ class LaneWriter::Alone {
       slots_;                                // of those that are found anew in a loop around the branch
   llvm::DenseMap<Value*, Value*> at_first_;  // what the lane knows of those
   Values map_;
-  llvm::PHINode* lane_ = nullptr;
+  Value* lane_ = nullptr;
   Block head_ = nullptr, done_ = nullptr;
 };
 
