@@ -308,14 +308,24 @@ bool Service::takes(std::uint64_t store) const {
 }
 
 OwnAnswer Service::put(const cache::StoreRequest& request) {
-  Upload upload{request, {request.entry.begin(), request.entry.end()}};
-  const std::lock_guard lock(mutex_);
-  if (queued_ + upload.entry.size() > kMostQueued) {
-    leases_.give_back(request.lease);
-    return says(cache::StoreResult::failed, "too much waits to be uploaded");
+  const std::size_t size = request.entry.size();
+  {
+    const std::lock_guard lock(mutex_);
+    // One that is larger than all of that goes where nothing else waits.
+    if (queued_ != 0 && queued_ + size > kMostQueued)
+      return refuse(request, "an entry is not given to the stores: with it more than " +
+                                 std::to_string(kMostQueued >> 20) + " MiB would wait to be uploaded");
+    queued_ += size;
   }
-  queued_ += upload.entry.size();
-  uploads_.push_back(std::move(upload));
+  try {
+    Upload upload{request, {request.entry.begin(), request.entry.end()}};
+    const std::lock_guard lock(mutex_);
+    uploads_.push_back(std::move(upload));
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(mutex_);
+    queued_ -= size;
+    throw;
+  }
   changed_.notify_one();
   return says(cache::StoreResult::done);
 }

@@ -109,6 +109,16 @@ class Stores(FleetCase):
             hits = self.node(name + '-hits', redis.url + ',unsigned', *keys)
             self.assertEqual((hits['remote_hits'], hits['wrong']), (6, 0))
 
+    def test_one_larger_than_all_that_may_wait(self):
+        redis = servers.Redis()
+        text = self.root / 'text'
+        text.write_text('what shrinks ' * 1000)
+        words = ['size=70000000', f'like={text}']
+        first = self.node('a', redis.url + ',unsigned', *words)
+        self.assertEqual((first['compiled'], first['log']), (1, ''))
+        servers.until(redis.keys)
+        self.assertEqual(self.node('b', redis.url + ',unsigned', *words)['remote_hits'], 1)
+
     def test_read_only_gives_nothing(self):
         redis = servers.Redis()
         for more in ({'KILN_CACHE': 'on'}, {'KILN_CACHE': 'read'}):
@@ -223,6 +233,19 @@ class Failures(FleetCase):
         self.assertEqual((node['compiled'], node['wrong']), (200, 0))
         self.assertNotIn('kiln-store ended', node['log'])
         self.assertIn('this machine gives kiln-store no more threads', {each['missed'] for each in node['each']})
+
+    def test_more_than_waits_for_a_store_is_told_and_dropped(self):
+        redis = servers.Redis()
+        gate = Gate(redis.port)
+        node = self.start('a', redis.url.replace(str(redis.port), str(gate.port)) + ',unsigned', 'keys=2', 'threads=2', 'apart', 'size=40000000',
+                          'compile_ms=500', KILN_CACHE_REMOTE_WAIT='10000')
+        servers.until(lambda: self.compilations() == 2)
+        gate.closed.set()  # no upload ends
+        totals = self.end(node)
+        self.assertEqual((totals['compiled'], totals['log']), (2, 'kernel cache: an entry is not given to the stores: with it more than 64 MiB '
+                                                                  'would wait to be uploaded\n'))
+        gate.closed.clear()
+        servers.until(redis.keys)
 
     def test_a_full_store_takes_nothing_and_costs_nothing(self):
         redis = servers.Redis('--maxmemory', '1mb', '--maxmemory-policy', 'noeviction')

@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds kMostWait = 24h;  // more may not fit the clock
+constexpr std::chrono::milliseconds kMostWait = 24h;      // more may not fit the clock
+constexpr std::chrono::milliseconds kForMebibyte = 10ms;  // of an upload: 20 times what a quiet machine takes
 
 FileBytes view_of(StoreLink::Reply reply) {
   const auto kept = std::make_shared<const FrameBytes>(std::move(reply.bytes));
@@ -155,8 +156,12 @@ void RemoteTier::offer(const CacheKey& key, const CacheKey& inputs, std::span<co
   request.took_ms = static_cast<std::uint64_t>(took.count());
   request.replace = replace;
   request.entry = entry;
-  const auto reply = link_->ask(request, std::chrono::steady_clock::now() + wait_);
-  if (reply && !reply->answer.note.empty()) log(LogLevel::warning, "kernel cache: " + reply->answer.note);
+  // kiln-store takes it in memory, which is what a large one takes time for.
+  const auto time = wait_ + kForMebibyte * static_cast<int>(entry.size() >> 20);
+  const auto reply = link_->ask(request, std::chrono::steady_clock::now() + time);
+  if (!reply) return;
+  if (!reply->answer.note.empty()) log(LogLevel::warning, "kernel cache: " + reply->answer.note);
+  if (reply->answer.result == StoreResult::failed) say_once(reply->answer.reason);
 }
 
 void RemoteTier::say_once(const std::string& text) {
