@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A store behind HTTP: GET, HEAD and PUT of BASE/KEY, by libcurl.
+#include <cstdio>
 #include <cstring>
 
 #include "cache/remote/message.hpp"
@@ -22,7 +23,15 @@ struct Taken {
 };
 
 struct Given {
-  std::span<const std::byte> left;
+  std::span<const std::byte> all, left = all;
+  /// A store that redirects an upload has it sent again.
+  static int seek(void* self, curl_off_t offset, int origin) {
+    auto& given = *static_cast<Given*>(self);
+    if (origin != SEEK_SET || offset < 0 || static_cast<std::size_t>(offset) > given.all.size())
+      return CURL_SEEKFUNC_FAIL;
+    given.left = given.all.subspan(static_cast<std::size_t>(offset));
+    return CURL_SEEKFUNC_OK;
+  }
   static std::size_t give(char* to, std::size_t one, std::size_t count, void* self) {
     auto& left = static_cast<Given*>(self)->left;
     const std::size_t size = std::min(one * count, left.size());
@@ -67,6 +76,8 @@ class Http : public Connection {
       curl_.set(CURLOPT_UPLOAD, 1L);
       curl_.set(CURLOPT_READFUNCTION, &Given::give);
       curl_.set(CURLOPT_READDATA, &given);
+      curl_.set(CURLOPT_SEEKFUNCTION, &Given::seek);
+      curl_.set(CURLOPT_SEEKDATA, &given);
       curl_.set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(bytes.size()));
     });
     if (status >= 200 && status < 300) return {Reply::End::found, {}};

@@ -93,6 +93,11 @@ class Http(GatewayCase):
         # One, or two at the same time, and after seconds one more each.
         self.assertLess(sum(verb == 'PUT' for verb, *_ in cache.asked), node['compiled'] - 10)
 
+    def test_one_that_has_them_put_elsewhere(self):
+        cache = servers.Nginx()
+        front = servers.Nginx(more=f'return 307 http://127.0.0.1:{cache.port}$request_uri;')
+        self.goes_through(front.url + ',unsigned', cache.entries)
+
     def test_proxies_of_the_environment(self):
         class Proxy(Files):
             def refuses(self, request, body):
