@@ -271,7 +271,7 @@ class Redis : public Connection {
     if (code == "MISCONF") return "it cannot save what it has, and so takes nothing";
     return nullptr;
   }
-  static constexpr std::string_view kLoading = "it answers LOADING";
+  static constexpr std::string_view kLoading = "it answers LOADING", kNoReason = "it answers ERR";
   static std::string why_failed(std::string_view code, std::string_view error) {
     if (code == "ERR" && error.find("unknown command") != error.npos && error.find("EVAL") != error.npos)
       return "it runs no scripts (EVAL), which leases and uploads need";
@@ -364,11 +364,13 @@ class Redis : public Connection {
       return "no memory";
     }
     std::string why;
-    const auto greeted = [&](const Words& words) {
+    const auto greeted = [&](const Words& words, const std::string& refusal) {
       const Answer answer = command(words, deadline, why);
       if (answer && answer->type == REDIS_REPLY_ERROR) {
-        why = "it does not let this user in";
-        refused_ = true;
+        const Reply error = error_of(*answer);
+        // ERR: as AUTH and SELECT say it of what is not there, and a SELECT of a cluster.
+        why = error.reason == kNoReason || words.front() == "AUTH" ? refusal : error.reason;
+        refused_ = error.reason != kLoading;
       }
       if (!why.empty()) connected_.reset();
       return why.empty();
@@ -377,10 +379,10 @@ class Redis : public Connection {
       Words words{"AUTH"};
       if (!who_->user.empty()) words.push_back(who_->user);
       words.push_back(who_->password);
-      if (!greeted(words)) return why;
+      if (!greeted(words, "it does not let this user in")) return why;
     }
     const std::string database = url_.path.substr(1);
-    if (database != "0") (void)greeted({"SELECT", database});
+    if (database != "0") (void)greeted({"SELECT", database}, "it has no database " + database);
     return why;
   }
 

@@ -163,6 +163,13 @@ class KindsOfRedis(GatewayCase):
         self.is_left_alone(url('nobody'), 'its ACL does not let this user do that')
         self.is_left_alone(redis.url + ',unsigned', 'it wants a password')
 
+    def test_a_database_that_it_has_not(self):
+        redis = servers.Redis('--databases', '4')
+        self.is_left_alone(redis.url + '/7,unsigned', 'it has no database 7')
+        guarded = servers.Redis('--databases', '4', '--requirepass', 'secret')
+        self.is_left_alone(guarded.url + '/3,unsigned', 'it wants a password')
+        self.goes_through(guarded.url.replace('//', '//:secret@') + '/3,unsigned', lambda: guarded.ask_all(('AUTH', 'secret'), ('SELECT', 3), ('KEYS', '*:entry')))
+
     def test_a_sentinel_says_what_it_is(self):
         self.is_left_alone(servers.Sentinel(servers.Redis()).url + ',unsigned', 'it keeps no keys, as a Sentinel does not: name the primary')
 

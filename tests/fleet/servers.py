@@ -109,11 +109,17 @@ class Redis(Server):
         self.run(REDIS, '--port', str(self.port), '--bind', '127.0.0.1', '--dir', str(self.folder), '--save', '', *self.options)
 
     def ask(self, *words):
-        """One answer of the protocol RESP2: bytes, a number, None or a list."""
+        return Redis.ask_all(self, words)
+
+    def ask_all(self, *questions):
+        """The answer to the last one, in the protocol RESP2: bytes, a number, None or a list."""
         with socket.create_connection(('127.0.0.1', self.port), timeout=10) as to:
-            parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-            to.sendall(b'*%d\r\n' % len(parts) + b''.join(b'$%d\r\n%s\r\n' % (len(part), part) for part in parts))
-            return self.read(to.makefile('rb'))
+            stream = to.makefile('rb')
+            for words in questions:
+                parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+                to.sendall(b'*%d\r\n' % len(parts) + b''.join(b'$%d\r\n%s\r\n' % (len(part), part) for part in parts))
+                answer = self.read(stream)
+            return answer
 
     def read(self, stream):
         line = stream.readline().rstrip()
