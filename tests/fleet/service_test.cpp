@@ -191,15 +191,19 @@ TEST_CASE("a kiln-store that is late ends with its leases, also where a forked c
   const auto leads = link.ask(request, Clock::now() + 30s);
   REQUIRE(leads.has_value());
   REQUIRE(leads->answer.result == cache::StoreResult::lead);
-  const pid_t child = fork();
-  if (child == 0)
+  struct Child {
+    const pid_t process = fork();
+    ~Child() {
+      kill(process, SIGKILL);
+      waitpid(process, nullptr, 0);
+    }
+  } const child;
+  if (child.process == 0)
     for (;;) pause();
   request.key = second;
   request.lead_ms = 0;
   CHECK_FALSE(link.ask(request, Clock::now() + 50ms).has_value());
   eventually("the lease is given back", [&] { return told > 0; });
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
 }
 
 TEST_CASE("a store that takes no connection for an upload is not asked") {
