@@ -194,10 +194,12 @@ TEST_CASE("a kiln-store that is late ends with its leases, also where a forked c
   struct Child {
     const pid_t process = fork();
     ~Child() {
+      if (process < 0) return;
       kill(process, SIGKILL);
       waitpid(process, nullptr, 0);
     }
   } const child;
+  REQUIRE(child.process >= 0);
   if (child.process == 0)
     for (;;) pause();
   request.key = second;
