@@ -15,10 +15,26 @@ bool is_wait(const OpenCall& call) { return call.call.find("Synchronize") != cal
 }  // namespace
 
 Diagnostic abort_finding(const std::string& text, const std::string& file, const std::string& inside) {
-  Diagnostic diagnostic{"K0505", "Intel's driver ended the process", {words_row("log", text)}, {}};
+  const auto in = [&](std::string_view part) { return file.find(part) != file.npos; };
+  // What the driver cannot do without: its own kernels, which its compiler makes, libigdgmm, and the other
+  // half of it under Windows' subsystem for Linux.
+  const bool needs_library =
+      in("built_ins") || in("wddm") || in("gmm_client_context") || in("gmm_helper/client_context");
+  Diagnostic diagnostic{"K0505", "Intel's driver ended the process", {}, {}};
+  if (needs_library) {
+    diagnostic =
+        finding_of(Cause::library, in("built_ins") ? "Intel's driver could not make its own kernels, and "
+                                                     "ended the process: most likely its compiler "
+                                                     "(libigc, libigdfcl) is missing, or of another release"
+                                                   : "Intel's driver could not start with what it needs, and "
+                                                     "ended the process: most likely a library "
+                                                     "of it is missing, or of another release");
+    leave_open(diagnostic, Cause::library, std::array{Cause::driver_abort});
+  }
+  diagnostic.rows.insert(diagnostic.rows.begin(), words_row("log", text));
   if (!file.empty()) diagnostic.rows.push_back(words_row("driver's file", file));
   if (!inside.empty()) diagnostic.rows.push_back(words_row("inside the call", inside));
-  const auto in = [&](std::string_view part) { return file.find(part) != file.npos; };
+  if (needs_library) return diagnostic;
   // Sources: the files and calls of intel/compute-runtime 22.43 to 26.31 that end so.
   if (in("command_encoder") || in("hw_helper") || in("preferred_slm") ||
       inside.find("Cooperative") != inside.npos)
@@ -55,16 +71,12 @@ Diagnostic abort_finding(const std::string& text, const std::string& file, const
         "an assert() in a kernel failed, if a message of it stands before this line; else `kiln exec "
         "--record FILE` "
         "says what was under way");
-  else if (in("gmm_"))  // the client of libigdgmm
-    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
-  else if (in("built_ins") || in("builtin"))  // the driver's own kernels: its compiler made none of them
-    leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
-  else if (in("wddm"))  // Windows' subsystem for Linux: the driver of Windows has the other half
+  else if (in("gmm_") || in("builtin"))
     leave_open(diagnostic, Cause::driver_abort, std::array{Cause::library});
   else
     diagnostic.help.emplace_back(kDebugKeys);
   if (inside.empty()) {
-    if (!in("gmm_") && !in("wddm") && !in("built_ins") && !in("builtin"))
+    if (!in("gmm_") && !in("builtin"))
       diagnostic.rows.push_back(words_row("undecided", "this log does not say in which call"));
     diagnostic.help.emplace_back(kTrace);
   }

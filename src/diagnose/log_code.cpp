@@ -13,6 +13,9 @@ namespace kiln::detail {
 namespace {
 
 constexpr KindWord kKindWords[] = {
+    {"dev2dev", CallKind::peer},
+    {"memcpypeer", CallKind::peer},
+    {"copy_peer", CallKind::peer},
     {"zememalloc", CallKind::allocation},
     {"zephysicalmemcreate", CallKind::allocation},
     {"malloc_device", CallKind::allocation},
@@ -263,11 +266,13 @@ struct Behind {
 // Source: intel/compute-runtime 22.43 to 26.31, where each call gives each code; the order, what threads
 // found.
 constexpr Behind kBehind[] = {
+    {0x70000001, CallKind::peer, {Cause::peer, Cause::hang, Cause::page_fault}},
     {0x70000001, CallKind::allocation, {Cause::memory_full, Cause::hang, Cause::misuse}},
     {0x70000001, CallKind::unknown, {Cause::hang, Cause::page_fault, Cause::memory_full, Cause::library}},
     {0x70000002, CallKind::build, {Cause::library, Cause::host_memory, Cause::build}},
     {0x70000002, CallKind::allocation, {Cause::host_memory, Cause::memory_full}},
     {0x70000002, CallKind::unknown, {Cause::memory_full, Cause::host_memory}},
+    {0x70000003, CallKind::peer, {Cause::peer, Cause::memory_full, Cause::host_memory}},
     {0x70000003, CallKind::allocation, {Cause::memory_full, Cause::host_memory, Cause::too_large}},
     {0x70000003, CallKind::copy, {Cause::memory_full, Cause::host_memory, Cause::hang}},
     {0x70000003, CallKind::build, {Cause::slm, Cause::build, Cause::memory_full}},

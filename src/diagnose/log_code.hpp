@@ -28,6 +28,7 @@ enum class CallKind : std::uint8_t {
   submission,
   wait,
   start,  ///< of the driver
+  peer,   ///< copies from one device to another
 };
 
 /// Words that tell of a kind, in small letters; of several in a line the first of this list counts.

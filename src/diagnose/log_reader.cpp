@@ -145,6 +145,14 @@ namespace {
 constexpr detail::Rule kSmallRegion{"", "", "", detail::Cause::small_bar, 31};
 constexpr detail::Rule kCompilersError{
     "", "", "", detail::Cause::build, 17, detail::Cause::library, detail::kDoesNotCompile};
+/// What a shell says of a child, on a line of its own.
+constexpr detail::Rule kKilled{"",
+                               "",
+                               "",
+                               detail::Cause::host_memory,
+                               45,
+                               detail::Cause::misuse,
+                               "the process was killed, most likely for want of memory of the host"};
 constexpr detail::Rule kCompilersAssertion{
     "", "", "", detail::Cause::compiler_crash, 23, detail::Cause::library};
 
@@ -286,6 +294,8 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
     if (kept.rule && kept.rule->rank >= rule.rank) continue;
     if (detail::RuleMatcher::get().holds(i, found, small)) kept = {&rule, lines, {}};
   }
+  if (small == "killed" && (!sentence.rule || sentence.rule->rank < kKilled.rank))
+    sentence = {&kKilled, lines, {}};
   if ((!fallback.rule || fallback.rule->rank < kCompilersError.rank) && detail::is_compilers_error(small))
     fallback = {&kCompilersError, lines, {}};
   if (compiler_line != 0 && lines - compiler_line <= kCompilersDeath &&

@@ -145,6 +145,44 @@ TEST_CASE("the call decides which cause comes first, on its own line and on line
         "K0516");
 }
 
+TEST_CASE("a copy between devices blames what is between them, not what is on one of them") {
+  for (const char* code : {"UR_RESULT_ERROR_DEVICE_LOST", "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"}) {
+    const std::string failed = "level_zero backend failed with error: " + std::string(code) + "\n";
+    CHECK(code_in(failed + "in function dev2dev_memcpy at ggml-sycl.cpp:556\n") == "K0524");
+    CHECK(code_in("hipMemcpyPeer\n" + failed) == "K0524");
+    CHECK(code_in(failed + "in function memcpy at ggml-sycl.cpp:556\n") != "K0524");
+  }
+}
+
+TEST_CASE("a module of Triton's without its kernel is one that the compiler gave up") {
+  for (const char* log :
+       {"Module doesn't contain any kernels. Please attempt to tune the 'num_warps' parameter.\n",
+        "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME\n",
+        "RuntimeError: Triton Error [ZE]: 0x78000011\n", "RuntimeError: Triton Error [ZE]: 2013265937\n"}) {
+    CAPTURE(log);
+    const auto finding = read_log(log);
+    REQUIRE(finding);
+    CHECK(finding->code == "K0502");
+    CHECK(row(*finding, "undecided"));
+  }
+  CHECK(code_in("RuntimeError: Triton Error [ZE]: 0x70000003\n") != "K0502");
+  CHECK(code_in("zeKernelCreate: ZE_RESULT_ERROR_INVALID_KERNEL_NAME\n") != "K0502");
+}
+
+TEST_CASE("an abort where the driver needs a library names the library") {
+  const std::string abort = "Abort was called at 42 line in file:\n../neo/shared/source/";
+  for (const char* file : {"built_ins/built_ins.cpp", "os_interface/windows/wddm_memory_manager.cpp",
+                           "gmm_helper/client_context/gmm_client_context.cpp"}) {
+    const auto finding = read_log(abort + file + "\n");
+    REQUIRE(finding);
+    CHECK(finding->code == "K0516");
+    CHECK(row(*finding, "undecided"));
+    CHECK(row(*finding, "driver's file"));
+  }
+  CHECK(code_in(abort + "gmm_helper/resource_info.cpp\n") == "K0505");
+  CHECK(code_in(abort + "helpers/hw_helper.cpp\n") == "K0505");
+}
+
 TEST_CASE("the amounts of an allocator tell a full device from a limit, a share and the host's memory") {
   const auto of = [](const std::string& amounts) {
     return code_in("XPU out of memory. Tried to allocate " + amounts);
@@ -169,6 +207,12 @@ TEST_CASE("the amounts of an allocator tell a full device from a limit, a share 
   CHECK(code_in("[GPU] Exceeded max size of memory object allocation: requested 1258291200 bytes, but max "
                 "alloc size "
                 "supported by device is 1073741824 bytes.") == "K0512");
+  CHECK(code_in(
+            "hipErrorOutOfMemory (requested 4294967296 bytes, CL_DEVICE_MAX_MEM_ALLOC_SIZE is 3086544896) in "
+            "allocateImpl\n") == "K0512");
+  CHECK(code_in(
+            "hipErrorOutOfMemory (requested 1073741824 bytes, CL_DEVICE_MAX_MEM_ALLOC_SIZE is 3086544896) in "
+            "allocateImpl\n") == "K0507");
 }
 
 TEST_CASE("many lines of one failure are one explanation, and the kernel's log says more than the code") {
@@ -276,6 +320,11 @@ TEST_CASE("libraries that do not load, of Linux and Windows") {
                 "\"torch\\lib\\c10_xpu.dll\" or one of its dependencies.\n") == "K0516");
   CHECK(code_in("ocloc failed with error code 250\nError! Loading of IGC library has failed! Filename: "
                 "libigc.so.2\n") == "K0516");
+  CHECK(code_in("sycl\nOSError: [WinError 193] %1 is not a valid Win32 application\n") == "K0516");
+  CHECK(code_in("Could not find AOT device compiler ocloc\nLLVM ERROR: SPIR-V not supported\n") == "K0516");
+  CHECK(code_in(
+            "xpu\nRuntimeError: Compile package was created with a different toolkit version: 20260100\n") ==
+        "K0516");
 }
 
 TEST_CASE("that a program failed is said where the log has no cause, and how to get a log that has") {
@@ -292,6 +341,9 @@ TEST_CASE("that a program failed is said where the log has no cause, and how to 
     CHECK(code_in(log) == "K0511");
   CHECK(code_in("RuntimeError: xpu\nzeMemAllocDevice failed: 0x70000003\n") == "K0507");
   CHECK(code_in("(EngineCore) RuntimeError: Only XE2 kernels are supported currently.\n") == "K0522");
+  // A shell's word for a child that it saw killed; in a sentence it is somebody else's.
+  CHECK(code_in("loading the model\nKilled\n") == "K0513");
+  CHECK(code_in("Killed by a creeper\n").empty());
 }
 
 TEST_CASE("a page fault that the driver prints is the cause of the abort behind it") {

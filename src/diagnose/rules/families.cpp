@@ -44,7 +44,7 @@ namespace {
   KILN_NO_FAILURE                                                                       \
   "|query|memory info|memory size|memory access|buffer overflow|in-memory|free memory|" \
   "usm_memory|memorycopy|memoryfill|invalid|null pointer|unhealthy|no healthy|devices " \
-  "unavailable|.bin|.spv|buffer_to|to_buffer|framebuffer|ring buffer"
+  "unavailable|.bin|.spv|buffer_to|to_buffer|usm_pointer|pointer type|framebuffer|ring buffer"
 
 // In each: the likeliest cause, and another that such sentences have too. What names a limit ranks higher
 // than what names a thing alone. Ranks: kFamilyRank to kFallbackRank.
@@ -270,9 +270,10 @@ constexpr Rule kFamilies[] = {
     {"could not select device driver|error gathering device information|adding custom device", "", "",
      Cause::no_device, 24, Cause::library},
     {".so|.dll|.dylib|librar|module|.node",
-     "wrong elf class|invalid elf|not a valid win32|file too short|image not "
+     "wrong elf class|invalid elf|file too short|image not "
      "found|self-register|self register|wrong architecture",
      "", Cause::library, 24, Cause::other_target},
+    {"not a valid win32 application|[winerror 193]", "", "", Cause::library, 24, Cause::other_target},
     {"no icd|icd loader|vkcreateinstance|opencl icd|vulkan icd",
      "fail|no icd|undefined|cannot|could not|not found", KILN_NO_FAILURE, Cause::library, 22,
      Cause::no_device},
@@ -306,8 +307,8 @@ constexpr Rule kFamilies[] = {
     {"mfx|qsv|vpl|quick sync",
      "(-13)|(-17)|(-21)|err_device_failed|err_device_lost|err_gpu_hang&fail|error|err_", KILN_NO_FAILURE,
      Cause::hang, 24, Cause::library},
-    {"invalid pointer|null pointer|invalid handle|null handle|bad handle", "", KILN_NO_FAILURE, Cause::misuse,
-     21, Cause::library},
+    {"invalid pointer|invalid usm pointer|null pointer|invalid handle|null handle|bad handle", "",
+     KILN_NO_FAILURE, Cause::misuse, 21, Cause::library},
     {"capability operand|invalid opcode|invalid instruction operand", "", KILN_NO_FAILURE, Cause::spirv, 26,
      Cause::library},
     {"cannot find source file|no sources given to target|no rule to make target|cannot find input file", "",
@@ -411,7 +412,8 @@ constexpr Rule kFamilies[] = {
      "too old|older than|is older|incompatible|mismatch|wrong version|another version|interface "
      "version|unexpected "
      "version|wrong abi|not compatible|outdated|unsupported version|"
-     "different version|expected version|or newer|or later|version `|newer version|conflict|"
+     "different version|expected version|created with a different|"
+     "built with a different|compiled with a different|or newer|or later|version `|newer version|conflict|"
      "does not match|undefined symbol|entry point|is broken|currently broken|installation is probably broken",
      KILN_NO_FAILURE "|already satisfied", Cause::library, 22, Cause::other_target},
 

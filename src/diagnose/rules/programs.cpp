@@ -125,8 +125,7 @@ constexpr Rule kProgramRules[] = {
     {"' not found (required by", kGpuLibrary, "", Cause::library, 72, Cause::none, kOtherRelease},
     {"undefined symbol:", kGpuLibrary, "", Cause::library, 71, Cause::none, kOtherRelease},
     {"[winerror 126]", "error loading", "", Cause::library, 72, Cause::none, kLibraryMissing},
-    {"[winerror 127]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
-    {"[winerror 1114]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
+    {"[winerror 127]|[winerror 1114]", "error loading", "", Cause::library, 72, Cause::none, kOtherRelease},
     {"dll load failed", "", "", Cause::library, 60, Cause::none, kLibraryMissing},
     {".dll was not found", "", "", Cause::library, 60, Cause::none, kLibraryMissing},
     {".dll not found", "", "", Cause::library, 60, Cause::none, kLibraryMissing},
@@ -152,7 +151,7 @@ constexpr Rule kProgramRules[] = {
      "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
     {"ze_api.h", "not found", "", Cause::library, 88, Cause::none,
      "the headers of Level Zero are missing: libze-dev (level-zero-dev)"},
-    {"ocloc", "not found", "", Cause::library, 54, Cause::none,
+    {"ocloc", "not found|could not find", "", Cause::library, 54, Cause::none,
      "ocloc is not installed, or not in PATH: intel-ocloc"},
     {"'ocloc'", "no such file", "", Cause::library, 88, Cause::none,
      "ocloc is not installed, or not in PATH: intel-ocloc"},
@@ -200,8 +199,9 @@ constexpr Rule kProgramRules[] = {
      "the plugin that serves GPUs to Kubernetes may not reach the kubelet: SELinux, or the rights of its "
      "pod"},
     {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
-    {"no device of requested type available|no xpu devices|xpu device count is zero", "", "",
-     Cause::no_device, 48, Cause::library},
+    {"no device of requested type available|no xpu devices|xpu device count is zero|"
+     "failed to initialize xpu devices",
+     "", "", Cause::no_device, 48, Cause::library},
     {"not registered in the openvino runtime", "gpu", "", Cause::no_device, 48, Cause::permission,
      "OpenVINO finds no GPU: its driver of OpenCL (intel-opencl-icd), the node or the "
      "rights are missing"},

@@ -113,6 +113,12 @@ constexpr Rule kSystemRules[] = {
 
     // Intel's compiler and ocloc.
     {"max permitted ptss|scratch space exceeds hw", "", "", Cause::scratch, 94},
+    {"doesn't contain any kernels|does not contain any kernels|during intel loadbinary|triton error [ze]",
+     "contain any kernels|invalid_kernel_name|0x78000011|2013265937", "", Cause::scratch, 91,
+     Cause::unresolved,
+     "Triton's module has no kernel: most likely the compiler gave it up, since it spills more than the "
+     "device "
+     "has scratch memory for"},
     {"and spilled around", "", "", Cause::scratch, 31, Cause::none,
      "a kernel has more values than registers, and spills them to memory: it is slow, and "
      "no failure"},
