@@ -162,7 +162,10 @@ std::string exception_words(std::string_view line) {
     for (std::size_t i = 0; i < name.size(); ++i) {
       const bool begins = i > 0 && is_capital(name[i]) &&
                           (!is_capital(name[i - 1]) || (i + 1 < name.size() && !is_capital(name[i + 1])));
-      if (begins) words += ' ', ++count;
+      if (begins) {
+        words += ' ';
+        ++count;
+      }
       words += name[i];
     }
     if (count > 2) all += words + ' ';

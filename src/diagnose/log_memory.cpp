@@ -76,8 +76,10 @@ void LoggedMemory::read(std::string_view line) {
   for (const std::string_view words : {"llocate ", "llocating ", "llocation of size ", "llocation of "})
     if (const auto some = amount_behind(line, words); some && *some >= kLeastAmount) take(asked, some);
   take(largest, amount_behind(line, "max alloc size supported by device is "));
-  if (const auto limit = amount_behind(line, "MAX_MEM_ALLOC_SIZE is "))
-    take(largest, limit), take(asked, amount_behind(line, "requested "));
+  if (const auto limit = amount_behind(line, "MAX_MEM_ALLOC_SIZE is ")) {
+    take(largest, limit);
+    take(asked, amount_behind(line, "requested "));
+  }
   take(total, amount_behind(line, "total capacity of "));
   take(total, amount_before(line, " total capacity"));
   take(free, amount_before(line, " is free"));
