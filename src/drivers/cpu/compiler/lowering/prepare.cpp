@@ -15,6 +15,7 @@
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
 #include "drivers/cpu/compiler/regions/region_writer.hpp"
+#include "drivers/cpu/compiler/regions/sub_group_entry.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {

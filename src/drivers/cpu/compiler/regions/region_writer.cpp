@@ -7,13 +7,13 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
@@ -540,29 +540,49 @@ bool may_have_regions(llvm::Function& item_entry, bool counted) {
          kMostExchanges;
 }
 
+namespace {
+
+/// An item entry's collectives, with what items bring and find there in variables of its own.
+struct Exchanged {
+  std::vector<llvm::CallInst*> collectives;
+  LeftParameters parameters;
+  OwnResults results;
+
+  /// Nothing when not all collectives are known.
+  static std::optional<Exchanged> of(llvm::Function& item_entry) {
+    auto collectives = find_collectives(item_entry);
+    if (!collectives) return std::nullopt;
+    llvm::stripDebugInfo(item_entry);
+    llvm::removeUnreachableBlocks(item_entry);
+    LeftParameters parameters = leave_parameters(*collectives);
+    OwnResults results = part_results(*collectives);
+    return Exchanged{std::move(*collectives), std::move(parameters), std::move(results)};
+  }
+};
+
+}  // namespace
+
 bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts) {
-  const auto collectives = find_collectives(item_entry);
-  if (!collectives) return false;
-  llvm::stripDebugInfo(item_entry);
-  llvm::removeUnreachableBlocks(item_entry);
-  const LeftParameters parameters = leave_parameters(*collectives);
-  const OwnResults results = part_results(*collectives);
+  const auto exchanged = Exchanged::of(item_entry);
+  if (!exchanged) return false;
+  const auto& collectives = exchanged->collectives;
+  const auto& parameters = exchanged->parameters;
+  const auto& results = exchanged->results;
   ItemArrays arrays(item_entry);
   const auto leave = [&] {
-    take_back(parameters, *collectives);
+    take_back(parameters, collectives);
     arrays.undo();
     join_results(results);
     return false;
   };
-  set_apart(*collectives);
+  set_apart(collectives);
   const Uniformity uniformity(item_entry);
   // Who waits in vain for a work-group barrier is found at it. What else items wait for must be sure to come.
   const auto come_together = [&](const llvm::CallInst* call) {
     return uniformity.is_together(call->getParent());
   };
-  if (!are_barriers_of_group(*collectives) && !std::ranges::all_of(*collectives, come_together))
-    return leave();
-  const RegionPlan plan = plan_regions(item_entry, *collectives, uniformity);
+  if (!are_barriers_of_group(collectives) && !std::ranges::all_of(collectives, come_together)) return leave();
+  const RegionPlan plan = plan_regions(item_entry, collectives, uniformity);
   std::size_t instructions = 0;
   for (const Region& region : plan.regions)
     for (const Block block : region.blocks) instructions += block->size();
@@ -581,72 +601,23 @@ bool write_regions(llvm::Function& item_entry, const std::string& symbol, Kernel
   return true;
 }
 
-namespace {
-
-/// Says of built-ins such as min() that they read and write nothing, before LLVM finds it out: what they give
-/// is the same for all where their arguments are.
-void tell_pure_calls(llvm::Function& function) {
-  for (Instruction& instruction : llvm::instructions(function)) {
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-    if (callee != nullptr && !callee->isDeclaration() && !callee->doesNotAccessMemory() &&
-        llvm::none_of(llvm::instructions(*callee),
-                      [](const Instruction& each) { return each.mayReadOrWriteMemory(); }))
-      callee->setDoesNotAccessMemory();
-  }
-}
-
-}  // namespace
-
-llvm::Function* ask_by_sub_groups(llvm::Function& item_entry) {
-  const auto collectives = find_collectives(item_entry);
-  if (!collectives || llvm::any_of(*collectives, [](const auto* call) { return is_of_group(*call); }))
-    return nullptr;
-  tell_pure_calls(item_entry);
-  Values map;
-  llvm::Function* function = llvm::CloneFunction(&item_entry, map);
-  llvm::SmallVector<llvm::LoadInst*, 8> ids;
-  for (Instruction& instruction : llvm::instructions(*function))
-    if (item_field(instruction) == 1) ids.push_back(llvm::cast<llvm::LoadInst>(&instruction));
-  for (llvm::LoadInst* id : ids) {
-    llvm::IRBuilder<> b(id);
-    const auto field = [&](std::size_t offset) {
-      llvm::LoadInst* load = b.CreateLoad(
-          b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset));
-      load->copyMetadata(*id);
-      return load;
-    };
-    Value *first = field(offsetof(ItemState, first_id)), *lane = field(offsetof(ItemState, lane));
-    // A half of the sum is a sum of halves, which a lane taken from it leaves nothing of.
-    for (llvm::User* user : llvm::make_early_inc_range(id->users()))
-      if (auto* half = llvm::dyn_cast<llvm::TruncInst>(user)) {
-        half->replaceAllUsesWith(
-            b.CreateAdd(b.CreateTrunc(first, half->getType()), b.CreateTrunc(lane, half->getType())));
-        half->eraseFromParent();
-      }
-    id->replaceAllUsesWith(b.CreateAdd(first, lane, "", true, true));
-  }
-  return function;
-}
-
 bool write_sub_group_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts) {
-  const auto collectives = find_collectives(item_entry);
-  if (!collectives) return false;
-  llvm::stripDebugInfo(item_entry);
-  llvm::removeUnreachableBlocks(item_entry);
-  const LeftParameters parameters = leave_parameters(*collectives);
-  const OwnResults results = part_results(*collectives);
-  if (llvm::any_of(*collectives,
+  const auto exchanged = Exchanged::of(item_entry);
+  if (!exchanged) return false;
+  const auto& collectives = exchanged->collectives;
+  const auto& parameters = exchanged->parameters;
+  const auto& results = exchanged->results;
+  if (llvm::any_of(collectives,
                    [&](const auto* call) { return is_exchange(*call) && results.count(call) == 0; }))
     return false;
   const ItemArrays arrays(item_entry, kEvenItems);
-  set_apart(*collectives);
+  set_apart(collectives);
   const UniformResults known = uniform_results(results, parameters);
   const Uniformity uniformity(item_entry, Togetherness::sub_group, known);
-  if (!std::ranges::all_of(*collectives,
+  if (!std::ranges::all_of(collectives,
                            [&](const auto* call) { return uniformity.is_together(call->getParent()); }))
     return false;
-  const RegionPlan plan = plan_regions(item_entry, *collectives, uniformity);
+  const RegionPlan plan = plan_regions(item_entry, collectives, uniformity);
   std::size_t instructions = 0;
   for (const Region& region : plan.regions) {
     for (const Block block : region.blocks) instructions += block->size();

@@ -20,13 +20,9 @@ bool may_have_regions(llvm::Function& item_entry, bool counted);
 /// kernel runs, as with fibers. Counts private memory that leaves the stack as facts.private_size.
 bool write_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts);
 
-/// A copy of an item entry whose collectives are of sub-groups, none of the work-group: for groups in which
-/// each sub-group has its items of one row, so that they have local ids one behind the other. Null for
-/// others.
-llvm::Function* ask_by_sub_groups(llvm::Function& item_entry);
 /// Writes a group entry `symbol`, in which each sub-group goes through all regions before the next one does,
-/// of such a copy once it is simplified; that is changed, and of no more use. False when items of a sub-group
-/// may come apart before a collective, or would keep too much.
+/// of what ask_by_sub_groups() gives once it is simplified; that is changed, and of no more use. False when
+/// items of a sub-group may come apart before a collective, or would keep too much.
 bool write_sub_group_regions(llvm::Function& item_entry, const std::string& symbol, KernelFacts& facts);
 
 }  // namespace kiln::cpu
