@@ -23,17 +23,18 @@ constexpr std::size_t kBuffer = std::size_t{256} << 10;
 /// Bytes of a socket. Bound to a thread.
 class Stream {
  public:
-  explicit Stream(int socket) : socket_(socket), buffer_(kBuffer) {
+  Stream(int socket, Arrivals::Reader& reader) : socket_(socket), reader_(reader), buffer_(kBuffer) {
     const int on = 1;
     setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
 
-  /// At least one byte; empty: the end.
-  std::span<const std::byte> some(std::size_t most) {
+  /// At least one byte; empty: the end. `of_message`: the first one.
+  std::span<const std::byte> some(std::size_t most, bool of_message = false) {
     if (begin_ == end_) {
       // The driver sends a head and its data as two packets, the second only when the first is confirmed.
       const int on = 1;
       setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+      if (of_message) reader_.wait_for_bytes(socket_);
       ssize_t got = 0;
       do got = recv(socket_, buffer_.data(), buffer_.size(), 0);
       while (got < 0 && errno == EINTR);
@@ -44,9 +45,9 @@ class Stream {
     const std::size_t part = std::min(most, end_ - begin_);
     return {buffer_.data() + std::exchange(begin_, begin_ + part), part};
   }
-  bool fill(std::span<std::byte> to) {
+  bool fill(std::span<std::byte> to, bool of_message = false) {
     while (!to.empty()) {
-      const auto part = some(to.size());
+      const auto part = some(to.size(), std::exchange(of_message, false));
       if (part.empty()) return false;
       std::memcpy(to.data(), part.data(), part.size());
       to = to.subspan(part.size());
@@ -65,6 +66,7 @@ class Stream {
 
  private:
   int socket_;
+  Arrivals::Reader& reader_;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;
 };
@@ -125,7 +127,7 @@ bool read_memory(Stream& stream, Engine& engine, Receiver& receiver, const Messa
 }  // namespace
 
 tl::expected<void, std::string> serve(int socket, Engine& engine) {
-  Stream stream(socket);
+  Stream stream(socket, engine.reader());
   Receiver receiver(socket);
   std::array<std::byte, kHeaderBytes> head;
   std::array<std::byte, kMostBodyBytes> body;
@@ -136,7 +138,7 @@ tl::expected<void, std::string> serve(int socket, Engine& engine) {
   };
   std::string wrong;
   bool open = true;
-  while (open && stream.fill(head)) {
+  while (open && stream.fill(head, true)) {
     arrived();
     const auto header = read_header(head);
     if (!header) return tl::unexpected(header.error());

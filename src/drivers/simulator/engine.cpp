@@ -30,6 +30,7 @@ std::uint32_t base_of(std::uint32_t offset) {
 }  // namespace
 
 Engine::~Engine() {
+  const Arrivals::Nothing comes(reader_);
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
@@ -95,6 +96,7 @@ void Engine::serve() {
     const Submission submission = waiting_.front();
     waiting_.pop_front();
     lock.unlock();
+    reader_.catch_up(machine_->stop);  // with what it uses and another engine's connection brought
     auto in_use = machine_->memory.begin_submission();
     try {
       streamer_->run(submission);

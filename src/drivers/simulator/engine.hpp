@@ -29,6 +29,7 @@ class Engine {
   Engine(std::shared_ptr<Machine> machine, bool after_fault, FaultHandler on_fault)
       : machine_(std::move(machine)),
         tables_(machine_->memory),
+        reader_(machine_->arrivals),
         after_fault_(after_fault),
         on_fault_(std::move(on_fault)) {}
   /// Waits for the submission that is executed; set Machine::stop before, where the program is gone.
@@ -37,8 +38,14 @@ class Engine {
   void write_register(std::uint32_t offset, std::uint32_t value);
   [[nodiscard]] std::uint32_t read_register(std::uint32_t offset);
   [[nodiscard]] Tables& tables() { return tables_; }
-  /// Returns when what was submitted to any engine of the program is done, as far as it can be.
-  void settle() { machine_->activity.settle(machine_->stop); }
+  [[nodiscard]] Arrivals::Reader& reader() { return reader_; }
+  /// For an answer: returns when what was submitted to any engine of the program is done, as far as it can
+  /// be.
+  void settle() {
+    const Arrivals::Nothing comes(reader_);
+    reader_.catch_up(machine_->stop);
+    machine_->activity.settle(machine_->stop);
+  }
 
  private:
   void submit(std::uint32_t base);
@@ -46,6 +53,7 @@ class Engine {
 
   std::shared_ptr<Machine> machine_;
   Tables tables_;
+  Arrivals::Reader reader_;
   bool after_fault_;
   FaultHandler on_fault_;
   std::unordered_map<std::uint32_t, std::uint32_t> registers_;

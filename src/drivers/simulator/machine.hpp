@@ -11,6 +11,7 @@
 #include <string>
 
 #include "drivers/simulator/activity.hpp"
+#include "drivers/simulator/arrivals.hpp"
 #include "drivers/simulator/groups/pool.hpp"
 #include "drivers/simulator/memory/memory.hpp"
 #include "drivers/simulator/model.hpp"
@@ -35,6 +36,7 @@ struct Machine {
   Memory memory;
   Pool pool;
   Activity activity;
+  Arrivals arrivals;
   xe::CodeCache codes;
   std::atomic<bool> stop{false};  ///< the program is gone: nobody waits any more
 };

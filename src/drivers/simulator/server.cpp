@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -42,12 +43,14 @@ class Server {
     while (true) {
       pollfd waits{listener_, POLLIN, 0};
       if (poll(&waits, 1, -1) < 0) continue;
+      ++newcomers_;
       const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (socket >= 0) {
         fails_since.reset();
         std::thread([this, socket] { attend(socket); }).detach();
         continue;
       }
+      --newcomers_;
       const int error = errno;
       if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) continue;
       const auto now = Clock::now();
@@ -72,11 +75,15 @@ class Server {
 
  private:
   void attend(int socket) {
-    talk_to(socket);
+    bool is_new = true;
+    const auto known = [&] { newcomers_ -= std::exchange(is_new, false); };
+    talk_to(socket, known);
+    known();
     close(socket);
   }
 
-  void talk_to(int socket) {
+  /// `known`: called once the connection has an engine, whose reader tells what it is at.
+  void talk_to(int socket, const auto& known) {
     const auto process = peer_process(socket);
     if (!process && !is_connected(socket)) return;  // a program that ended at once, as compilers do
     const int number = process.value_or(0);
@@ -90,6 +97,7 @@ class Server {
           true);
     const auto machine = machine_of(process);
     Engine engine(machine, after_fault_, tell);
+    known();
     const auto served = serve(socket, engine);
     if (!served) tell("the driver's connection carried " + served.error(), true);
     release(process);
@@ -98,7 +106,13 @@ class Server {
   std::shared_ptr<Machine> machine_of(std::optional<pid_t> process) {
     const std::scoped_lock lock(mutex_);
     auto& [machine, count] = machines_[process.value_or(0)];
-    if (!machine) machine = std::make_shared<Machine>(model_, process);
+    if (!machine) {
+      machine = std::make_shared<Machine>(model_, process);
+      machine->arrivals.newcomers = [this] {
+        pollfd waits{listener_, POLLIN, 0};
+        return newcomers_ != 0 || poll(&waits, 1, 0) > 0;
+      };
+    }
     ++count;
     return machine;
   }
@@ -116,6 +130,7 @@ class Server {
   bool after_fault_;
   kiln_simulator_fault fault_;
   void* user_;
+  std::atomic<int> newcomers_{0};  ///< connections that are taken and have no engine yet
   std::mutex mutex_;
   std::map<pid_t, std::pair<std::shared_ptr<Machine>, int>> machines_;
 };
