@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A cold start of a whole fleet, and nodes and the store killed at random:
-nodes_test.py start NODES KEYS [OTHERS] | kills KILLS [SEED]
+nodes_test.py start NODES KEYS [OTHERS] | kills KILLS [SEED [NODES KEYS [WAIT]]]
+KEYS of kills: that each node wants, from half as many before the newest on; WAIT: milliseconds that a question may take
 OTHERS: programs that want the CPUs all the time, of the lowest priority, while nodes and store run only when nobody else does"""
 import json
 import os
@@ -50,7 +51,7 @@ class Start(FleetCase):
 
 
 class Kills(FleetCase):
-    WORKERS = 6
+    WORKERS, KEYS, WAIT = (int(more) for more in sys.argv[4:7] + ['6', '12', '3000'][len(sys.argv[4:7]):])
 
     def runTest(self):
         redis = servers.Redis(durable=True)
@@ -61,9 +62,9 @@ class Kills(FleetCase):
             nonlocal started
             started += 1
             done = self.compilations()
-            return subprocess.Popen([NODE, f'log={self.log}', f'keys={2 * self.WORKERS}', f'first={max(0, done - self.WORKERS)}',
-                                     'compile_ms=5', f'seed={started}'], text=True,
-                                    env=self.environment(f'n{started}', redis.url + ',unsigned', KILN_CACHE_REMOTE_WAIT='3000'),
+            return subprocess.Popen([NODE, f'log={self.log}', f'keys={self.KEYS}', f'first={max(0, done - self.KEYS // 2)}',
+                                     'threads=4', 'compile_ms=5', f'seed={started}'], text=True,
+                                    env=self.environment(f'n{started}', redis.url + ',unsigned', KILN_CACHE_REMOTE_WAIT=str(self.WAIT)),
                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         workers = [start() for _ in range(self.WORKERS)]
         kills = of_store = longest = ended = 0
