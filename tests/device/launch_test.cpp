@@ -195,7 +195,9 @@ TEST_CASE("the largest tile that a refusal names runs, and the next one does not
   const CommandList list = immediate_list();
   const auto launch_with_slm = [&](std::uint64_t slm) {
     const samples::Prepared prepared = need(sample.prepare(device(), {.size = 40, .slm = slm}));
-    return prepared.launch(list.get(), kernel, {});
+    const auto launched = prepared.launch(list.get(), kernel, {});
+    finish(list.get());  // before its buffers go
+    return launched;
   };
   const auto refused = launch_with_slm(656384);  // the guide's failure
   REQUIRE(!refused);
@@ -206,7 +208,6 @@ TEST_CASE("the largest tile that a refusal names runs, and the next one does not
   REQUIRE(edge > 0);
   need(launch_with_slm(2 * edge * edge * 4));
   CHECK(!launch_with_slm(2 * (edge + 1) * (edge + 1) * 4));
-  finish(list.get());
 }
 
 TEST_CASE("a buffer above 4 GiB is for kernels that are built for it") {
