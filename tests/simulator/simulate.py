@@ -30,6 +30,14 @@ while os.getppid() == parent: pass
 print(sum(read() == 0x100 for _ in range(2000)), file=open(sys.argv[1], 'w'))
 """
 
+# Uploads a page and asks for it again and again, as release 22.43 does once it could not write an answer to the program's memory.
+TAKES_NOTHING = """
+import os, socket, struct
+end = socket.create_connection(('127.0.0.1', int(os.environ['TbxPort'])))
+end.sendall(struct.pack('<6I', 4, 1, 12, 0, 0x1000, 0x1000) + bytes(0x1000))
+while True: end.sendall(struct.pack('<6I', 5, 1, 12, 0, 0x1000, 0x1000))
+"""
+
 
 def simulate(*program, **others):
     return subprocess.run([KILN, 'simulate', 'dg2', '--', *program], capture_output=True, text=True, timeout=200, **others)
@@ -67,6 +75,11 @@ class Simulate(unittest.TestCase):
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertTrue(answer.exists(), 'the command ended before')
             self.assertEqual(answer.read_text(), '2000\n')
+
+    def test_a_driver_that_no_longer_takes_answers_is_told_of(self):
+        done = simulate(sys.executable, '-c', TAKES_NOTHING)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('their answers were not taken', done.stderr)
 
 
 if __name__ == '__main__':

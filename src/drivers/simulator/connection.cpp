@@ -4,6 +4,8 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -56,16 +58,34 @@ class Stream {
   }
   bool send_all(std::span<const std::byte> from) {
     while (!from.empty()) {
-      const ssize_t sent = send(socket_, from.data(), from.size(), MSG_NOSIGNAL);
+      const ssize_t sent = send(socket_, from.data(), from.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && errno == EAGAIN && can_send()) continue;
       if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return false;
       from = from.subspan(static_cast<std::size_t>(sent));
     }
     return true;
   }
+  /// It asks for more, and does not take what it asked for.
+  [[nodiscard]] bool lost() const { return lost_; }
 
  private:
+  /// False: an error, or lost().
+  bool can_send() {
+    constexpr int kMost = 5000;  // ms
+    pollfd waits{socket_, POLLOUT, 0};
+    while (true) {
+      const int ready = poll(&waits, 1, kMost);
+      if (ready > 0) return true;
+      if (ready < 0 && errno != EINTR) return false;
+      int bytes = 0;
+      lost_ = ready == 0 && ioctl(socket_, FIONREAD, &bytes) == 0 && bytes != 0;
+      if (lost_) return false;
+    }
+  }
+
   int socket_;
+  bool lost_ = false;
   Arrivals::Reader& reader_;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;
@@ -169,6 +189,13 @@ tl::expected<void, std::string> serve(int socket, Engine& engine) {
     }
   }
   arrived();
+  // 22.43 reads answers into the program's memory. Where that is gone it goes on, with the next answer's head
+  // in the middle of the last one.
+  if (stream.lost())
+    wrong =
+        "requests, and their answers were not taken: the driver cannot write to memory that the GPU used, so "
+        "it "
+        "was freed too early. Wait for the work before its buffers are freed";
   if (!wrong.empty()) return tl::unexpected(wrong);
   return {};
 }
