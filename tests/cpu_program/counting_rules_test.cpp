@@ -2,7 +2,11 @@
 // The counting rules as pure functions: cache lines, turns of SLM banks, data races, and the list of places.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
+#include <random>
+#include <vector>
 
 #include "drivers/cpu/compiler/instrument/places.hpp"
 #include "drivers/cpu/counting/access_rules.hpp"
@@ -113,6 +117,61 @@ TEST_CASE("bytes that nobody has written since the group began") {
   shadow.note(4, 4, SlmUse::atomic, now);
   CHECK(count(4, 4) == 0);
   CHECK(count(12, 100) == 4);  // what lies outside is another check's business
+}
+
+TEST_CASE("accesses noted together are remembered as those noted one by one") {
+  constexpr std::uint64_t kWord = 4, kWords = 3 * kCountedLanes + 5;
+  std::mt19937 random(7);
+  const auto below = [&](std::uint64_t end) { return static_cast<std::uint32_t>(random() % end); };
+  int together = 0, races = 0, unwritten = 0;
+  for (int run = 0; run < 300; ++run) {
+    SlmShadow joined(kWords * kWord), single(kWords * kWord);
+    for (SlmShadow* shadow : {&joined, &single})
+      shadow->note(0, kWords * kWord, SlmUse::write, {0, 0, 1, 0, 0});
+    std::uint32_t phase = 2, since = 1;
+    for (int step = 0; step < 60; ++step) {
+      if (below(3) == 0) ++phase;
+      if (below(60) == 0) since = ++phase;
+      const std::uint32_t sub_group = below(2);
+      SlmAccess first{sub_group * 16, below(9), phase, below(2), sub_group};
+      const SlmUse use = std::array{SlmUse::read, SlmUse::write, SlmUse::atomic}[below(12) * 2 / 11];
+      const std::uint32_t needed = use == SlmUse::read ? since : 0;
+      std::array<std::uint64_t, kCountedLanes> offsets;
+      const bool rows = run % 2 == 0 && below(10) != 0;
+      const std::uint64_t by = std::array<std::uint64_t, 4>{kWord, kWord, 0, 3 * kWord}[rows ? 0 : below(4)];
+      const std::uint64_t last = by * (kCountedLanes - 1) / kWord;
+      const std::uint64_t begin =
+          rows || (below(2) == 0 && by != 3 * kWord) ? 16 * below(3) : below(kWords - last);
+      for (std::size_t lane = 0; lane < offsets.size(); ++lane) offsets[lane] = begin * kWord + lane * by;
+      if (!rows && below(8) == 0) std::ranges::shuffle(offsets, random);
+      const bool even = offsets[1] - offsets[0] == by && offsets[15] - offsets[0] == 15 * by && by <= kWord;
+      const bool at_once = even ? joined.note_together(offsets[0], by, use, first, needed)
+                                : joined.note_together(offsets, use, first, needed);
+      together += at_once ? 1 : 0;
+      for (const std::uint64_t offset : offsets) {
+        CAPTURE(run);
+        CAPTURE(step);
+        const auto missing = single.unwritten(offset, kWord, needed).bytes;
+        const auto race = single.note(offset, kWord, use, first);
+        if (at_once) {
+          REQUIRE_FALSE(race);
+          REQUIRE(missing == 0);
+        } else {
+          REQUIRE(joined.unwritten(offset, kWord, needed).bytes == missing);
+          const auto other = joined.note(offset, kWord, use, first);
+          REQUIRE(other.has_value() == race.has_value());
+          if (race) REQUIRE(other->offset == race->offset);
+          if (race) REQUIRE(other->before == race->before);
+        }
+        races += race ? 1 : 0;
+        unwritten += missing != 0 ? 1 : 0;
+        ++first.item;
+      }
+    }
+  }
+  CHECK(together > 1000);
+  CHECK(races > 1000);
+  CHECK(unwritten > 1000);
 }
 
 TEST_CASE("places survive, and cut or foreign bytes are refused") {

@@ -5,27 +5,10 @@
 #include <algorithm>
 
 namespace kiln::cpu {
-namespace {
-
-bool is_before(const SlmAccess& before, const SlmAccess& now) {
-  if (before.phase != now.phase || before.item == now.item) return true;
-  return before.sub_group == now.sub_group && before.sub_phase != now.sub_phase;
-}
-
-}  // namespace
-
 const SlmAccess* SlmShadow::conflict(const Two& before, const SlmAccess& now) {
   for (const SlmAccess& one : before)
     if (!is_before(one, now)) return &one;
   return nullptr;
-}
-
-void SlmShadow::remember(Two& two, const SlmAccess& access) {
-  for (SlmAccess& one : two) {
-    if (!is_before(one, access)) continue;
-    one = access;
-    return;
-  }
 }
 
 const SlmAccess* SlmShadow::conflict(const Cell& cell, SlmUse use, const SlmAccess& now, bool unchanged) {
@@ -63,8 +46,12 @@ SlmShadow::Unwritten SlmShadow::unwritten(std::uint64_t offset, std::uint64_t by
   Unwritten found;
   const std::uint64_t end = offset < bytes_ ? offset + std::min(bytes, bytes_ - offset) : offset;
   for (std::uint64_t at = offset; at < end;) {
-    const Word& word = words_[at / kWord];
-    const Cell& cell = word.parts == 0 ? word.whole : parts_[word.parts - 1 + at % kWord];
+    const std::size_t number = at / kWord, row = number / kCountedLanes;
+    const Word& word = words_[number];
+    const bool together = row < rows_.size() && rows_[row].together;
+    const Cell& cell = together          ? rows_[row].whole
+                       : word.parts == 0 ? word.whole
+                                         : parts_[word.parts - 1 + at % kWord];
     const std::uint64_t count = word.parts == 0 ? std::min(kWord - at % kWord, end - at) : 1;
     if (cell.write.phase < since && cell.atomics[0].phase < since && cell.atomics[1].phase < since) {
       if (found.bytes == 0) found.offset = at;
@@ -81,6 +68,7 @@ std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64
   const auto unchanged = [&](std::uint64_t at) { return at - offset < same.size() && same[at - offset]; };
   const std::uint64_t end = offset < bytes_ ? offset + std::min(bytes, bytes_ - offset) : offset;
   for (std::uint64_t at = offset; at < end;) {
+    take_apart(at / kWord);
     Word& word = words_[at / kWord];
     // Whether a byte changes counts only where it is raced for, and all four may be told alike then.
     if (word.parts == 0 && at % kWord == 0 && end - at >= kWord) {
@@ -111,6 +99,21 @@ void SlmShadow::sum_up(std::size_t word) {
   if (settled) settled_[word] = one.phase;
   const SlmAccess &first = one.phase >= other.phase ? one : other, &second = settled ? other : first;
   readers_[word] = first.sub_group << 16 | (second.sub_group & 0xffff);
+}
+
+// The row of this word, if it is together: each word gets what its lane did.
+void SlmShadow::take_apart(std::size_t word) {
+  const std::size_t number = word / kCountedLanes;
+  if (number >= rows_.size() || !rows_[number].together) return;
+  Row& row = rows_[number];
+  row.together = false;
+  Cell cell = row.whole;
+  for (std::size_t i = number * kCountedLanes; i < (number + 1) * kCountedLanes; ++i) {
+    words_[i].whole = cell;
+    sum_up(i);
+    ++cell.write.item;
+    for (SlmAccess& read : cell.reads) ++read.item;
+  }
 }
 
 // Sums of integers, without an end before the last lane, and signed, as kInParts is then below each phase:
@@ -187,6 +190,24 @@ void SlmShadow::read_together(WordOf word, SlmAccess access, bool apart) {
   }
 }
 
+// Of a row that is not together only writes, which put it together: what was done in phases before is over.
+bool SlmShadow::note_row(std::size_t number, SlmUse use, const SlmAccess& first, std::uint32_t since) {
+  Row& row = rows_[number];
+  const std::uint32_t phase = first.phase;
+  if (use == SlmUse::read) return false;  // see note_together()
+  if (row.together) {
+    Cell& cell = row.whole;
+    if (cell.write.phase < since || cell.write.phase >= phase) return false;
+    if (cell.reads[0].phase == phase || cell.reads[1].phase == phase) return false;
+  } else {
+    const auto word = [number](std::size_t i) { return number * kCountedLanes + i; };
+    if (!are_written(lanes_of(written_, word), phase, since) || !are_written(lanes_of(read_, word), phase, 0))
+      return false;
+  }
+  row = {{first, {}, {}}, true};
+  return true;
+}
+
 template <class WordOf>
 bool SlmShadow::note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since, bool apart) {
   if (!are_written(lanes_of(written_, word), first.phase, since)) return false;
@@ -195,12 +216,15 @@ bool SlmShadow::note_words(WordOf word, SlmUse use, const SlmAccess& first, std:
   return true;
 }
 
-bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
-                              std::uint32_t since) {
+bool SlmShadow::note_evenly(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
+                            std::uint32_t since) {
   const std::uint64_t end = offset + step * (kCountedLanes - 1) + kWord;
   if (use == SlmUse::atomic || offset % kWord != 0 || end > bytes_ || (step != 0 && step != kWord))
     return false;
   const std::size_t at = offset / kWord;
+  if (step != 0 && at % kCountedLanes == 0 && note_row(at / kCountedLanes, use, first, since)) return true;
+  take_apart(at);
+  if (step != 0) take_apart(at + kCountedLanes - 1);
   if (step != 0) return note_words([at](std::size_t i) { return at + i; }, use, first, since, true);
   if (use == SlmUse::write || since > first.phase || written_[at] - since >= first.phase - since)
     return false;
@@ -228,6 +252,7 @@ bool SlmShadow::note_together(Offsets offsets, SlmUse use, const SlmAccess& firs
   }
   if (parts != 0 || largest >= bytes_ / kWord * kWord) return false;
   if (use == SlmUse::write && (odd != 0 || step == 0)) return false;  // perhaps two of one word
+  for (const std::uint64_t offset : offsets) take_apart(offset / kWord);
   return note_words([&](std::size_t i) { return offsets[i] / kWord; }, use, first, since, false);
 }
 

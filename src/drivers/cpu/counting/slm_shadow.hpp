@@ -30,6 +30,7 @@ class SlmShadow {
   explicit SlmShadow(std::uint64_t bytes)
       : bytes_(bytes),
         words_((bytes + kWord - 1) / kWord),
+        rows_(words_.size() / kCountedLanes),
         written_(words_.size()),
         read_(words_.size()),
         settled_(words_.size()),
@@ -43,9 +44,9 @@ class SlmShadow {
   std::optional<Race> note(std::uint64_t offset, std::uint64_t bytes, SlmUse use, const SlmAccess& access,
                            std::span<const bool> same = {});
 
-  /// The same, and unwritten(), for whole words that the work-items from that of `first` on touch: `step`
-  /// bytes apart, 0 or one word, or at these offsets. False, with nothing done, unless nobody races for them,
-  /// and all that are read were written since phase `since`.
+  /// The same, and unwritten(), for whole words that the work-items of a sub-group touch, of whom `first` is
+  /// the first: `step` bytes apart, 0 or one word, or at these offsets. False, with nothing done, unless
+  /// nobody races for them, and all that are read were written since phase `since`.
   using Offsets = std::span<const std::uint64_t, kCountedLanes>;
   bool note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
                      std::uint32_t since);
@@ -72,12 +73,23 @@ class SlmShadow {
     Cell whole;
     std::uint32_t parts = 0;  ///< where its bytes' cells begin in parts_, plus one; 0: in none
   };
+  /// As many words as a sub-group has work-items. While it is together, the lane of each word made the
+  /// accesses that `whole` has of the first lane, and what is remembered of its words is out of date.
+  struct Row {
+    Cell whole;
+    bool together = false;
+  };
   static const SlmAccess* conflict(const Two& before, const SlmAccess& now);
   static const SlmAccess* conflict(const Cell& cell, SlmUse use, const SlmAccess& now, bool unchanged);
+  static bool is_before(const SlmAccess& before, const SlmAccess& now);
   static void remember(Two& two, const SlmAccess& access);
   static void remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged);
   Cell* parts_of(std::size_t word);
   void sum_up(std::size_t word);
+  void take_apart(std::size_t word);
+  bool note_evenly(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
+                   std::uint32_t since);
+  bool note_row(std::size_t number, SlmUse use, const SlmAccess& first, std::uint32_t since);
   /// `apart`: whether each lane has a word of its own for sure.
   template <class WordOf>
   bool note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since, bool apart);
@@ -92,6 +104,7 @@ class SlmShadow {
 
   std::uint64_t bytes_;
   std::vector<Word> words_;
+  std::vector<Row> rows_;
   std::vector<Cell> parts_;
   // What most accesses need to know, by word.
   std::vector<std::uint32_t> written_;  ///< the last phase that wrote it; kInParts: see there
@@ -99,5 +112,32 @@ class SlmShadow {
   std::vector<std::uint32_t> settled_;  ///< the last phase in which two items read it
   std::vector<std::uint32_t> readers_;  ///< their sub-groups, 16 bits each, or twice that of the last one
 };
+
+// What most accesses of kernels that are counted ask for.
+
+inline bool SlmShadow::is_before(const SlmAccess& before, const SlmAccess& now) {
+  if (before.phase != now.phase || before.item == now.item) return true;
+  return before.sub_group == now.sub_group && before.sub_phase != now.sub_phase;
+}
+
+inline void SlmShadow::remember(Two& two, const SlmAccess& access) {
+  for (SlmAccess& one : two) {
+    if (!is_before(one, access)) continue;
+    one = access;
+    return;
+  }
+}
+
+inline bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse use,
+                                     const SlmAccess& first, std::uint32_t since) {
+  constexpr std::uint64_t kRow = kCountedLanes * kWord;
+  if (use == SlmUse::read && step == kWord && offset % kRow == 0 && offset / kRow < rows_.size()) {
+    Row& row = rows_[offset / kRow];
+    const std::uint32_t written = row.whole.write.phase;
+    if (row.together && written >= since && written < first.phase)
+      return remember(row.whole.reads, first), true;
+  }
+  return note_evenly(offset, step, use, first, since);
+}
 
 }  // namespace kiln::cpu
