@@ -74,11 +74,6 @@ std::string describe(const Defect& defect, const KernelPlaces& places) {
          where(place) + ")";
 }
 
-void Tally::came_from(std::int32_t which) {
-  if (which == kNoArgument) return;
-  argument = argument == kNoArgument || argument == which ? which : kSeveralArguments;
-}
-
 void Tally::add(const Tally& other) {
   accesses += other.accesses;
   bytes += other.bytes;

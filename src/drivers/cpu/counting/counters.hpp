@@ -42,7 +42,10 @@ struct Tally {
   std::int32_t argument = kNoArgument;             ///< whose memory it is
   AccessExample example;
 
-  void came_from(std::int32_t which);
+  void came_from(std::int32_t which) {
+    if (which == kNoArgument) return;
+    argument = argument == kNoArgument || argument == which ? which : kSeveralArguments;
+  }
   void add(const Tally& other);
 };
 

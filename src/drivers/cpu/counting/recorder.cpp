@@ -104,23 +104,6 @@ Recorder::Range Recorder::allocation_at(std::uint64_t address) {
   return range;
 }
 
-// What the address must lie in: by where it comes from, else by where it points to.
-Recorder::Range Recorder::range_of(const Access& access, PlaceMemory memory) {
-  const Place& place = places_[access.place];
-  if (access.base != 0 && place.object_bytes != 0) return {access.base, place.object_bytes};
-  const Range* argument = place.argument >= 0 && static_cast<std::size_t>(place.argument) < arguments_.size()
-                              ? &arguments_[static_cast<std::size_t>(place.argument)]
-                              : nullptr;
-  if (memory == PlaceMemory::slm)
-    return argument != nullptr ? Range{access.base, argument->bytes} : Range{slm_begin_, slm_bytes_};
-  if (argument != nullptr && (argument->argument >= 0 || find_memory_ != nullptr)) {
-    Range range = *argument;
-    range.argument = place.argument;
-    return range;
-  }
-  return allocation_at(access.address);
-}
-
 std::byte* Recorder::access(const Access& access) {
   const Place& place = places_[access.place];
   PlaceMemory memory = place.memory;
@@ -143,16 +126,6 @@ std::byte* Recorder::access(const Access& access) {
     log(access, access.address);
   }
   return pointer(access.address);
-}
-
-SlmAccess Recorder::by(const Access& access) const {
-  SlmAccess now;
-  now.item = static_cast<std::uint32_t>(access.item);
-  now.place = access.place;
-  now.phase = phases_[access.item];
-  now.sub_phase = sub_phases_[access.item];
-  now.sub_group = static_cast<std::uint32_t>(access.item >> sub_group_bits_);
-  return now;
 }
 
 Defect Recorder::defect_of(DefectKind kind, const Access& access, const Range& range) const {

@@ -47,6 +47,9 @@ class Recorder {
   /// some address is not to be accessed, and replaced.
   bool access_lanes(const Access& first, std::span<std::byte*, kCountedLanes> addresses,
                     const std::uint64_t* stored, std::uint64_t step);
+  /// The same, where they lie `step` bytes apart: 0, or as many as each accesses. False: nothing was done,
+  /// and access_lanes() is to be called.
+  bool access_even(const Access& first, std::uint64_t step);
   void meet(std::uint32_t place, std::uint64_t item, bool sub_group);
   void private_access(std::uint32_t place);
 
@@ -82,6 +85,8 @@ class Recorder {
   void flush();
   void join(std::span<const std::pair<std::uint32_t, Logged>> lanes);
   void count(std::uint32_t number, std::span<const Touch> touches, std::span<const std::uint32_t> lanes);
+  void count_each(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
+                  std::uint64_t begin);
   bool count_dense(std::uint32_t number, std::uint64_t begin, std::uint64_t step, std::uint64_t bytes);
   [[nodiscard]] bool wants_example(const Tally& tally, std::size_t lanes) const;
   std::byte* refuse(const Access& access, PlaceMemory memory, const Range& range);
@@ -113,6 +118,42 @@ class Recorder {
   Defects defects_;
 };
 
+// What each access asks for.
+
+// What the address must lie in: by where it comes from, else by where it points to.
+inline Recorder::Range Recorder::range_of(const Access& access, PlaceMemory memory) {
+  const Place& place = places_[access.place];
+  if (access.base != 0 && place.object_bytes != 0) return {access.base, place.object_bytes};
+  const Range* argument = place.argument >= 0 && static_cast<std::size_t>(place.argument) < arguments_.size()
+                              ? &arguments_[static_cast<std::size_t>(place.argument)]
+                              : nullptr;
+  if (memory == PlaceMemory::slm)
+    return argument != nullptr ? Range{access.base, argument->bytes} : Range{slm_begin_, slm_bytes_};
+  if (argument != nullptr && (argument->argument >= 0 || find_memory_ != nullptr)) {
+    Range range = *argument;
+    range.argument = place.argument;
+    return range;
+  }
+  return allocation_at(access.address);
+}
+
+// Most often the known one is better.
+inline bool Recorder::wants_example(const Tally& tally, std::size_t lanes) const {
+  const AccessExample& known = tally.example;
+  if (known.lanes.size() != lanes) return known.lanes.size() < lanes;
+  return known.group > group_ || (known.group == group_ && known.sub_group > sub_group_);
+}
+
+inline SlmAccess Recorder::by(const Access& access) const {
+  SlmAccess now;
+  now.item = static_cast<std::uint32_t>(access.item);
+  now.place = access.place;
+  now.phase = phases_[access.item];
+  now.sub_phase = sub_phases_[access.item];
+  now.sub_group = static_cast<std::uint32_t>(access.item >> sub_group_bits_);
+  return now;
+}
+
 }  // namespace kiln::cpu
 
 // What instrumented code calls; kiln_access gives the address to access.
@@ -125,5 +166,7 @@ extern "C" std::byte* kiln_write(std::uint32_t place, std::uint64_t key, std::ui
 extern "C" bool kiln_access_lanes(std::uint32_t place, std::uint64_t key, std::uint64_t first_item,
                                   std::byte** addresses, std::uint64_t bytes, const std::byte* base,
                                   const std::uint64_t* stored, std::uint64_t step);
+extern "C" bool kiln_access_even(std::uint32_t place, std::uint64_t first_item, std::byte* address,
+                                 std::uint64_t bytes, const std::byte* base, std::uint64_t step);
 extern "C" void kiln_meet(std::uint32_t place, std::uint64_t item, bool sub_group);
 extern "C" void kiln_private_access(std::uint32_t place);

@@ -13,6 +13,28 @@ std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uin
 
 }  // namespace
 
+// count(), where all lanes touch the same bytes, or those behind what the lane before touches. False: nothing
+// was done.
+[[gnu::always_inline]] inline bool Recorder::count_dense(std::uint32_t number, std::uint64_t begin,
+                                                         std::uint64_t step, std::uint64_t bytes) {
+  Tally& tally = tallies_[number];
+  const bool slm = places_[number].memory == PlaceMemory::slm;
+  if (wants_example(tally, kCountedLanes) || (slm && (bytes != kBankBytes || begin % kBankBytes != 0)))
+    return false;
+  static_assert(kCountedLanes <= kServedTogether && kServedTogether <= kBanks);
+  tally.accesses += kCountedLanes;
+  tally.bytes += kCountedLanes * bytes;
+  ++tally.together;
+  if (slm) {
+    ++tally.turns.taken;
+    ++tally.turns.least;
+  } else {
+    const std::uint64_t last = begin + step * (kCountedLanes - 1) + bytes - 1;
+    ++tally.lines[static_cast<std::uint32_t>(last / kLineBytes - begin / kLineBytes + 1)];
+  }
+  return true;
+}
+
 bool Recorder::access_lanes(const Access& first, std::span<std::byte*, kCountedLanes> addresses,
                             const std::uint64_t* stored, std::uint64_t step) {
   if (access_together(first, addresses, stored, step)) return true;
@@ -45,9 +67,11 @@ bool Recorder::access_together(const Access& first, std::span<std::byte* const, 
   const bool known = (first.base != 0 && place.object_bytes != 0) || slm || place.argument >= 0;
   if (!known || (!slm && find_memory_ == nullptr)) return false;
   const Range range = range_of(first, place.memory);
-  bool inside = range.holds(first.address, first.bytes) &&
-                range.holds(address_of(addresses[kCountedLanes - 1]), first.bytes);
-  for (std::size_t lane = 1; step == kUneven && lane < kCountedLanes; ++lane)
+  const bool even = step != kUneven;
+  const std::uint64_t last =
+      even ? first.address + step * (kCountedLanes - 1) : address_of(addresses[kCountedLanes - 1]);
+  bool inside = range.holds(first.address, first.bytes) && range.holds(last, first.bytes);
+  for (std::size_t lane = 1; !even && lane < kCountedLanes; ++lane)
     inside &= range.holds(address_of(addresses[lane]), first.bytes);
   if (!inside || (!slm && range.argument < 0 && range.kind != 0)) return false;
 
@@ -61,7 +85,42 @@ bool Recorder::access_together(const Access& first, std::span<std::byte* const, 
   else
     tallies_[first.place].came_from(range.argument >= 0 ? range.argument : place.argument);
   const std::uint64_t begin = slm ? slm_begin_ : 0;
-  if (step != kUneven && count_dense(first.place, first.address - begin, step, first.bytes)) return true;
+  if (!even || !count_dense(first.place, first.address - begin, step, first.bytes))
+    count_each(first, addresses, begin);
+  return true;
+}
+
+bool Recorder::access_even(const Access& first, std::uint64_t step) {
+  const Place& place = places_[first.place];
+  const bool slm = place.memory == PlaceMemory::slm;
+  const std::uint64_t sub_group = first.item >> sub_group_bits_;
+  if ((1u << sub_group_bits_) != kCountedLanes || first.item % kCountedLanes != 0 || first.bytes == 0 ||
+      place.kind == PlaceKind::atomic || logged_ != 0)
+    return false;
+  if (slm ? first.bytes != kBankBytes
+          : place.memory == PlaceMemory::generic || place.argument < 0 || find_memory_ == nullptr)
+    return false;
+  const Range range = range_of(first, place.memory);
+  if (!range.holds(first.address, first.bytes) ||
+      !range.holds(first.address + step * (kCountedLanes - 1), first.bytes))
+    return false;
+  sub_group_ = sub_group;
+  if (wants_example(tallies_[first.place], kCountedLanes)) return false;
+  if (slm) {
+    const SlmUse use = place.kind == PlaceKind::write ? SlmUse::write : SlmUse::read;
+    const std::uint32_t since = place.need == PlaceNeed::none ? 0 : first_phase_;
+    const std::uint64_t offset = first.address - slm_begin_;
+    if (offset % kBankBytes != 0 || !shadow_->note_together(offset, step, use, by(first), since))
+      return false;
+  } else {
+    tallies_[first.place].came_from(range.argument >= 0 ? range.argument : place.argument);
+  }
+  log_phase_ = phases_[first.item];
+  return count_dense(first.place, first.address - (slm ? slm_begin_ : 0), step, first.bytes);
+}
+
+void Recorder::count_each(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
+                          std::uint64_t begin) {
   std::array<Touch, kCountedLanes> touches;
   std::array<std::uint32_t, kCountedLanes> lanes;
   for (std::uint32_t lane = 0; lane < kCountedLanes; ++lane) {
@@ -69,37 +128,6 @@ bool Recorder::access_together(const Access& first, std::span<std::byte* const, 
     lanes[lane] = lane;
   }
   count(first.place, touches, lanes);
-  return true;
-}
-
-// count(), where all lanes touch the same bytes, or those behind what the lane before touches. False: nothing
-// was done.
-bool Recorder::count_dense(std::uint32_t number, std::uint64_t begin, std::uint64_t step,
-                           std::uint64_t bytes) {
-  Tally& tally = tallies_[number];
-  const bool slm = places_[number].memory == PlaceMemory::slm;
-  if (wants_example(tally, kCountedLanes)) return false;
-  if (slm && (bytes != kBankBytes || begin % kBankBytes != 0)) return false;
-  static_assert(kCountedLanes <= kServedTogether && kServedTogether <= kBanks);
-  tally.accesses += kCountedLanes;
-  tally.bytes += kCountedLanes * bytes;
-  ++tally.together;
-  if (slm) {
-    ++tally.turns.taken;
-    ++tally.turns.least;
-  } else {
-    const std::uint64_t last = begin + step * (kCountedLanes - 1) + bytes - 1;
-    ++tally.lines[static_cast<std::uint32_t>(last / kLineBytes - begin / kLineBytes + 1)];
-  }
-  return true;
-}
-
-// Most often the known one is better.
-bool Recorder::wants_example(const Tally& tally, std::size_t lanes) const {
-  const AccessExample& known = tally.example;
-  return known.lanes.size() < lanes ||
-         (known.lanes.size() == lanes &&
-          std::tuple(known.group, known.sub_group) > std::tuple(group_, sub_group_));
 }
 
 void Recorder::check_slm(const Access& first, std::span<std::byte* const, kCountedLanes> addresses,
@@ -107,10 +135,10 @@ void Recorder::check_slm(const Access& first, std::span<std::byte* const, kCount
   const Place& place = places_[first.place];
   const SlmUse use = place.kind == PlaceKind::write ? SlmUse::write : SlmUse::read;
   const std::uint32_t since = place.need == PlaceNeed::none ? 0 : first_phase_;
-  std::array<std::uint64_t, kCountedLanes> offsets;
   if (first.bytes == kBankBytes && step != kUneven &&
       shadow_->note_together(first.address - slm_begin_, step, use, by(first), since))
     return;
+  std::array<std::uint64_t, kCountedLanes> offsets;
   for (std::size_t lane = 0; lane < kCountedLanes; ++lane)
     offsets[lane] = address_of(addresses[lane]) - slm_begin_;
   if (first.bytes == kBankBytes && shadow_->note_together(offsets, use, by(first), since)) return;
@@ -131,6 +159,13 @@ void Recorder::keep(const Access& access) {
 }
 
 }  // namespace kiln::cpu
+
+bool kiln_access_even(std::uint32_t place, std::uint64_t first_item, std::byte* address, std::uint64_t bytes,
+                      const std::byte* base, std::uint64_t step) {
+  return kiln::cpu::Recorder::current()->access_even(
+      {place, 0, first_item, kiln::cpu::address_of(address), bytes, kiln::cpu::address_of(base), nullptr},
+      step);
+}
 
 bool kiln_access_lanes(std::uint32_t place, std::uint64_t key, std::uint64_t first_item,
                        std::byte** addresses, std::uint64_t bytes, const std::byte* base,

@@ -133,6 +133,7 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"kiln_access", address(kiln_access)},
     {"kiln_write", address(kiln_write)},
     {"kiln_access_lanes", address(kiln_access_lanes)},
+    {"kiln_access_even", address(kiln_access_even)},
     {"kiln_meet", address(kiln_meet)},
     {"kiln_private_access", address(kiln_private_access)},
   };

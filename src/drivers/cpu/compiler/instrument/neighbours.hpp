@@ -19,6 +19,7 @@ inline constexpr llvm::StringLiteral kWriteFunction = "kiln_write";
 /// each address to the next behind, or kUneven; true: each is to access its address, else those to access
 /// take their place.
 inline constexpr llvm::StringLiteral kLanesFunction = "kiln_access_lanes";
+inline constexpr llvm::StringLiteral kEvenFunction = "kiln_access_even";
 
 /// Unrolls loops, moves variables to registers, and sets `neighbours` and `neighbour_bytes` of each place:
 /// reads, or writes, of one work-item that follow each other in one block at constant distances, without an

@@ -12,7 +12,7 @@ namespace {
 using Kind = LaneShape::Kind;
 
 // Operands of what the recorder is told.
-constexpr unsigned kItem = 2, kAddress = 3, kBytes = 4, kNumber = 6;
+constexpr unsigned kPlace = 0, kItem = 2, kAddress = 3, kBytes = 4, kBase = 5, kNumber = 6;
 
 }  // namespace
 
@@ -236,36 +236,64 @@ void LaneWriter::write_counted(const llvm::CallInst& access) {
                       (i == kItem ? shape.kind == Kind::linear && shape.stride == 1 : shape.is_uniform());
     if (!goes) return write_lanes(access);
   }
-  llvm::PointerType* pointer = b_.getPtrTy();
-  if (addresses_ == nullptr) addresses_ = variable(wide_type(pointer));
-  b_.CreateStore(wide(*access.getArgOperand(kAddress)), addresses_);
-  Value* numbers = llvm::Constant::getNullValue(pointer);
-  if (access.getArgOperand(kNumber)->getType()->isIntegerTy()) {
-    if (numbers_ == nullptr) numbers_ = variable(wide_type(b_.getInt64Ty()));
-    b_.CreateStore(wide(*access.getArgOperand(kNumber)), numbers_);
-    numbers = numbers_;
-  }
-  Value* step = b_.getInt64(kUneven);
-  if (const auto* bytes = llvm::dyn_cast<llvm::ConstantInt>(access.getArgOperand(kBytes))) {
-    const Value& address = *access.getArgOperand(kAddress)->stripPointerCasts();
-    if (Value* same = are_apart(address, 0)) step = b_.CreateSelect(same, b_.getInt64(0), step);
-    if (Value* neighbours = are_apart(address, bytes->getZExtValue()))
-      step = b_.CreateSelect(neighbours, b_.getInt64(bytes->getZExtValue()), step);
-  }
+  Value* step = nullptr;
+  if (const auto* bytes = llvm::dyn_cast<llvm::ConstantInt>(access.getArgOperand(kBytes)))
+    for (const std::uint64_t by : {std::uint64_t{0}, bytes->getZExtValue()})
+      if (Value* apart = are_apart(*access.getArgOperand(kAddress)->stripPointerCasts(), by))
+        step = b_.CreateSelect(apart, b_.getInt64(by), step == nullptr ? b_.getInt64(kUneven) : step);
   llvm::SmallVector<Value*, 8> arguments;
   for (const Value* argument : access.args()) arguments.push_back(scalar(*argument));
+  Value* addresses = wide(*access.getArgOperand(kAddress));
+  if (step == nullptr) return write_counted(access, arguments, addresses, b_.getInt64(kUneven));
+  // Where one address tells of all, most often the access is made there, and nothing else is to be known.
+  Block even = new_block(), each = new_block(), after = new_block();
+  b_.CreateCondBr(b_.CreateICmpNE(step, b_.getInt64(kUneven)), even, each);
+  b_.SetInsertPoint(even);
+  Value* done = call_recorder(kEvenFunction, {arguments[kPlace], arguments[kItem],
+                                              b_.CreateExtractElement(addresses, std::uint64_t{0}),
+                                              arguments[kBytes], arguments[kBase], step});
+  b_.CreateCondBr(done, after, each);
+  b_.SetInsertPoint(each);
+  write_counted(access, arguments, addresses, step);
+  Value *all = as_asked_[&access], *accessed = wide(access);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  const auto either = [&](Value* if_even, Value* if_each) {
+    llvm::PHINode* phi = b_.CreatePHI(if_each->getType(), 2);
+    phi->addIncoming(if_even, even);
+    phi->addIncoming(if_each, each);
+    return phi;
+  };
+  Value* result = either(addresses, accessed);
+  as_asked_[&access] = either(b_.getTrue(), all);
+  set_wide(access, result);
+}
+
+void LaneWriter::write_counted(const llvm::CallInst& access, llvm::SmallVector<Value*, 8> arguments,
+                               Value* addresses, Value* step) {
+  if (addresses_ == nullptr) addresses_ = variable(wide_type(b_.getPtrTy()));
+  b_.CreateStore(addresses, addresses_);
   arguments[kAddress] = addresses_;
-  arguments[kNumber] = numbers;
+  const Value& number = *access.getArgOperand(kNumber);
+  arguments[kNumber] = llvm::Constant::getNullValue(b_.getPtrTy());
+  if (number.getType()->isIntegerTy()) {
+    if (numbers_ == nullptr) numbers_ = variable(wide_type(b_.getInt64Ty()));
+    b_.CreateStore(wide(number), numbers_);
+    arguments[kNumber] = numbers_;
+  }
   arguments.push_back(step);
+  as_asked_[&access] = call_recorder(kLanesFunction, arguments);
+  set_wide(access, b_.CreateLoad(addresses_->getAllocatedType(), addresses_));
+}
+
+LaneWriter::Value* LaneWriter::call_recorder(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
   llvm::SmallVector<llvm::Type*, 8> types;
   for (const Value* argument : arguments) types.push_back(argument->getType());
-  llvm::CallInst* all =
-      b_.CreateCall(function_.getParent()->getOrInsertFunction(
-                        kLanesFunction, llvm::FunctionType::get(b_.getInt1Ty(), types, false)),
-                    arguments);
-  all->addRetAttr(llvm::Attribute::ZExt);
-  as_asked_[&access] = all;
-  set_wide(access, b_.CreateLoad(addresses_->getAllocatedType(), addresses_));
+  llvm::CallInst* call = b_.CreateCall(
+      function_.getParent()->getOrInsertFunction(name, llvm::FunctionType::get(b_.getInt1Ty(), types, false)),
+      arguments);
+  call->addRetAttr(llvm::Attribute::ZExt);
+  return call;
 }
 
 }  // namespace kiln::cpu

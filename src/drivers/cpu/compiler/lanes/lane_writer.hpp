@@ -59,6 +59,9 @@ class LaneWriter {
   Value* answer(const llvm::Instruction& question);
   void write_lanes(const llvm::Instruction& instruction);
   void write_counted(const llvm::CallInst& access);
+  void write_counted(const llvm::CallInst& access, llvm::SmallVector<Value*, 8> arguments, Value* addresses,
+                     Value* step);
+  Value* call_recorder(llvm::StringRef name, llvm::ArrayRef<Value*> arguments);
   llvm::AllocaInst* variable(llvm::Type* type);
   /// Whether `value` is found before a loop that is written now, and stays the same in it.
   [[nodiscard]] bool is_before_loop(const Value& value) const;
