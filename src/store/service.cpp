@@ -224,10 +224,11 @@ std::optional<std::uint64_t> Service::leading_store() {
 std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::uint64_t store,
                                        Connections& connections, const Asker& asker, Moment deadline,
                                        std::string& why) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (damaged_.contains({store, request.key})) return std::nullopt;
-  }
+  if (!begin_lead(store, request.key)) return std::nullopt;
+  struct UnderWay {
+    Service& service;
+    ~UnderWay() { service.end_lead(); }
+  } const under_way{*this};
   Connection& connection = connections.to(store);
   const auto begin = Clock::now(), longest = begin + milliseconds(std::min(request.lead_ms, kMostWait));
   const std::string who = new_name();
@@ -298,9 +299,22 @@ std::optional<OwnAnswer> Service::lead(const cache::StoreRequest& request, std::
       return std::nullopt;
     }
     const auto pause = pause_after(paused - begin);
-    if (!asker.pauses(pause)) return std::nullopt;
+    if (!asker.pauses(pause) || finishes_) return std::nullopt;
     not_counted += late(Clock::now() - paused, pause);
   }
+}
+
+/// False: what the store has is to be replaced, or nobody is to be given a lease any more.
+bool Service::begin_lead(std::uint64_t store, const CacheKey& key) {
+  const std::lock_guard lock(mutex_);
+  if (finishes_ || damaged_.contains({store, key})) return false;
+  ++leads_;
+  return true;
+}
+
+void Service::end_lead() {
+  const std::lock_guard lock(mutex_);
+  --leads_;
 }
 
 bool Service::takes(std::uint64_t store) const {
@@ -439,14 +453,20 @@ bool Service::idle() {
 void Service::finish(Moment deadline) {
   {
     std::unique_lock lock(mutex_);  // leases of what is uploaded go with the upload
+    finishes_ = true;
     changed_.wait_until(lock, deadline, [&] { return uploads_.empty() && busy_ == 0; });
   }
   Connections connections(stores_);
   auto left = leases_.take_all();
   for (;;) {
     left = Leases::release(left, connections);
+    // Before what is left is looked for: the answer to one of them may be a lease.
+    const bool leads = [&] {
+      const std::lock_guard lock(mutex_);
+      return leads_ != 0;
+    }();
     std::ranges::move(leases_.take_all(), std::back_inserter(left));
-    if ((left.empty() && leases_.empty()) || Clock::now() >= deadline) return;
+    if ((left.empty() && leases_.empty() && !leads) || Clock::now() >= deadline) return;
     std::this_thread::sleep_for(5ms);
   }
 }

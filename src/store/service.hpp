@@ -49,7 +49,8 @@ class Service {
   [[nodiscard]] const std::vector<cache::RemoteUrl>& stores() const { return stores_; }
   /// Nothing is under way for anybody.
   [[nodiscard]] bool idle();
-  /// Gives back what nobody works for any more, and uploads what is left until `deadline`.
+  /// Uploads what is left, and gives back what nobody works for any more, also what stores are about to give,
+  /// until `deadline`.
   void finish(Moment deadline);
 
  private:
@@ -72,6 +73,8 @@ class Service {
   /// Empty: it has it.
   std::string put_into(std::uint64_t store, const cache::StoreRequest& request, Connections& connections,
                        Moment deadline);
+  bool begin_lead(std::uint64_t store, const CacheKey& key);
+  void end_lead();
   [[nodiscard]] bool takes(std::uint64_t store) const;
   [[nodiscard]] std::optional<std::uint64_t> leading_store();
   void upload(Upload upload, Connections& connections);
@@ -97,9 +100,11 @@ class Service {
   std::size_t queued_ = 0;  ///< bytes of them
   int busy_ = 0;            ///< threads that upload
   bool ends_ = false;
+  int leads_ = 0;  ///< questions for a lease under way
   std::string notes_;
   std::set<std::pair<std::uint64_t, CacheKey>> damaged_;  ///< to be replaced
 
+  std::atomic<bool> finishes_{false};
   std::vector<std::thread> threads_;
 };
 

@@ -74,6 +74,19 @@ class GivenBack(FleetCase):
         servers.until(lambda: self.redis.ask('GET', TOKEN) == b'2')
         self.assertIsNone(self.redis.ask('GET', LEASE))
 
+    def test_when_a_program_is_killed_before_the_answer(self):
+        gate = Gate(self.redis.port)
+        gate.seconds = 0.4
+        node = self.start('a', f'redis://127.0.0.1:{gate.port},unsigned', 'hold')
+        servers.until(lambda: self.redis.ask('GET', LEASE))
+        self.assertEqual(self.compilations(), 0)
+        node.kill()
+        node.communicate()
+        gate.seconds = 0  # the answer stays late
+        # One that runs out uses up no number.
+        servers.until(lambda: self.redis.ask('GET', TOKEN) == b'2')
+        self.assertIsNone(self.redis.ask('GET', LEASE))
+
     @unittest.skipIf(SANITIZED, 'sanitizers take more memory than is left here')
     def test_when_there_is_no_memory_for_the_upload(self):
         self.start('a', self.remote, 'size=50000000', 'keys=2', 'threads=2', 'apart', 'hold=1', **self.limited('-Sd 160000'))
