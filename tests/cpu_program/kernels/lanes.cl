@@ -3,6 +3,7 @@
 // out[i], and reads in[0..63] and its group's tile, of 8 ints a work-item. lanes.ocloc.spv comes from ocloc 22.43
 // (-device pvc -spv_only -options -cl-std=CL1.2).
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #define MEET barrier(CLK_LOCAL_MEM_FENCE)
 #define HEAD                                                                                     \
@@ -442,4 +443,75 @@ KERNEL(column_across_barriers) {
     sum += tile[items - 1 - item];
   }
   out[own] = sum;
+}
+
+// Atomics on neighbouring places, each with what was there before.
+KERNEL(updates_of_own) {
+  HEAD;
+  global int* own = out + i;
+  int sum = 0;
+  for (int k = 0; k < n; ++k) {
+    sum += atomic_add(own, k * 3 + (int)item);
+    sum ^= atomic_sub(own, in[k]);
+    sum += atomic_xor(own, in[(item + k) & 63]) * 5;
+    sum ^= atomic_max(own, (int)item - 20);
+    sum += atomic_and(own, 0x7fffffff - k);
+    sum ^= atomic_or(own, k & 3);
+    sum += atomic_min(own, 1000 + k);
+    sum ^= atomic_xchg(own, sum);
+    sum += atomic_max((global uint*)own, item);
+    sum ^= atomic_min((global uint*)own, 0x80000000u + item);
+  }
+  atomic_add(own, sum);
+}
+
+// The same by all groups, in places that begin anywhere, of 4 and of 8 bytes.
+KERNEL(updates_of_all) {
+  HEAD;
+  for (int k = 0; k < n; ++k) {
+    atomic_add(out + item, in[k] + k);
+    atomic_sub(out + items + (item + n) % items, (int)item);
+  }
+  if (i + items * 3 < items * 4)
+    for (int k = 0; k < n; ++k) atomic_add(out + items * 3 + item, k);
+}
+
+KERNEL(updates_of_longs) {
+  HEAD;
+  for (int k = 0; k < n; ++k) atom_add((global long*)out + item, ((long)in[k] << 31) - item);
+}
+
+// Stores behind what the ends of neighbours tell, and behind what they do not.
+KERNEL(guarded) {
+  HEAD;
+  if (i < n * 19) out[i] = in[i & 63] * 3;
+}
+
+KERNEL(guarded_on_both_sides) {
+  HEAD;
+  if (get_local_id(0) > 2 && item + n < items) out[i] = in[(item + n) & 63] - 1;
+}
+
+KERNEL(guarded_here_and_there) {
+  HEAD;
+  if (in[i & 63] > 40 && i < n * 19) out[i] = in[i & 63] * 3;
+}
+
+// Elements of an array that are updated behind branches: in it for sure, and only where the branch is taken.
+KERNEL(counts_of_own) {
+  HEAD;
+  int counts[8];
+  for (int k = 0; k < 8; ++k) counts[k] = (int)item + k;
+  for (int k = 0; k < n * 3; ++k) {
+    const uint value = in[(k * 3 + group) & 63];
+    if ((value & 15) == (item & 15)) ++counts[value >> 2 & 7];
+    if (value < item) counts[value & 7] -= k;
+    if (value % 11 < 8) counts[value % 11] += 2;
+    if ((value & 1) == 0) counts[k & 7] = counts[k & 7] * 3 + 1;
+  }
+  tile[item] = counts[item & 7];
+  MEET;
+  int sum = tile[items - 1 - item];
+  for (int k = 0; k < 8; ++k) sum = sum * 5 + counts[k];
+  out[i] = sum;
 }
