@@ -226,10 +226,24 @@ bool has_rare_branch(const llvm::Loop& loop) {
   });
 }
 
+/// Whether items store behind a branch: LLVM's vectorizer would store with a mask, which takes processors
+/// without AVX-512 longer than one after the other.
+bool guards_stores(const llvm::Loop& loop, const llvm::DominatorTree& tree) {
+  return llvm::any_of(loop.blocks(), [&](const llvm::BasicBlock* block) {
+    return !tree.dominates(block, loop.getLoopLatch()) &&
+           llvm::any_of(*block,
+                        [](const llvm::Instruction& value) { return llvm::isa<llvm::StoreInst>(value); });
+  });
+}
+
 enum class Outcome : std::uint8_t { left, asked, written };
 
-/// With `may_ask`, lanes may have a question about their quotients first.
-Outcome write_lanes(const ItemLoop& items, bool may_ask, llvm::Function& function, llvm::LoopInfo& loops,
+struct How {
+  bool may_ask;        ///< lanes may have a question about their quotients first
+  bool if_they_agree;  ///< only where the ends tell whether lanes agree
+};
+
+Outcome write_lanes(const ItemLoop& items, How how, llvm::Function& function, llvm::LoopInfo& loops,
                     llvm::DominatorTree& tree, const llvm::PostDominatorTree& after,
                     llvm::ScalarEvolution& numbers) {
   llvm::Loop& loop = *items.loop;
@@ -258,10 +272,11 @@ Outcome write_lanes(const ItemLoop& items, bool may_ask, llvm::Function& functio
   if (!LaneWriter::can_write(shapes, counts ? kLargestCounted : kMostCopied, independent))
     return Outcome::left;
   if (!counts && !pays(loop, shapes, layout)) return Outcome::left;
+  if (how.if_they_agree && !LaneWriter::agrees_by_ends(shapes)) return Outcome::left;
   for (const llvm::Loop* inner : loop.getLoopsInPreorder())
     if (!counts && inner != &loop && !goes_round_together(*inner, shapes)) return Outcome::left;
 
-  if (may_ask &&
+  if (how.may_ask &&
       ask_for_one_quotient(function, loop, shapes, loops, (counts ? kLargestCounted : kLargestBody) - size))
     return Outcome::asked;
 
@@ -321,9 +336,9 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
       if (!is_item_loop(loop->getLoopID())) continue;
       auto& numbers = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-      if (loop->isInnermost() && !counted && !divides(*loop) && !has_rare_branch(*loop) &&
-          !may_wrap(*loop, numbers))
-        continue;
+      const bool best = !loop->isInnermost() || counted || divides(*loop) || has_rare_branch(*loop) ||
+                        may_wrap(*loop, numbers);
+      if (!best && !guards_stores(*loop, tree)) continue;
       llvm::formLCSSARecursively(*loop, tree, &loops, &numbers);
       const auto items = item_loop_of(*loop);
       if (!items) continue;
@@ -332,7 +347,8 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
       llvm::MDNode* id = loop->getLoopID();
       llvm::BasicBlock* header = loop->getHeader();
       const bool may_ask = !asked.contains(header) && !unasked.contains(header);
-      const Outcome outcome = write_lanes(*items, may_ask, function, loops, tree, after, numbers);
+      const Outcome outcome =
+          write_lanes(*items, {may_ask, !best}, function, loops, tree, after, numbers);
       if (outcome == Outcome::left && !asked.contains(header)) continue;
       if (outcome == Outcome::asked) {
         asked.insert(header);

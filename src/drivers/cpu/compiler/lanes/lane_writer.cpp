@@ -403,43 +403,76 @@ void LaneWriter::write_end(llvm::BasicBlock& block) {
   b_.Insert(copy);
 }
 
+namespace {
+
+/// Of both sides of a conjunction or a disjunction.
+struct Sides {
+  llvm::Value *a, *b;
+  bool both;  ///< a conjunction
+};
+std::optional<Sides> sides_of(const llvm::Value& condition) {
+  using namespace llvm::PatternMatch;
+  auto* value = const_cast<llvm::Value*>(&condition);
+  llvm::Value *a = nullptr, *b = nullptr;
+  if (match(value, m_LogicalAnd(m_Value(a), m_Value(b)))) return Sides{a, b, true};
+  if (match(value, m_LogicalOr(m_Value(a), m_Value(b)))) return Sides{a, b, false};
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool LaneWriter::can_vote_by_ends(const LaneShapes& shapes, const Value& condition, unsigned depth) {
+  constexpr unsigned kDeepest = 3;
+  if (shapes.of(&condition).is_uniform()) return true;
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition)) {
+    const bool swapped = shapes.of(compare->getOperand(0)).is_uniform();
+    const Value &rising = *compare->getOperand(swapped ? 1 : 0),
+                &other = *compare->getOperand(swapped ? 0 : 1);
+    const LaneShape shape = shapes.of(&rising);
+    return compare->isRelational() && rising.getType()->isIntegerTy() &&
+           rising.getType()->getScalarSizeInBits() >= 32 && shape.kind == Kind::linear &&
+           shape.stride <= std::uint64_t{1} << 16 && shapes.of(&other).is_uniform();
+  }
+  const auto sides = sides_of(condition);
+  return sides && depth < kDeepest && can_vote_by_ends(shapes, *sides->a, depth + 1) &&
+         can_vote_by_ends(shapes, *sides->b, depth + 1);
+}
+
+bool LaneWriter::agrees_by_ends(const LaneShapes& shapes) {
+  return llvm::all_of(shapes.blocks(), [&](const llvm::BasicBlock* block) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    return shapes.parting(block) == nullptr ||
+           (branch != nullptr && can_vote_by_ends(shapes, *branch->getCondition()));
+  });
+}
+
 // Numbers that rise from lane to lane and do not wrap are on one side of another where both ends are.
-std::optional<LaneWriter::Votes> LaneWriter::votes_of_compare(const llvm::ICmpInst& compare) {
+LaneWriter::Votes LaneWriter::votes_of_compare(const llvm::ICmpInst& compare) {
   const bool swapped = shapes_.of(compare.getOperand(0)).is_uniform();
   const Value &rising = *compare.getOperand(swapped ? 1 : 0), &other = *compare.getOperand(swapped ? 0 : 1);
-  const LaneShape shape = shapes_.of(&rising);
-  const unsigned bits = rising.getType()->getScalarSizeInBits();
-  if (!compare.isRelational() || !rising.getType()->isIntegerTy() || bits < 32 ||
-      shape.kind != Kind::linear || shape.stride > std::uint64_t{1} << 16 || !shapes_.of(&other).is_uniform())
-    return std::nullopt;
   const auto predicate = swapped ? compare.getSwappedPredicate() : compare.getPredicate();
   Value* first = scalar(rising);
-  Value* way = llvm::ConstantInt::get(first->getType(), shape.stride * (lanes_ - 1));
+  Value* way = llvm::ConstantInt::get(first->getType(), shapes_.of(&rising).stride * (lanes_ - 1));
   Value* last = b_.CreateAdd(first, way);
   Value* stays =
       b_.CreateICmp(compare.isSigned() ? llvm::ICmpInst::ICMP_SLE : llvm::ICmpInst::ICMP_ULE, first, last);
   const auto yes = [&](Value* value) { return b_.CreateICmp(predicate, value, scalar(other)); };
   const bool rises_to_no = predicate == llvm::ICmpInst::ICMP_ULT || predicate == llvm::ICmpInst::ICMP_ULE ||
                            predicate == llvm::ICmpInst::ICMP_SLT || predicate == llvm::ICmpInst::ICMP_SLE;
-  return Votes{b_.CreateAnd(stays, yes(rises_to_no ? last : first)),
-               b_.CreateAnd(stays, b_.CreateNot(yes(rises_to_no ? first : last)))};
+  return {b_.CreateAnd(stays, yes(rises_to_no ? last : first)),
+          b_.CreateAnd(stays, b_.CreateNot(yes(rises_to_no ? first : last)))};
 }
 
-std::optional<LaneWriter::Votes> LaneWriter::votes_by_ends(const Value& condition, unsigned depth) {
-  using namespace llvm::PatternMatch;
-  constexpr unsigned kDeepest = 3;
+std::optional<LaneWriter::Votes> LaneWriter::votes_by_ends(const Value& condition) {
+  if (!can_vote_by_ends(shapes_, condition)) return std::nullopt;
   if (shapes_.of(&condition).is_uniform()) return Votes{scalar(condition), b_.CreateNot(scalar(condition))};
   if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition)) return votes_of_compare(*compare);
-  Value *a = nullptr, *b = nullptr;
-  auto* value = const_cast<Value*>(&condition);
-  const bool both = match(value, m_LogicalAnd(m_Value(a), m_Value(b)));
-  if (depth == kDeepest || (!both && !match(value, m_LogicalOr(m_Value(a), m_Value(b))))) return std::nullopt;
-  const auto of_a = votes_by_ends(*a, depth + 1);
-  auto of_b = of_a ? votes_by_ends(*b, depth + 1) : std::nullopt;
-  if (!of_b) return std::nullopt;
+  const auto sides = sides_of(condition);
+  const auto of_a = votes_by_ends(*sides->a);
+  auto of_b = votes_by_ends(*sides->b);
   // Where `a` alone tells, `b` may be undefined.
   of_b = {b_.CreateFreeze(of_b->all), b_.CreateFreeze(of_b->none)};
-  if (both) return Votes{b_.CreateAnd(of_a->all, of_b->all), b_.CreateOr(of_a->none, of_b->none)};
+  if (sides->both) return Votes{b_.CreateAnd(of_a->all, of_b->all), b_.CreateOr(of_a->none, of_b->none)};
   return Votes{b_.CreateOr(of_a->all, of_b->all), b_.CreateAnd(of_a->none, of_b->none)};
 }
 

@@ -31,6 +31,9 @@ class LaneWriter {
   [[nodiscard]] static bool can_write(const LaneShapes& shapes, std::size_t most_copied,
                                       llvm::function_ref<bool(const llvm::Instruction&)> independent);
 
+  /// Whether the first and the last lane tell of each branch whether all lanes take it.
+  [[nodiscard]] static bool agrees_by_ends(const LaneShapes& shapes);
+
   /// `first` is what `value` is in the first lane.
   void seed(const llvm::Value& value, llvm::Value* first) { first_[&value] = first; }
   /// All but the end of the last block, which is the caller's.
@@ -77,8 +80,10 @@ class LaneWriter {
   };
   /// By what the first and the last lane have; nothing where only vectors tell. Lanes of which neither is
   /// said may agree all the same.
-  std::optional<Votes> votes_by_ends(const Value& condition, unsigned depth = 0);
-  std::optional<Votes> votes_of_compare(const llvm::ICmpInst& compare);
+  std::optional<Votes> votes_by_ends(const Value& condition);
+  [[nodiscard]] static bool can_vote_by_ends(const LaneShapes& shapes, const Value& condition,
+                                             unsigned depth = 0);
+  Votes votes_of_compare(const llvm::ICmpInst& compare);
   /// Puts the vectors that a branch alone asks for where lanes part.
   void move_condition(const Value& condition, llvm::BasicBlock& to);
 
