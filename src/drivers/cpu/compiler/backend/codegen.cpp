@@ -183,8 +183,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const ParsedOp
   llvm::ModulePassManager passes;
   if (options.optimize) {
     pipelines.builder.registerVectorizerStartEPCallback(
-        [](llvm::FunctionPassManager& functions, llvm::OptimizationLevel) {
-          functions.addPass(LaneLoops());
+        [&machine](llvm::FunctionPassManager& functions, llvm::OptimizationLevel) {
+          functions.addPass(LaneLoops{{}, machine.getTargetFeatureString().contains("+cx16")});
           functions.addPass(KeepRolled());
         });
     passes = pipelines.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);

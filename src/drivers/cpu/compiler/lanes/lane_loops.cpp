@@ -241,6 +241,7 @@ enum class Outcome : std::uint8_t { left, asked, written };
 struct How {
   bool may_ask;        ///< lanes may have a question about their quotients first
   bool if_they_agree;  ///< only where the ends tell whether lanes agree
+  bool exchanges_16;
 };
 
 Outcome write_lanes(const ItemLoop& items, How how, llvm::Function& function, llvm::LoopInfo& loops,
@@ -296,7 +297,7 @@ Outcome write_lanes(const ItemLoop& items, How how, llvm::Function& function, ll
   b.SetInsertPoint(head);
   llvm::PHINode* first = b.CreatePHI(b.getInt64Ty(), 2);
   first->addIncoming(b.getInt64(0), start);
-  LaneWriter writer(function, shapes, tree, kLanes, *start);
+  LaneWriter writer(function, shapes, tree, kLanes, *start, how.exchanges_16);
   writer.seed(*items.item, first);
   writer.write();
   b.SetInsertPoint(head);
@@ -348,7 +349,7 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
       llvm::BasicBlock* header = loop->getHeader();
       const bool may_ask = !asked.contains(header) && !unasked.contains(header);
       const Outcome outcome =
-          write_lanes(*items, {may_ask, !best}, function, loops, tree, after, numbers);
+          write_lanes(*items, {may_ask, !best, exchanges_16}, function, loops, tree, after, numbers);
       if (outcome == Outcome::left && !asked.contains(header)) continue;
       if (outcome == Outcome::asked) {
         asked.insert(header);

@@ -13,6 +13,8 @@ inline constexpr llvm::StringLiteral kNoLanes = "kiln.no_lanes";
 /// as it is: takes a vector of items through them together (see LaneWriter), as many as there are whole
 /// vectors of in a row. The loop that was there runs the rest.
 struct LaneLoops : llvm::PassInfoMixin<LaneLoops> {
+  bool exchanges_16 = false;  ///< whether the processor compares and exchanges 16 bytes
+
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 

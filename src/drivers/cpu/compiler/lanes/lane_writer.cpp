@@ -69,12 +69,13 @@ bool LaneWriter::is_plain(const llvm::Type* type) {
 }
 
 LaneWriter::LaneWriter(llvm::Function& function, const LaneShapes& shapes, const llvm::DominatorTree& tree,
-                       unsigned lanes, llvm::BasicBlock& before)
+                       unsigned lanes, llvm::BasicBlock& before, bool exchanges_16)
     : function_(function),
       shapes_(shapes),
       tree_(tree),
       lanes_(lanes),
       before_(before),
+      exchanges_16_(exchanges_16),
       layout_(function.getParent()->getDataLayout()),
       loops_(tree),
       b_(&before) {
@@ -261,6 +262,7 @@ void LaneWriter::write(const llvm::Instruction& instruction) {
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       store != nullptr && store->isSimple())
     return write_store(*store);
+  if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return write_update(*update);
   if (is_counting(instruction) && instruction.getType()->isPointerTy())
     return write_counted(llvm::cast<llvm::CallInst>(instruction));
   if (instruction.mayHaveSideEffects()) return write_lanes(instruction);

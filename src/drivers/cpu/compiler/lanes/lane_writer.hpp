@@ -21,8 +21,9 @@ namespace kiln::cpu {
 class LaneWriter {
  public:
   /// Vectors of what stands outside of the blocks go to the end of `before`, which dominates what is written.
+  /// `exchanges_16`: whether the processor compares and exchanges 16 bytes.
   LaneWriter(llvm::Function& function, const LaneShapes& shapes, const llvm::DominatorTree& tree,
-             unsigned lanes, llvm::BasicBlock& before);
+             unsigned lanes, llvm::BasicBlock& before, bool exchanges_16);
 
   /// Whether the recorder is told of an access or a barrier by this call.
   [[nodiscard]] static bool is_counting(const llvm::Instruction& instruction);
@@ -71,6 +72,7 @@ class LaneWriter {
   Value* kept_in_lane(llvm::IRBuilder<>& b, const Value& value, unsigned lane);
   void write_load(const llvm::LoadInst& load);
   void write_store(const llvm::StoreInst& store);
+  void write_update(const llvm::AtomicRMWInst& update);
   void write_end(llvm::BasicBlock& block);
   void write_parting(llvm::BasicBlock& block, const LaneShapes::Parting& parting);
   void finish_phis();
@@ -122,6 +124,7 @@ class LaneWriter {
   const llvm::DominatorTree& tree_;
   const unsigned lanes_;
   llvm::BasicBlock& before_;
+  const bool exchanges_16_;
   const llvm::DataLayout& layout_;
   const llvm::LoopInfo loops_;
   llvm::IRBuilder<> b_;
