@@ -105,8 +105,13 @@ class Launch : public SharedWork {
         groups_(groups),
         items_(items),
         limit_(limit) {
-    const std::uint64_t chunks = kChunksPerThread * ThreadPool::instance().thread_count();
-    chunk_ = std::max<std::uint64_t>(1, groups_ / chunks);
+    const unsigned threads = ThreadPool::instance().thread_count();
+    chunk_ = std::max<std::uint64_t>(1, groups_ / (kChunksPerThread * threads));
+    shares_ = std::vector<Share>(std::min<std::uint64_t>(threads, width()));
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      shares_[i].next = width() * i / shares_.size() * chunk_;
+      shares_[i].end = std::min(groups_, width() * (i + 1) / shares_.size() * chunk_);
+    }
     // A kernel that has both is run by whole groups where each sub-group has its items of one row.
     by_items_ = kernel_.run_item != nullptr &&
                 (kernel_.run_group == nullptr ||
@@ -133,10 +138,15 @@ class Launch : public SharedWork {
     std::optional<Recorder> recorder;
     if (kernel_.counters != nullptr) recorder.emplace(*kernel_.counters, execution_, arguments_.slm);
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());
-    for (;;) {
-      const std::uint64_t first = next_.fetch_add(chunk_);
-      if (first >= groups_ || out_of_memory_ || stopped_) return;
-      const std::uint64_t last = first + std::min(chunk_, groups_ - first);
+    for (std::size_t shares_done = 0; shares_done < shares_.size();) {
+      Share& share = shares_[(worker.number + shares_done) % shares_.size()];
+      const std::uint64_t first = share.next.fetch_add(chunk_);
+      if (out_of_memory_ || stopped_) return;
+      if (first >= share.end) {
+        ++shares_done;
+        continue;
+      }
+      const std::uint64_t last = first + std::min(chunk_, share.end - first);
       group.group_id[0] = first % state_.group_count[0];
       group.group_id[1] = first / state_.group_count[0] % state_.group_count[1];
       group.group_id[2] = first / state_.group_count[0] / state_.group_count[1];
@@ -175,6 +185,13 @@ class Launch : public SharedWork {
     ++id[2];
   }
 
+  /// Groups that one thread takes in chunks, and others when theirs are done: a thread reads and writes what
+  /// lies together, and in the next launch again what its core has in its cache.
+  struct alignas(64) Share {
+    std::atomic<std::uint64_t> next = 0;
+    std::uint64_t end = 0;
+  };
+
   void stop(std::string&& report) {
     if (!stopped_.exchange(true)) report_ = std::move(report);
   }
@@ -186,7 +203,7 @@ class Launch : public SharedWork {
   std::uint64_t groups_, items_, chunk_ = 1;
   bool by_items_ = false;
   LaunchLimit& limit_;
-  std::atomic<std::uint64_t> next_ = 0;
+  std::vector<Share> shares_;
   std::atomic<bool> out_of_memory_ = false, stopped_ = false;
   std::string report_;
 };

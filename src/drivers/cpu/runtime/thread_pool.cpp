@@ -39,7 +39,7 @@ ThreadPool::ThreadPool(unsigned threads) {
   threads_.reserve(threads - 1);
   try {
     for (unsigned i = 1; i < threads; ++i) {
-      threads_.emplace_back([this] { serve(); });
+      threads_.emplace_back([this, i] { serve(i); });
       pthread_setname_np(threads_.back().native_handle(), "kiln-cpu");
     }
   } catch (const std::system_error& error) {
@@ -61,8 +61,9 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::serve() {
+void ThreadPool::serve(std::size_t number) {
   Worker worker;
+  worker.number = number;
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });

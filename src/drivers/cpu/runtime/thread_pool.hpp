@@ -19,6 +19,7 @@ namespace kiln::cpu {
 /// What a thread keeps between launches: SLM, stacks, and memory for what items keep across barriers. Used by
 /// one thread at a time.
 struct Worker {
+  std::size_t number = 0;  ///< of the pool's thread, from 1 on; 0: a thread that launches
   SlmBuffer slm, items;
   FiberStacks stacks;
 };
@@ -56,7 +57,7 @@ class ThreadPool {
 
   explicit ThreadPool(unsigned threads);
   ~ThreadPool();
-  void serve();
+  void serve(std::size_t number);
   std::unique_ptr<Worker> borrow_worker();
   void return_worker(std::unique_ptr<Worker> worker);
 
