@@ -14,6 +14,7 @@
 #include "drivers/cpu/compiler/llvm_version.hpp"
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/compiler/lowering/kernel_entry.hpp"
+#include "drivers/cpu/compiler/regions/item_arrays.hpp"
 #include "drivers/cpu/compiler/regions/region_writer.hpp"
 #include "drivers/cpu/compiler/regions/sub_group_entry.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
@@ -216,6 +217,7 @@ void loop_over_items(llvm::Module& module, llvm::TargetMachine& machine, std::ve
     llvm::Function* entry = module.getFunction(item_entry_symbol(i));
     if (entry == nullptr || !may_have_regions(*entry, counted)) continue;
     simplify(*entry, machine);
+    store_always(*entry);
     if (write_regions(*entry, group_entry_symbol(i), kernels[i])) continue;
     // What needs the items of a sub-group alone goes from one sub-group to the next. Where those are not all
     // of one row the kernel as it was is run.

@@ -2,10 +2,12 @@
 // Finds the arrays that are only read and written element by element, and rewrites their addresses.
 #include "drivers/cpu/compiler/regions/item_arrays.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/KnownBits.h>
 
 #include <array>
 #include <cstddef>
@@ -141,7 +143,63 @@ Value* items_of_group(llvm::IRBuilder<>& b, const llvm::Function& item_entry) {
   return even_item_count(b, b.CreateMul(size[0], b.CreateMul(size[1], size[2])));
 }
 
+/// The one store of a block that does no more than to update an element, which is there whether the block
+/// runs or not.
+llvm::StoreInst* only_update(llvm::BasicBlock& block) {
+  constexpr std::size_t kLargest = 8;  // instructions
+  llvm::LoadInst* load = nullptr;
+  llvm::StoreInst* store = nullptr;
+  if (block.size() > kLargest) return nullptr;
+  for (llvm::Instruction& instruction : llvm::make_range(block.begin(), std::prev(block.end()))) {
+    if (store != nullptr) return nullptr;
+    if (auto* read = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+      if (load != nullptr) return nullptr;
+      load = read;
+    } else if (auto* written = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+      store = written;
+    } else if (!llvm::isSafeToSpeculativelyExecute(&instruction)) {
+      return nullptr;
+    }
+  }
+  if (load == nullptr || store == nullptr || load->getPointerOperand() != store->getPointerOperand())
+    return nullptr;
+  const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(load->getPointerOperand());
+  const auto* variable =
+      address != nullptr ? llvm::dyn_cast<llvm::AllocaInst>(address->getPointerOperand()) : nullptr;
+  if (variable == nullptr || !may_be_laid_out(*variable)) return nullptr;
+  llvm::IRBuilder<> b(block.getContext());
+  const Value* index = index_of(b, *address, *variable);
+  const llvm::DataLayout& layout = block.getModule()->getDataLayout();
+  const bool inside = llvm::computeKnownBits(index, layout).getMaxValue().ult(elements_of(*variable));
+  return inside && is_element_access(*load, *address, *element_type(*variable)) &&
+                 is_element_access(*store, *address, *element_type(*variable))
+             ? store
+             : nullptr;
+}
+
 }  // namespace
+
+void store_always(llvm::Function& item_entry) {
+  for (llvm::BasicBlock& block : item_entry) {
+    llvm::BasicBlock *before = block.getSinglePredecessor(), *after = block.getSingleSuccessor();
+    auto* branch = before != nullptr ? llvm::dyn_cast<llvm::BranchInst>(before->getTerminator()) : nullptr;
+    if (branch == nullptr || !branch->isConditional() || after == nullptr) continue;
+    const bool if_true = branch->getSuccessor(0) == &block;
+    if (branch->getSuccessor(if_true ? 1 : 0) != after) continue;
+    llvm::StoreInst* store = only_update(block);
+    if (store == nullptr) continue;
+    llvm::LoadInst* load = nullptr;
+    while (&block.front() != block.getTerminator()) {
+      llvm::Instruction& next = block.front();
+      if (auto* read = llvm::dyn_cast<llvm::LoadInst>(&next)) load = read;
+      next.moveBefore(*before, branch->getIterator());
+    }
+    llvm::IRBuilder<> b(store);
+    Value *condition = branch->getCondition(), *value = store->getValueOperand();
+    store->setOperand(
+        0, if_true ? b.CreateSelect(condition, value, load) : b.CreateSelect(condition, load, value));
+  }
+}
 
 Value* even_item_count(llvm::IRBuilderBase& b, Value* items) {
   return b.CreateAnd(b.CreateAdd(items, b.getInt64(kEvenItems - 1)), b.getInt64(~(kEvenItems - 1)));

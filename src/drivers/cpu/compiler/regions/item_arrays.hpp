@@ -33,6 +33,11 @@ class ItemArrays {
   std::vector<std::pair<llvm::Instruction*, llvm::Instruction*>> addresses_;  // now, and before
 };
 
+/// Where an item updates an element of such an array behind a branch, and nothing else is done there, it
+/// stores what it has read where the branch is not taken: stores with a mask take some processors as long as
+/// one after the other, and no processor hands on what they store to the next load.
+void store_always(llvm::Function& item_entry);
+
 /// Arrays are for a multiple of so many items, and their memory is aligned to as many bytes: so each of them
 /// is.
 inline constexpr std::uint64_t kEvenItems = 128;
