@@ -154,11 +154,12 @@ static ze_module_handle_t module_of(const char* path, const char* flags, int wit
 
 /// facts FILE [FLAGS [ID=VALUE...]]
 static void facts(int count, char** words) {
-  uint32_t ids[16], values[16], constants = 0;
+  uint32_t ids[16], constants = 0;
+  uint64_t values[16];  // as wide as the widest constant: a driver reads as many bytes as the module says
   const void* places[16];
   for (int i = 2; i < count && i < 16; ++i, ++constants) {
     ids[constants] = (uint32_t)strtoul(words[i], NULL, 0);
-    values[constants] = (uint32_t)strtoul(strchr(words[i], '=') + 1, NULL, 0);
+    values[constants] = strtoull(strchr(words[i], '=') + 1, NULL, 0);
     places[constants] = &values[constants];
   }
   const ze_module_constants_t list = {constants, ids, places};
