@@ -208,6 +208,25 @@ TEST_CASE("a kiln-store that is late ends with its leases, also where a forked c
   eventually("the lease is given back", [&] { return told > 0; });
 }
 
+TEST_CASE("a kiln-store that one question gave up did not end by itself for the others") {
+  const Port port;
+  port.listen();
+  cache::StoreLink link({{"http://127.0.0.1:" + std::to_string(port.number) + "/x,unsigned"}, {}});
+  cache::StoreRequest request;
+  request.until = in(60s);
+  std::string other;
+  std::jthread waits([&] {
+    auto reply = link.ask(request, Clock::now() + 60s);
+    other = reply ? "an answer" : reply.error();
+  });
+  std::this_thread::sleep_for(200ms);  // its question is under way
+  const auto late = link.ask(request, Clock::now() + 50ms);
+  waits.join();
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error() == "kiln-store does not answer in time");
+  CHECK(other == cache::kLeftAlone);
+}
+
 TEST_CASE("a store that takes no connection for an upload is not asked") {
   const Port port;
   for (const std::string scheme : {"redis", "http"}) {

@@ -166,10 +166,13 @@ tl::expected<StoreLink::Reply, std::string> StoreLink::ask(
       note(true);
       return reply;
     }
-    if (gone && !channel->fresh) {  // it ended since it was asked last, having had nothing to do
+    if (gone) {
       const std::lock_guard lock(mutex_);
-      if (generation == generation_) leave();
-      continue;
+      if (generation != generation_ || !control_) continue;  // another thread has left it
+      if (!channel->fresh) {  // it ended since it was asked last, having had nothing to do
+        leave();
+        continue;
+      }
     }
     note(false);
     return reply;
