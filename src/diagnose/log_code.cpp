@@ -81,6 +81,9 @@ constexpr KindWord kKindWords[] = {
     {"zedriverget", CallKind::start},
     {"clgetplatformids", CallKind::start},
     {"clgetdeviceids", CallKind::start},
+    {"getdevicecount", CallKind::start},
+    {"device_count", CallKind::start},
+    {"get_devices", CallKind::start},
 };
 
 constexpr std::string_view kCodeWords[] = {
@@ -304,6 +307,7 @@ constexpr Behind kBehind[] = {
     {0x78000005, CallKind::unknown, {Cause::misuse, Cause::library}},
     {0x78000007, CallKind::unknown, {Cause::misuse, Cause::library}},
     {0x7ffffffe, CallKind::build, {Cause::build}},
+    {0x7ffffffe, CallKind::start, {Cause::library, Cause::no_device, Cause::permission}},
     {0x7ffffffe, CallKind::unknown, {Cause::memory_full, Cause::hang, Cause::page_fault, Cause::library}},
 };
 

@@ -463,3 +463,33 @@ TEST_CASE("a failure for want of memory and an account of it in one log are expl
   CHECK_FALSE(std::ranges::any_of(
       hung->rows, [](const DiagnosticRow& each) { return each.label.starts_with("`kiln memory`"); }));
 }
+
+TEST_CASE("what a kernel's driver says of itself, of its module and of a node that is not its own") {
+  const std::string no_node = "ls: cannot access '/dev/dri': No such file or directory\n";
+  CHECK(code_in("i915_compat: Unknown symbol drm_dp_dpcd_read (err -2)\n" + no_node) == "K0527");
+  CHECK(code_in("nvidia_drm: Unknown symbol drm_gem_object_free (err -2)\n" + no_node) == "K0514");
+  CHECK(code_in("kernel: BUG: kernel NULL pointer dereference, address: 0000000000000000\n"
+                "kernel: Workqueue: i915 __i915_gem_free_work [i915]\n") == "K0527");
+  CHECK(code_in("i915 0000:00:02.0: [drm] *ERROR* [CRTC:131:pipe B] flip_done timed out\n") == "K0527");
+  CHECK(code_in("i915 0000:00:02.0: [drm] *ERROR* [CRTC:131:pipe B] flip_done timed out\n"
+                "i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:8ed9fff3, in repro [7742]\n") == "K0511");
+  CHECK(code_in("get chip id failed: -1 [22]\nlibva error: iHD_drv_video.so init failed\n") == "K0514");
+  CHECK(code_in("get chip id failed: -1 [13]\nlibva error: iHD_drv_video.so init failed\n") == "K0515");
+  CHECK(code_in("crw-rw---- 1 nobody nogroup 226,   1 Jul  7 13:43 card1\n"
+                "No VA display found for device /dev/dri/renderD128\n") == "K0515");
+}
+
+TEST_CASE("a code of a call that lists devices blames what is installed, not memory") {
+  const std::string unknown =
+      "RuntimeError: level_zero backend failed with error: 2147483646 "
+      "(UR_RESULT_ERROR_UNKNOWN)\n";
+  CHECK(code_in("torch._C._xpu_getDeviceCount()\n" + unknown) == "K0516");
+  CHECK(code_in(unknown) == "K0507");
+}
+
+TEST_CASE("oneVPL's device that failed is no hang where nothing says so") {
+  CHECK(code_in("encqsv: MFXVideoENCODE_EncodeFrameAsync failed (-17)\n") == "K0516");
+  CHECK(code_in("encqsv: MFXVideoENCODE_EncodeFrameAsync failed (-21)\n") == "K0511");
+  CHECK(code_in("h264_qsv: Impossible to convert between the formats supported by the filter "
+                "'Parsed_null_0' and the filter 'auto_scale_0'\n") == "K0508");
+}

@@ -123,8 +123,6 @@ constexpr Rule kFamilies[] = {
      Cause::memory_full, 26, Cause::host_memory},
     {kKernelLine, "force_probe|not properly supported|unknown device|unsupported device", "",
      Cause::kernel_driver, 26, Cause::none},
-    {"unknown symbol|disagrees about version of symbol", "drm|i915|xe", "", Cause::kernel_driver, 25,
-     Cause::library, "the kernel's module for this GPU is missing, or does not build for this kernel"},
     {kKernelLine,
      "firmware|guc|huc|gsc|mmio request&requires |fail|error|not "
      "found|missing|mismatch|unsupported|older|newer",
@@ -146,6 +144,8 @@ constexpr Rule kFamilies[] = {
     {kKernelLine, "*error*|error|failed|reset", KILN_DISPLAY "|reset done", Cause::hang, 14,
      Cause::kernel_driver, "the kernel's driver reports an error of the GPU"},
 
+    {kKernelLine, "flip_done timed out|commit wait timed out", "", Cause::kernel_driver, 13, Cause::hang,
+     "the kernel's driver waits in vain for a display, which is no failure of what computes"},
     {"modprobe|insmod|dkms|depmod|kernel module|insert module|module format|bad return status for module "
      "build",
      "fail|error|not found|bad exit|bad return|fatal|could not|unable&i915| xe|drm|dmabuf",
@@ -304,9 +304,13 @@ constexpr Rule kFamilies[] = {
      "the driver of VA-API or oneVPL does not start: it is of another release, or finds no device"},
     {"mfx|qsv|vpl|quick sync", "(-4)|err_memory_alloc&fail|error|err_", KILN_NO_FAILURE, Cause::memory_full,
      24, Cause::host_memory},
-    {"mfx|qsv|vpl|quick sync",
-     "(-13)|(-17)|(-21)|err_device_failed|err_device_lost|err_gpu_hang&fail|error|err_", KILN_NO_FAILURE,
+    {"mfx|qsv|vpl|quick sync", "(-13)|(-21)|err_device_lost|err_gpu_hang&fail|error|err_", KILN_NO_FAILURE,
      Cause::hang, 24, Cause::library},
+    // Whatever the driver of VA-API answers, where nothing says that the GPU hung.
+    {"mfx|qsv|vpl|quick sync", "(-17)|err_device_failed&fail|error|err_", KILN_NO_FAILURE, Cause::library, 23,
+     Cause::hang},
+    {"impossible to convert between the formats|no path between colorspaces", "", "", Cause::misuse, 24,
+     Cause::other_target, "the filters of a video are joined that do not take each other's formats"},
     {"invalid pointer|invalid usm pointer|null pointer|invalid handle|null handle|bad handle", "",
      KILN_NO_FAILURE, Cause::misuse, 21, Cause::library},
     {"capability operand|invalid opcode|invalid instruction operand", "", KILN_NO_FAILURE, Cause::spirv, 26,

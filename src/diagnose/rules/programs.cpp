@@ -217,6 +217,12 @@ constexpr Rule kProgramRules[] = {
     {"drv_video.so", "init failed|unknown|has no function", "", Cause::library, 47, Cause::no_device,
      "the driver of VA-API (intel-media-va-driver) does not start on this GPU: it is too old for it, or "
      "lacks a library"},
+    {"get chip id failed|gem_aperture failed", "[22]|invalid argument", "", Cause::no_device, 48,
+     Cause::library,
+     "the node that was opened is of no GPU that i915 drives: another vendor's, or a newer kernel driver's"},
+    {"get chip id failed|gem_aperture failed", "[13]|permission denied", "", Cause::permission, 76},
+    {"crw-rw----", "nobody nogroup|65534 65534&226,", "", Cause::permission, 49, Cause::no_device,
+     "the GPU's node belongs to nobody in this container: the group that may open it is not mapped into it"},
     {"mfx session", "error|fail", "", Cause::library, 47, Cause::no_device,
      "the runtime of oneVPL for this GPU (libmfx-gen1.2 or libmfxhw64, by its generation) is missing, or "
      "does "
