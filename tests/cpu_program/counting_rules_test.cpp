@@ -138,12 +138,14 @@ TEST_CASE("accesses noted together are remembered as those noted one by one") {
       const std::uint32_t needed = use == SlmUse::read ? since : 0;
       std::array<std::uint64_t, kCountedLanes> offsets;
       const bool rows = run % 2 == 0 && below(10) != 0;
-      const std::uint64_t by = std::array<std::uint64_t, 4>{kWord, kWord, 0, 3 * kWord}[rows ? 0 : below(4)];
+      const std::uint64_t by =
+          std::array<std::uint64_t, 5>{kWord, kWord, 0, 2 * kWord, 3 * kWord}[rows ? 0 : below(5)];
       const std::uint64_t last = by * (kCountedLanes - 1) / kWord;
       const std::uint64_t begin =
-          rows || (below(2) == 0 && by != 3 * kWord) ? 16 * below(3) : below(kWords - last);
+          rows || (below(2) == 0 && by <= kWord) ? 16 * below(3) : below(kWords - last);
       for (std::size_t lane = 0; lane < offsets.size(); ++lane) offsets[lane] = begin * kWord + lane * by;
       if (!rows && below(8) == 0) std::ranges::shuffle(offsets, random);
+      if (!rows && below(8) == 0) std::ranges::reverse(offsets);
       const bool even = offsets[1] - offsets[0] == by && offsets[15] - offsets[0] == 15 * by && by <= kWord;
       const bool at_once = even ? joined.note_together(offsets[0], by, use, first, needed)
                                 : joined.note_together(offsets, use, first, needed);

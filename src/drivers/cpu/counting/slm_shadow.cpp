@@ -19,6 +19,14 @@ const SlmAccess* SlmShadow::conflict(const Cell& cell, SlmUse use, const SlmAcce
   return before;
 }
 
+void SlmShadow::remember(Two& two, const SlmAccess& access) {
+  for (SlmAccess& one : two) {
+    if (!is_before(one, access)) continue;
+    one = access;
+    return;
+  }
+}
+
 void SlmShadow::remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged) {
   switch (use) {
     case SlmUse::read:
@@ -64,6 +72,8 @@ SlmShadow::Unwritten SlmShadow::unwritten(std::uint64_t offset, std::uint64_t by
 
 std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64_t bytes, SlmUse use,
                                                const SlmAccess& access, std::span<const bool> same) {
+  begin_phase(access.phase);
+  remember_reads();
   std::optional<Race> race;
   const auto unchanged = [&](std::uint64_t at) { return at - offset < same.size() && same[at - offset]; };
   const std::uint64_t end = offset < bytes_ ? offset + std::min(bytes, bytes_ - offset) : offset;
@@ -92,13 +102,8 @@ std::optional<SlmShadow::Race> SlmShadow::note(std::uint64_t offset, std::uint64
 
 void SlmShadow::sum_up(std::size_t word) {
   const Cell& cell = words_[word].whole;
-  const auto& [one, other] = cell.reads;
   written_[word] = std::max({cell.write.phase, cell.atomics[0].phase, cell.atomics[1].phase});
-  read_[word] = std::max(one.phase, other.phase);
-  const bool settled = one.phase == other.phase;
-  if (settled) settled_[word] = one.phase;
-  const SlmAccess &first = one.phase >= other.phase ? one : other, &second = settled ? other : first;
-  readers_[word] = first.sub_group << 16 | (second.sub_group & 0xffff);
+  read_[word] = std::max(cell.reads[0].phase, cell.reads[1].phase);
 }
 
 // The row of this word, if it is together: each word gets what its lane did.
@@ -116,144 +121,106 @@ void SlmShadow::take_apart(std::size_t word) {
   }
 }
 
-// Sums of integers, without an end before the last lane, and signed, as kInParts is then below each phase:
-// what compilers make vectors of, for x86 without extensions too.
-
-// Before this phase, and not before `since`; so nobody's write meets what is done now.
-bool SlmShadow::are_written(const Lanes& written, std::uint32_t phase, std::uint32_t since) {
-  const auto begin = static_cast<std::int32_t>(since), end = static_cast<std::int32_t>(phase);
-  std::int32_t others = 0;
-  for (const std::uint32_t one : written) {
-    const auto at = static_cast<std::int32_t>(one);
-    others |= -static_cast<std::int32_t>(at < begin) | -static_cast<std::int32_t>(at >= end);
-  }
-  return others == 0 && begin <= end;
-}
-
-template <class WordOf>
-SlmShadow::Lanes SlmShadow::lanes_of(const std::vector<std::uint32_t>& values, WordOf word) {
-  Lanes lanes;
-  for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = values[word(i)];
-  return lanes;
-}
-
-template <class WordOf>
-bool SlmShadow::write_together(WordOf word, SlmAccess access) {
-  if (!are_written(lanes_of(read_, word), access.phase, 0)) return false;
-  for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
-    words_[word(i)].whole.write = access;
-    written_[word(i)] = access.phase;
-  }
-  return true;
-}
-
-template <class WordOf>
-void SlmShadow::read_together(WordOf word, SlmAccess access, bool apart) {
-  const Lanes settled = lanes_of(settled_, word), readers = lanes_of(readers_, word);
-  const std::uint32_t sub_group = access.sub_group;
-  std::uint32_t unsettled = 0, all_settled = ~std::uint32_t{0}, own_first = 0, own_second = 0;
-  for (std::size_t i = 0; i < kCountedLanes; ++i) {
-    const std::uint32_t other = settled[i] ^ access.phase;
-    unsettled |= other;
-    all_settled &= -static_cast<std::uint32_t>(other != 0);
-    own_first |= -static_cast<std::uint32_t>(readers[i] >> 16 == sub_group);
-    own_second |= -static_cast<std::uint32_t>((readers[i] & 0xffff) == sub_group);
-  }
-  // Two readers of other sub-groups stay who they are.
-  if ((unsettled | own_first | own_second) == 0) return;
-  const Lanes read = lanes_of(read_, word);
-  std::uint32_t unread = ~std::uint32_t{0}, all_read = ~std::uint32_t{0};
-  for (const std::uint32_t phase : read) {
-    unread &= -static_cast<std::uint32_t>(static_cast<std::int32_t>(phase) <
-                                          static_cast<std::int32_t>(access.phase));
-    all_read &= -static_cast<std::uint32_t>(phase == access.phase);
-  }
-  const std::uint32_t own = sub_group << 16 | (sub_group & 0xffff);
-  // The first who read, or the second, where the first is of another sub-group.
-  if (apart && (unread != 0 || (all_read & all_settled & ~own_first) != 0)) {
-    for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
-      words_[word(i)].whole.reads[unread != 0 ? 0 : 1] = access;
-      read_[word(i)] = access.phase;
-      readers_[word(i)] = unread != 0 ? own : (readers[i] & ~std::uint32_t{0xffff}) | (own & 0xffff);
-      if (unread == 0) settled_[word(i)] = access.phase;
+// None of these words is in parts, as then the read would not wait, and what takes words into parts lets none
+// wait.
+void SlmShadow::remember_reads() {
+  for (const Read& read : reads_) {
+    SlmAccess access{read.item, read.place, reads_phase_, read.sub_phase, read.sub_group};
+    const auto start = static_cast<std::size_t>(read.words.start), row = start / kCountedLanes;
+    const bool whole_row = read.words.stride == 1 && start % kCountedLanes == 0 && row < rows_.size();
+    if (whole_row && rows_[row].together) {
+      remember(rows_[row].whole.reads, access);
+      continue;
     }
-    return;
+    const bool scattered = read.words.stride == kScattered;
+    for (std::size_t lane = 0; lane < kCountedLanes; ++lane, ++access.item) {
+      const auto word = static_cast<std::size_t>(scattered ? scattered_[start][lane] : read.words.at(lane));
+      take_apart(word);
+      remember(words_[word].whole.reads, access);
+      read_[word] = access.phase;
+    }
   }
-  for (std::size_t i = 0; i < kCountedLanes; ++i, ++access.item) {
-    Two& reads = words_[word(i)].whole.reads;
-    const auto stays = [&](const SlmAccess& one) {
-      return one.phase == access.phase && one.item != access.item && one.sub_phase == access.sub_phase;
-    };
-    if (stays(reads[0]) && stays(reads[1])) continue;
-    remember(reads, access);
-    sum_up(word(i));
-  }
+  reads_.clear();
+  scattered_.clear();
 }
 
-// Of a row that is not together only writes, which put it together: what was done in phases before is over.
-bool SlmShadow::note_row(std::size_t number, SlmUse use, const SlmAccess& first, std::uint32_t since) {
+// Of other words, or each lane's own.
+bool SlmShadow::are_apart(const Read& read, const Words& written, const SlmAccess& first) {
+  if (read.high < written.low() || read.low > written.high()) return true;
+  if (read.words == written && read.item == first.item) return true;
+  return read.words.stride == written.stride && (read.words.start - written.start) % written.stride != 0;
+}
+
+bool SlmShadow::write_words(Words words, const SlmAccess& first, std::uint32_t since) {
+  if (!are_written(words, first.phase, since)) return false;
+  for (std::size_t lane = 0; lane < kCountedLanes; ++lane) {
+    const auto word = static_cast<std::size_t>(words.at(lane));
+    take_apart(word);
+    if (read_[word] >= first.phase) return false;
+  }
+  SlmAccess access = first;
+  for (std::size_t lane = 0; lane < kCountedLanes; ++lane, ++access.item) {
+    const auto word = static_cast<std::size_t>(words.at(lane));
+    words_[word].whole.write = access;
+    written_[word] = access.phase;
+  }
+  return true;
+}
+
+// Which puts the row together: what was done in phases before is over.
+bool SlmShadow::write_row(std::size_t number, const SlmAccess& first, std::uint32_t since) {
   Row& row = rows_[number];
-  const std::uint32_t phase = first.phase;
-  if (use == SlmUse::read) return false;  // see note_together()
-  if (row.together) {
-    Cell& cell = row.whole;
-    if (cell.write.phase < since || cell.write.phase >= phase) return false;
-    if (cell.reads[0].phase == phase || cell.reads[1].phase == phase) return false;
-  } else {
-    const auto word = [number](std::size_t i) { return number * kCountedLanes + i; };
-    if (!are_written(lanes_of(written_, word), phase, since) || !are_written(lanes_of(read_, word), phase, 0))
-      return false;
-  }
+  const Words words{static_cast<std::int32_t>(number * kCountedLanes), 1};
+  if (!are_written(words, first.phase, since)) return false;
+  const auto begin = static_cast<std::ptrdiff_t>(number * kCountedLanes);
+  const auto end = begin + static_cast<std::ptrdiff_t>(kCountedLanes);
+  const auto in_this_phase = [&](std::uint32_t read) { return read >= first.phase; };
+  if (row.together ? std::ranges::any_of(row.whole.reads, in_this_phase, &SlmAccess::phase)
+                   : std::any_of(read_.begin() + begin, read_.begin() + end, in_this_phase))
+    return false;
   row = {{first, {}, {}}, true};
+  std::fill(written_.begin() + begin, written_.begin() + end, first.phase);
   return true;
 }
 
-template <class WordOf>
-bool SlmShadow::note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since, bool apart) {
-  if (!are_written(lanes_of(written_, word), first.phase, since)) return false;
-  if (use == SlmUse::write) return write_together(word, first);
-  read_together(word, first, apart);
-  return true;
-}
-
-bool SlmShadow::note_evenly(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
-                            std::uint32_t since) {
-  const std::uint64_t end = offset + step * (kCountedLanes - 1) + kWord;
-  if (use == SlmUse::atomic || offset % kWord != 0 || end > bytes_ || (step != 0 && step != kWord))
-    return false;
-  const std::size_t at = offset / kWord;
-  if (step != 0 && at % kCountedLanes == 0 && note_row(at / kCountedLanes, use, first, since)) return true;
-  take_apart(at);
-  if (step != 0) take_apart(at + kCountedLanes - 1);
-  if (step != 0) return note_words([at](std::size_t i) { return at + i; }, use, first, since, true);
-  if (use == SlmUse::write || since > first.phase || written_[at] - since >= first.phase - since)
-    return false;
-  if (read_[at] >= first.phase) {
-    read_together([at](std::size_t) { return at; }, first, false);
+bool SlmShadow::write_together(Words words, const SlmAccess& first, std::uint32_t since) {
+  begin_phase(first.phase);
+  const auto apart = [&](const Read& read) { return are_apart(read, words, first); };
+  if (reads_.size() > kMostReadsCompared || !std::ranges::all_of(reads_, apart)) remember_reads();
+  const auto start = static_cast<std::size_t>(words.start), row = start / kCountedLanes;
+  if (words.stride == 1 && start % kCountedLanes == 0 && row < rows_.size() && write_row(row, first, since))
     return true;
-  }
-  // The first two are enough.
-  Two& reads = words_[at].whole.reads;
-  reads = {first, first};
-  ++reads[1].item;
-  read_[at] = settled_[at] = first.phase;
-  readers_[at] = first.sub_group << 16 | (first.sub_group & 0xffff);
-  return true;
+  return write_words(words, first, since);
 }
 
 bool SlmShadow::note_together(Offsets offsets, SlmUse use, const SlmAccess& first, std::uint32_t since) {
   if (use == SlmUse::atomic) return false;
   const std::uint64_t step = offsets[1] - offsets[0];
-  std::uint64_t odd = 0, parts = 0, largest = 0;
+  std::uint64_t odd = 0, parts = 0, largest = 0, least = ~std::uint64_t{0};
   for (std::size_t i = 1; i < kCountedLanes; ++i) odd |= (offsets[i] - offsets[i - 1]) ^ step;
   for (const std::uint64_t offset : offsets) {
     parts |= offset % kWord;
     largest = std::max(largest, offset);
+    least = std::min(least, offset);
   }
   if (parts != 0 || largest >= bytes_ / kWord * kWord) return false;
-  if (use == SlmUse::write && (odd != 0 || step == 0)) return false;  // perhaps two of one word
-  for (const std::uint64_t offset : offsets) take_apart(offset / kWord);
-  return note_words([&](std::size_t i) { return offsets[i] / kWord; }, use, first, since, false);
+  const auto word = [](std::uint64_t offset) { return static_cast<std::int32_t>(offset / kWord); };
+  const Words even{word(offsets[0]), word(offsets[1]) - word(offsets[0])};
+  if (use == SlmUse::write)  // unless perhaps two are of one word
+    return odd == 0 && step != 0 && write_together(even, first, since);
+  if (odd == 0) {
+    if (!are_written(even, first.phase, since)) return false;
+    wait(even, word(least), word(largest), first);
+    return true;
+  }
+  Lanes lanes;
+  std::ranges::transform(offsets, lanes.begin(), word);
+  for (const std::int32_t lane : lanes)
+    if (!is_written(written_[static_cast<std::size_t>(lane)], first.phase, since)) return false;
+  wait({0, kScattered}, word(least), word(largest), first);
+  reads_.back().words.start = static_cast<std::int32_t>(scattered_.size());
+  scattered_.push_back(lanes);
+  return true;
 }
 
 }  // namespace kiln::cpu

@@ -3,6 +3,7 @@
 // bytes that nobody has written.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,9 +33,7 @@ class SlmShadow {
         words_((bytes + kWord - 1) / kWord),
         rows_(words_.size() / kCountedLanes),
         written_(words_.size()),
-        read_(words_.size()),
-        settled_(words_.size()),
-        readers_(words_.size()) {}
+        read_(words_.size()) {}
 
   struct Race {
     std::uint64_t offset;  ///< the first byte that both touch
@@ -46,7 +45,8 @@ class SlmShadow {
 
   /// The same, and unwritten(), for whole words that the work-items of a sub-group touch, of whom `first` is
   /// the first: `step` bytes apart, 0 or one word, or at these offsets. False, with nothing done, unless
-  /// nobody races for them, and all that are read were written since phase `since`.
+  /// nobody races for them, and all that are read were written since phase `since`. Reads only wait, until
+  /// something is done that they may race with; most often the next phase comes before.
   using Offsets = std::span<const std::uint64_t, kCountedLanes>;
   bool note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
                      std::uint32_t since);
@@ -74,43 +74,62 @@ class SlmShadow {
     std::uint32_t parts = 0;  ///< where its bytes' cells begin in parts_, plus one; 0: in none
   };
   /// As many words as a sub-group has work-items. While it is together, the lane of each word made the
-  /// accesses that `whole` has of the first lane, and what is remembered of its words is out of date.
+  /// accesses that `whole` has of the first lane, and what words_ and read_ have of them is out of date.
   struct Row {
     Cell whole;
     bool together = false;
   };
+  /// The words of a sub-group's lanes: from `start` on, `stride` apart.
+  struct Words {
+    std::int32_t start = 0, stride = 0;
+    bool operator==(const Words&) const = default;
+    [[nodiscard]] std::int32_t at(std::size_t lane) const {
+      return start + stride * static_cast<std::int32_t>(lane);
+    }
+    [[nodiscard]] std::int32_t low() const { return std::min(start, at(kCountedLanes - 1)); }
+    [[nodiscard]] std::int32_t high() const { return std::max(start, at(kCountedLanes - 1)); }
+  };
+  static constexpr std::int32_t kScattered = std::int32_t{1}
+                                             << 30;  ///< stride: `start` is a place in scattered_
+  using Lanes = std::array<std::int32_t, kCountedLanes>;
+  /// Of phase reads_phase_, before it is remembered.
+  struct Read {
+    Words words;
+    std::int32_t low, high;  ///< of its words
+    std::uint32_t item, place, sub_phase, sub_group;
+  };
+  static constexpr std::size_t kMostReads = 2048;        ///< that wait
+  static constexpr std::size_t kMostReadsCompared = 64;  ///< with each write
+
   static const SlmAccess* conflict(const Two& before, const SlmAccess& now);
   static const SlmAccess* conflict(const Cell& cell, SlmUse use, const SlmAccess& now, bool unchanged);
   static bool is_before(const SlmAccess& before, const SlmAccess& now);
   static void remember(Two& two, const SlmAccess& access);
   static void remember(Cell& cell, SlmUse use, const SlmAccess& access, bool unchanged);
+  static bool are_apart(const Read& read, const Words& written, const SlmAccess& first);
   Cell* parts_of(std::size_t word);
   void sum_up(std::size_t word);
   void take_apart(std::size_t word);
-  bool note_evenly(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
-                   std::uint32_t since);
-  bool note_row(std::size_t number, SlmUse use, const SlmAccess& first, std::uint32_t since);
-  /// `apart`: whether each lane has a word of its own for sure.
-  template <class WordOf>
-  bool note_words(WordOf word, SlmUse use, const SlmAccess& first, std::uint32_t since, bool apart);
-  using Lanes = std::array<std::uint32_t, kCountedLanes>;
-  static bool are_written(const Lanes& written, std::uint32_t phase, std::uint32_t since);
-  template <class WordOf>
-  static Lanes lanes_of(const std::vector<std::uint32_t>& values, WordOf word);
-  template <class WordOf>
-  bool write_together(WordOf word, SlmAccess access);
-  template <class WordOf>
-  void read_together(WordOf word, SlmAccess access, bool apart);
+  void wait(Words words, std::int32_t low, std::int32_t high, const SlmAccess& first);
+  void remember_reads();
+  void begin_phase(std::uint32_t phase);
+  [[nodiscard]] bool are_written(const Words& words, std::uint32_t phase, std::uint32_t since) const;
+  bool write_together(Words words, const SlmAccess& first, std::uint32_t since);
+  bool write_words(Words words, const SlmAccess& first, std::uint32_t since);
+  bool write_row(std::size_t number, const SlmAccess& first, std::uint32_t since);
+  [[nodiscard]] bool is_written(std::uint32_t written, std::uint32_t phase, std::uint32_t since) const {
+    return written >= since && written < phase;  // nobody's write meets what is done now
+  }
 
   std::uint64_t bytes_;
   std::vector<Word> words_;
   std::vector<Row> rows_;
   std::vector<Cell> parts_;
-  // What most accesses need to know, by word.
-  std::vector<std::uint32_t> written_;  ///< the last phase that wrote it; kInParts: see there
-  std::vector<std::uint32_t> read_;     ///< the last phase that read it
-  std::vector<std::uint32_t> settled_;  ///< the last phase in which two items read it
-  std::vector<std::uint32_t> readers_;  ///< their sub-groups, 16 bits each, or twice that of the last one
+  std::vector<std::uint32_t> written_;  ///< by word, the last phase that wrote it; kInParts: see there
+  std::vector<std::uint32_t> read_;     ///< the last phase of which a read is remembered
+  std::vector<Read> reads_;
+  std::vector<Lanes> scattered_;
+  std::uint32_t reads_phase_ = 0;
 };
 
 // What most accesses of kernels that are counted ask for.
@@ -120,24 +139,49 @@ inline bool SlmShadow::is_before(const SlmAccess& before, const SlmAccess& now) 
   return before.sub_group == now.sub_group && before.sub_phase != now.sub_phase;
 }
 
-inline void SlmShadow::remember(Two& two, const SlmAccess& access) {
-  for (SlmAccess& one : two) {
-    if (!is_before(one, access)) continue;
-    one = access;
-    return;
-  }
+// What was read in phases before can race with nothing any more.
+inline void SlmShadow::begin_phase(std::uint32_t phase) {
+  if (phase == reads_phase_) return;
+  if (phase < reads_phase_) remember_reads();
+  reads_.clear();
+  scattered_.clear();
+  reads_phase_ = phase;
+}
+
+inline void SlmShadow::wait(Words words, std::int32_t low, std::int32_t high, const SlmAccess& first) {
+  begin_phase(first.phase);
+  if (reads_.size() == kMostReads) remember_reads();
+  reads_.push_back({words, low, high, first.item, first.place, first.sub_phase, first.sub_group});
 }
 
 inline bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse use,
                                      const SlmAccess& first, std::uint32_t since) {
-  constexpr std::uint64_t kRow = kCountedLanes * kWord;
-  if (use == SlmUse::read && step == kWord && offset % kRow == 0 && offset / kRow < rows_.size()) {
-    Row& row = rows_[offset / kRow];
-    const std::uint32_t written = row.whole.write.phase;
-    if (row.together && written >= since && written < first.phase)
-      return remember(row.whole.reads, first), true;
-  }
-  return note_evenly(offset, step, use, first, since);
+  if (use == SlmUse::atomic || offset % kWord != 0 || (step != 0 && step != kWord)) return false;
+  if (offset + step * (kCountedLanes - 1) + kWord > bytes_) return false;
+  const Words words{static_cast<std::int32_t>(offset / kWord), static_cast<std::int32_t>(step / kWord)};
+  if (use != SlmUse::read) return step != 0 && write_together(words, first, since);
+  if (!are_written(words, first.phase, since)) return false;
+  wait(words, words.start, words.high(), first);
+  return true;
+}
+
+inline bool SlmShadow::are_written(const Words& words, std::uint32_t phase, std::uint32_t since) const {
+  const std::uint32_t* written = written_.data() + words.start;
+  if (words.stride == 0) return is_written(*written, phase, since);
+  // Signed, as kInParts is then below each phase, and without an end before the last lane: what compilers
+  // make vectors of, for x86 without extensions too.
+  const auto begin = static_cast<std::int32_t>(since), end = static_cast<std::int32_t>(phase);
+  std::int32_t others = 0;
+  const auto look = [&](std::uint32_t one) {
+    const auto at = static_cast<std::int32_t>(one);
+    others |= -static_cast<std::int32_t>(at < begin) | -static_cast<std::int32_t>(at >= end);
+  };
+  if (words.stride == 1)
+    for (std::size_t lane = 0; lane < kCountedLanes; ++lane) look(written[lane]);
+  else
+    for (std::size_t lane = 0; lane < kCountedLanes; ++lane)
+      look(written_[static_cast<std::size_t>(words.at(lane))]);
+  return others == 0;
 }
 
 }  // namespace kiln::cpu
