@@ -61,11 +61,20 @@ Recorder::Recorder(KernelCounters& counters, const Execution& execution, std::ui
   for (const std::uint32_t size : execution.group_size) items *= size;
   phases_.resize(items);
   sub_phases_.resize(items);
+  for (const Place& place : places_) even_reads_.push_back(even_reads_of(place));
 }
 
 // Also in the middle of a group, when it hangs.
 Recorder::~Recorder() {
   end_group();
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    const std::uint64_t times = even_reads_[i].times;
+    tallies_[i].accesses += times * kCountedLanes;
+    tallies_[i].bytes += times * kCountedLanes * kBankBytes;
+    tallies_[i].together += times;
+    tallies_[i].turns.taken += times;
+    tallies_[i].turns.least += times;
+  }
   counters_.add(tallies_, defects_, split_);
 }
 
@@ -78,6 +87,7 @@ void Recorder::begin_group(const GroupState& group) {
   slm_begin_ = number(group.slm);
   if (slm_bytes_ > 0) std::memset(group.slm, kForgotten, slm_bytes_);
   first_phase_ = log_phase_ = ++last_phase_;
+  for (EvenReads& reads : even_reads_) reads.settled = kNever;
   std::ranges::fill(phases_, first_phase_);
   std::ranges::fill(sub_phases_, 0);
 }
@@ -273,12 +283,12 @@ void Recorder::count(std::uint32_t number, std::span<const Touch> touches,
   tally.example = std::move(example);
 }
 
-void Recorder::meet(std::uint32_t place, std::uint64_t item, bool sub_group) {
-  ++tallies_[place].accesses;
-  if (sub_group)
-    ++sub_phases_[item];
-  else
-    last_phase_ = std::max(last_phase_, ++phases_[item]);
+void Recorder::meet(std::uint32_t place, std::uint64_t first_item, std::uint64_t items, bool sub_group) {
+  tallies_[place].accesses += items;
+  std::uint32_t* of_item = (sub_group ? sub_phases_ : phases_).data() + first_item;
+  std::uint32_t last = 0;
+  for (std::uint64_t i = 0; i < items; ++i) last = std::max(last, ++of_item[i]);
+  if (!sub_group) last_phase_ = std::max(last_phase_, last);
 }
 
 void Recorder::private_access(std::uint32_t place) {
@@ -302,7 +312,11 @@ std::byte* kiln_write(std::uint32_t place, std::uint64_t key, std::uint64_t item
 }
 
 void kiln_meet(std::uint32_t place, std::uint64_t item, bool sub_group) {
-  Recorder::current()->meet(place, item, sub_group);
+  Recorder::current()->meet(place, item, 1, sub_group);
+}
+
+void kiln_meet_lanes(std::uint32_t place, std::uint64_t first_item, bool sub_group) {
+  Recorder::current()->meet(place, first_item, kiln::cpu::kCountedLanes, sub_group);
 }
 
 void kiln_private_access(std::uint32_t place) { Recorder::current()->private_access(place); }

@@ -50,7 +50,9 @@ class Recorder {
   /// The same, where they lie `step` bytes apart: 0, or as many as each accesses. False: nothing was done,
   /// and access_lanes() is to be called.
   bool access_even(const Access& first, std::uint64_t step);
-  void meet(std::uint32_t place, std::uint64_t item, bool sub_group);
+  /// What access_even() does, where it has done so in this group before, for most reads of SLM.
+  bool read_even(const Access& first, std::uint64_t step);
+  void meet(std::uint32_t place, std::uint64_t first_item, std::uint64_t items, bool sub_group);
   void private_access(std::uint32_t place);
 
   /// That of the group that this thread runs.
@@ -69,6 +71,17 @@ class Recorder {
       return address >= begin && address - begin <= bytes && size <= bytes - (address - begin);
     }
   };
+  /// Of a place whose work-items read a word of SLM each: all that a sub-group asks for that reads evenly, as
+  /// those of most places do most of the time.
+  struct EvenReads {
+    std::uint64_t times = 0;  ///< that tallies_ does not have yet
+    std::uint64_t bytes = 0;  ///< of what is to be read from; 0: another sort of place
+    bool from_base = false;   ///< it begins at Access::base, else where SLM begins
+    bool needs_written = false;
+    std::uint64_t settled = kNever;  ///< the sub-group from which on this group has no better example
+  };
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  [[nodiscard]] EvenReads even_reads_of(const Place& place) const;
   [[nodiscard]] Range range_of(const Access& access, PlaceMemory memory);
   [[nodiscard]] Range allocation_at(std::uint64_t address);
   [[nodiscard]] Defect defect_of(DefectKind kind, const Access& access, const Range& range) const;
@@ -115,6 +128,7 @@ class Recorder {
   std::vector<Chunk> scratch_;                  ///< zeros, for accesses that are refused
   std::array<Chunk, kCountedLanes> refused_{};  ///< the same for each lane
   std::vector<Tally> tallies_;
+  std::vector<EvenReads> even_reads_;  ///< by place
   Defects defects_;
 };
 
@@ -154,6 +168,23 @@ inline SlmAccess Recorder::by(const Access& access) const {
   return now;
 }
 
+[[gnu::always_inline]] inline bool Recorder::read_even(const Access& first, std::uint64_t step) {
+  EvenReads& reads = even_reads_[first.place];
+  const std::uint64_t sub_group = first.item >> sub_group_bits_;
+  if (sub_group < reads.settled || logged_ != 0 || first.bytes != kBankBytes ||
+      first.item % kCountedLanes != 0)
+    return false;
+  const std::uint64_t from = first.address - (reads.from_base ? first.base : slm_begin_);
+  if (from >= reads.bytes || reads.bytes - from < step * (kCountedLanes - 1) + kBankBytes) return false;
+  const std::uint32_t since = reads.needs_written ? first_phase_ : 0;
+  const SlmAccess now = by(first);
+  if (!shadow_->read_together(first.address - slm_begin_, step, now, since)) return false;
+  sub_group_ = sub_group;
+  log_phase_ = now.phase;
+  ++reads.times;
+  return true;
+}
+
 }  // namespace kiln::cpu
 
 // What instrumented code calls; kiln_access gives the address to access.
@@ -169,4 +200,5 @@ extern "C" bool kiln_access_lanes(std::uint32_t place, std::uint64_t key, std::u
 extern "C" bool kiln_access_even(std::uint32_t place, std::uint64_t first_item, std::byte* address,
                                  std::uint64_t bytes, const std::byte* base, std::uint64_t step);
 extern "C" void kiln_meet(std::uint32_t place, std::uint64_t item, bool sub_group);
+extern "C" void kiln_meet_lanes(std::uint32_t place, std::uint64_t first_item, bool sub_group);
 extern "C" void kiln_private_access(std::uint32_t place);

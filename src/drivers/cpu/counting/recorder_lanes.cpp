@@ -90,6 +90,21 @@ bool Recorder::access_together(const Access& first, std::span<std::byte* const, 
   return true;
 }
 
+Recorder::EvenReads Recorder::even_reads_of(const Place& place) const {
+  EvenReads reads;
+  if (place.kind != PlaceKind::read || place.memory != PlaceMemory::slm ||
+      (1u << sub_group_bits_) != kCountedLanes)
+    return reads;
+  const bool of_argument =
+      place.argument >= 0 && static_cast<std::size_t>(place.argument) < arguments_.size();
+  reads.from_base = place.object_bytes != 0 || of_argument;
+  reads.bytes = place.object_bytes != 0 ? place.object_bytes
+                : of_argument           ? arguments_[static_cast<std::size_t>(place.argument)].bytes
+                                        : slm_bytes_;
+  reads.needs_written = place.need != PlaceNeed::none;
+  return reads;
+}
+
 bool Recorder::access_even(const Access& first, std::uint64_t step) {
   const Place& place = places_[first.place];
   const bool slm = place.memory == PlaceMemory::slm;
@@ -116,6 +131,10 @@ bool Recorder::access_even(const Access& first, std::uint64_t step) {
     tallies_[first.place].came_from(range.argument >= 0 ? range.argument : place.argument);
   }
   log_phase_ = phases_[first.item];
+  EvenReads& reads = even_reads_[first.place];
+  const AccessExample& example = tallies_[first.place].example;
+  if (reads.bytes != 0 && (!reads.from_base || first.base != 0))
+    reads.settled = example.group == group_ ? example.sub_group : 0;
   return count_dense(first.place, first.address - (slm ? slm_begin_ : 0), step, first.bytes);
 }
 
@@ -162,9 +181,10 @@ void Recorder::keep(const Access& access) {
 
 bool kiln_access_even(std::uint32_t place, std::uint64_t first_item, std::byte* address, std::uint64_t bytes,
                       const std::byte* base, std::uint64_t step) {
-  return kiln::cpu::Recorder::current()->access_even(
-      {place, 0, first_item, kiln::cpu::address_of(address), bytes, kiln::cpu::address_of(base), nullptr},
-      step);
+  kiln::cpu::Recorder& recorder = *kiln::cpu::Recorder::current();
+  const kiln::cpu::Recorder::Access first{
+      place, 0, first_item, kiln::cpu::address_of(address), bytes, kiln::cpu::address_of(base), nullptr};
+  return recorder.read_even(first, step) || recorder.access_even(first, step);
 }
 
 bool kiln_access_lanes(std::uint32_t place, std::uint64_t key, std::uint64_t first_item,

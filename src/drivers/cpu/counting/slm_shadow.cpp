@@ -124,7 +124,7 @@ void SlmShadow::take_apart(std::size_t word) {
 // None of these words is in parts, as then the read would not wait, and what takes words into parts lets none
 // wait.
 void SlmShadow::remember_reads() {
-  for (const Read& read : reads_) {
+  for (const Read& read : std::span(reads_).first(waiting_)) {
     SlmAccess access{read.item, read.place, reads_phase_, read.sub_phase, read.sub_group};
     const auto start = static_cast<std::size_t>(read.words.start), row = start / kCountedLanes;
     const bool whole_row = read.words.stride == 1 && start % kCountedLanes == 0 && row < rows_.size();
@@ -140,8 +140,17 @@ void SlmShadow::remember_reads() {
       read_[word] = access.phase;
     }
   }
-  reads_.clear();
+  waiting_ = 0;
   scattered_.clear();
+}
+
+// What was read in phases before can race with nothing any more.
+void SlmShadow::begin_phase(std::uint32_t phase) {
+  if (phase == reads_phase_) return;
+  if (phase < reads_phase_) remember_reads();
+  waiting_ = 0;
+  scattered_.clear();
+  reads_phase_ = phase;
 }
 
 // Of other words, or each lane's own.
@@ -186,11 +195,21 @@ bool SlmShadow::write_row(std::size_t number, const SlmAccess& first, std::uint3
 bool SlmShadow::write_together(Words words, const SlmAccess& first, std::uint32_t since) {
   begin_phase(first.phase);
   const auto apart = [&](const Read& read) { return are_apart(read, words, first); };
-  if (reads_.size() > kMostReadsCompared || !std::ranges::all_of(reads_, apart)) remember_reads();
+  if (waiting_ > kMostReadsCompared || !std::all_of(reads_.begin(), reads_.begin() + waiting_, apart))
+    remember_reads();
   const auto start = static_cast<std::size_t>(words.start), row = start / kCountedLanes;
   if (words.stride == 1 && start % kCountedLanes == 0 && row < rows_.size() && write_row(row, first, since))
     return true;
   return write_words(words, first, since);
+}
+
+bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
+                              std::uint32_t since) {
+  if (use == SlmUse::read) return read_together(offset, step, first, since);
+  if (use == SlmUse::atomic || offset % kWord != 0 || step != kWord ||
+      offset + step * (kCountedLanes - 1) + kWord > bytes_)
+    return false;
+  return write_together({static_cast<std::int32_t>(offset / kWord), 1}, first, since);
 }
 
 bool SlmShadow::note_together(Offsets offsets, SlmUse use, const SlmAccess& first, std::uint32_t since) {
@@ -218,7 +237,7 @@ bool SlmShadow::note_together(Offsets offsets, SlmUse use, const SlmAccess& firs
   for (const std::int32_t lane : lanes)
     if (!is_written(written_[static_cast<std::size_t>(lane)], first.phase, since)) return false;
   wait({0, kScattered}, word(least), word(largest), first);
-  reads_.back().words.start = static_cast<std::int32_t>(scattered_.size());
+  reads_[waiting_ - 1].words.start = static_cast<std::int32_t>(scattered_.size());
   scattered_.push_back(lanes);
   return true;
 }

@@ -33,7 +33,8 @@ class SlmShadow {
         words_((bytes + kWord - 1) / kWord),
         rows_(words_.size() / kCountedLanes),
         written_(words_.size()),
-        read_(words_.size()) {}
+        read_(words_.size()),
+        reads_(kMostReads) {}
 
   struct Race {
     std::uint64_t offset;  ///< the first byte that both touch
@@ -50,6 +51,7 @@ class SlmShadow {
   using Offsets = std::span<const std::uint64_t, kCountedLanes>;
   bool note_together(std::uint64_t offset, std::uint64_t step, SlmUse use, const SlmAccess& first,
                      std::uint32_t since);
+  bool read_together(std::uint64_t offset, std::uint64_t step, const SlmAccess& first, std::uint32_t since);
   bool note_together(Offsets offsets, SlmUse use, const SlmAccess& first, std::uint32_t since);
 
   /// Of these bytes the first that no work-item has written in phase `since` or later, and how many such
@@ -127,7 +129,8 @@ class SlmShadow {
   std::vector<Cell> parts_;
   std::vector<std::uint32_t> written_;  ///< by word, the last phase that wrote it; kInParts: see there
   std::vector<std::uint32_t> read_;     ///< the last phase of which a read is remembered
-  std::vector<Read> reads_;
+  std::vector<Read> reads_;             ///< kMostReads, of which the first `waiting_` count
+  std::size_t waiting_ = 0;
   std::vector<Lanes> scattered_;
   std::uint32_t reads_phase_ = 0;
 };
@@ -139,33 +142,25 @@ inline bool SlmShadow::is_before(const SlmAccess& before, const SlmAccess& now) 
   return before.sub_group == now.sub_group && before.sub_phase != now.sub_phase;
 }
 
-// What was read in phases before can race with nothing any more.
-inline void SlmShadow::begin_phase(std::uint32_t phase) {
-  if (phase == reads_phase_) return;
-  if (phase < reads_phase_) remember_reads();
-  reads_.clear();
-  scattered_.clear();
-  reads_phase_ = phase;
+[[gnu::always_inline]] inline void SlmShadow::wait(Words words, std::int32_t low, std::int32_t high,
+                                                   const SlmAccess& first) {
+  if (first.phase != reads_phase_) begin_phase(first.phase);
+  if (waiting_ == kMostReads) remember_reads();
+  reads_[waiting_++] = {words, low, high, first.item, first.place, first.sub_phase, first.sub_group};
 }
 
-inline void SlmShadow::wait(Words words, std::int32_t low, std::int32_t high, const SlmAccess& first) {
-  begin_phase(first.phase);
-  if (reads_.size() == kMostReads) remember_reads();
-  reads_.push_back({words, low, high, first.item, first.place, first.sub_phase, first.sub_group});
-}
-
-inline bool SlmShadow::note_together(std::uint64_t offset, std::uint64_t step, SlmUse use,
-                                     const SlmAccess& first, std::uint32_t since) {
-  if (use == SlmUse::atomic || offset % kWord != 0 || (step != 0 && step != kWord)) return false;
+[[gnu::always_inline]] inline bool SlmShadow::read_together(std::uint64_t offset, std::uint64_t step,
+                                                            const SlmAccess& first, std::uint32_t since) {
+  if (offset % kWord != 0 || (step != 0 && step != kWord)) return false;
   if (offset + step * (kCountedLanes - 1) + kWord > bytes_) return false;
   const Words words{static_cast<std::int32_t>(offset / kWord), static_cast<std::int32_t>(step / kWord)};
-  if (use != SlmUse::read) return step != 0 && write_together(words, first, since);
   if (!are_written(words, first.phase, since)) return false;
   wait(words, words.start, words.high(), first);
   return true;
 }
 
-inline bool SlmShadow::are_written(const Words& words, std::uint32_t phase, std::uint32_t since) const {
+[[gnu::always_inline]] inline bool SlmShadow::are_written(const Words& words, std::uint32_t phase,
+                                                          std::uint32_t since) const {
   const std::uint32_t* written = written_.data() + words.start;
   if (words.stride == 0) return is_written(*written, phase, since);
   // Signed, as kInParts is then below each phase, and without an end before the last lane: what compilers

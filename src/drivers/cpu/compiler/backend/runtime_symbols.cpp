@@ -135,6 +135,7 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"kiln_access_lanes", address(kiln_access_lanes)},
     {"kiln_access_even", address(kiln_access_even)},
     {"kiln_meet", address(kiln_meet)},
+    {"kiln_meet_lanes", address(kiln_meet_lanes)},
     {"kiln_private_access", address(kiln_private_access)},
   };
   return symbols;

@@ -342,7 +342,7 @@ class Instrumenter {
     llvm::IRBuilder<> b(&call);
     auto* type =
         llvm::FunctionType::get(b.getVoidTy(), {b.getInt32Ty(), b.getInt64Ty(), b.getInt1Ty()}, false);
-    b.CreateCall(module_.getOrInsertFunction("kiln_meet", type),
+    b.CreateCall(module_.getOrInsertFunction(kMeetFunction, type),
                  {b.getInt32(add_place(call, PlaceKind::barrier)), item_, b.getInt1(of_sub_group)});
   }
 

@@ -56,7 +56,7 @@ class Finder {
       if (callee == nullptr || callee->isIntrinsic()) continue;
       if (callee->getName() == kAccessFunction || callee->getName() == kWriteFunction)
         access(*call);
-      else if (callee->getName() == "kiln_meet")
+      else if (callee->getName() == kMeetFunction)
         close_all();
     }
     close_all();

@@ -21,6 +21,11 @@ inline constexpr llvm::StringLiteral kWriteFunction = "kiln_write";
 inline constexpr llvm::StringLiteral kLanesFunction = "kiln_access_lanes";
 inline constexpr llvm::StringLiteral kEvenFunction = "kiln_access_even";
 
+/// Before a barrier, with place, work-item, and whether it is one of the sub-group; the same for as many
+/// work-items from that one on as lanes have.
+inline constexpr llvm::StringLiteral kMeetFunction = "kiln_meet";
+inline constexpr llvm::StringLiteral kMeetLanesFunction = "kiln_meet_lanes";
+
 /// Unrolls loops, moves variables to registers, and sets `neighbours` and `neighbour_bytes` of each place:
 /// reads, or writes, of one work-item that follow each other in one block at constant distances, without an
 /// access of the other kind, an atomic or a barrier between them, and cover bytes without a gap.

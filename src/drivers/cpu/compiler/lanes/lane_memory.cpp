@@ -286,6 +286,14 @@ void LaneWriter::write_counted(const llvm::CallInst& access, llvm::SmallVector<V
   set_wide(access, b_.CreateLoad(addresses_->getAllocatedType(), addresses_));
 }
 
+void LaneWriter::write_meeting(const llvm::CallInst& call) {
+  const LaneShape item = shapes_.of(call.getArgOperand(1));
+  if (lanes_ != kCountedLanes || item.kind != Kind::linear || item.stride != 1) return write_lanes(call);
+  llvm::Module& module = *function_.getParent();
+  b_.CreateCall(module.getOrInsertFunction(kMeetLanesFunction, call.getFunctionType()),
+                {call.getArgOperand(0), scalar(*call.getArgOperand(1)), call.getArgOperand(2)});
+}
+
 LaneWriter::Value* LaneWriter::call_recorder(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
   llvm::SmallVector<llvm::Type*, 8> types;
   for (const Value* argument : arguments) types.push_back(argument->getType());

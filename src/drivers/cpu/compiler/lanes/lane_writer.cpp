@@ -87,7 +87,7 @@ bool LaneWriter::is_counting(const llvm::Instruction& instruction) {
   const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
   if (callee == nullptr) return false;
   const llvm::StringRef name = callee->getName();
-  return name == kAccessFunction || name == kWriteFunction || name == "kiln_meet" ||
+  return name == kAccessFunction || name == kWriteFunction || name == kMeetFunction ||
          name == "kiln_private_access";
 }
 
@@ -263,8 +263,11 @@ void LaneWriter::write(const llvm::Instruction& instruction) {
       store != nullptr && store->isSimple())
     return write_store(*store);
   if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return write_update(*update);
-  if (is_counting(instruction) && instruction.getType()->isPointerTy())
-    return write_counted(llvm::cast<llvm::CallInst>(instruction));
+  if (is_counting(instruction)) {
+    const auto& call = llvm::cast<llvm::CallInst>(instruction);
+    if (call.getType()->isPointerTy()) return write_counted(call);
+    if (call.getCalledFunction()->getName() == kMeetFunction) return write_meeting(call);
+  }
   if (instruction.mayHaveSideEffects()) return write_lanes(instruction);
   if (lane_question(instruction) != LaneQuestion::none) {
     first_[&instruction] = answer(instruction);

@@ -63,6 +63,7 @@ class LaneWriter {
   Value* answer(const llvm::Instruction& question);
   void write_lanes(const llvm::Instruction& instruction);
   void write_counted(const llvm::CallInst& access);
+  void write_meeting(const llvm::CallInst& call);
   void write_counted(const llvm::CallInst& access, llvm::SmallVector<Value*, 8> arguments, Value* addresses,
                      Value* step);
   Value* call_recorder(llvm::StringRef name, llvm::ArrayRef<Value*> arguments);
