@@ -39,10 +39,22 @@ std::size_t rounded_up(std::size_t value, std::size_t alignment) {
 
 }  // namespace
 
+namespace {
+
+// Vectors of items of which the first few take no part load from before the begin: where a page is not there,
+// that takes a processor hundreds of cycles, and no such load brings it. Page tables may lose it at any time
+// (balancing of NUMA nodes, hypervisors with page tables of their own): so before each launch.
+std::byte* touched(std::byte* slm) {
+  static_cast<void>(*reinterpret_cast<volatile const std::byte*>(slm - 1));
+  return slm;
+}
+
+}  // namespace
+
 std::byte* SlmBuffer::reserve(std::uint64_t bytes) {
   if (bytes > kLargestSlm) return nullptr;
   bytes += kSlmPadding;
-  if (bytes <= size_) return memory_;
+  if (bytes <= size_) return touched(memory_);
   release();
   const std::size_t page = page_bytes(), rounded = rounded_up(bytes, page);
   void* all =
@@ -54,12 +66,9 @@ std::byte* SlmBuffer::reserve(std::uint64_t bytes) {
     munmap(all, rounded + 3 * page);
     return nullptr;
   }
-  // Vectors of items of which the first few take no part load from before the begin: where a page is not
-  // there, that takes a processor hundreds of cycles.
-  static_cast<void>(*reinterpret_cast<volatile const std::byte*>(memory - 1));
   memory_ = memory;
   size_ = rounded;
-  return memory_;
+  return touched(memory_);
 }
 
 void SlmBuffer::release() {
