@@ -37,7 +37,7 @@ struct Variable {
 class Expressions {
  protected:
   Expressions(std::uint64_t seed, const GeneratorOptions& options)
-      : random_(seed), types_(kTypes.size() - (options.doubles ? 0 : 1)) {}
+      : random_(seed), types_(options.portable ? kHalf : kTypes.size() - (options.doubles ? 0 : 1)) {}
 
   // Draws.
   std::uint64_t below(std::uint64_t n) { return random_() % n; }

@@ -10,7 +10,10 @@ namespace {
 class Generator : Expressions {
  public:
   Generator(std::uint64_t seed, const GeneratorOptions& options)
-      : Expressions(seed, options), sub_group_8_(options.sub_group_8), statements_(options.statements) {}
+      : Expressions(seed, options),
+        sub_group_8_(options.sub_group_8),
+        portable_(options.portable),
+        statements_(options.statements) {}
 
   GeneratedKernel run() {
     sub_group_ = sub_group_8_ ? 8u << below(3) : 16u << below(2);
@@ -50,6 +53,11 @@ class Generator : Expressions {
         "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
         "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n"
         "#pragma OPENCL EXTENSION cl_intel_subgroups_short : enable\n";
+    if (portable_)
+      all = format(
+          "#define get_sub_group_id() ((uint)get_local_id(0) / %uu)\n"
+          "#define get_sub_group_local_id() ((uint)get_local_id(0) %% %uu)\n",
+          sub_group_, sub_group_);
     if (types_ == kTypes.size()) all += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     return all + "#pragma OPENCL FP_CONTRACT OFF\n" + format("#define OUTPUTS %zuu\n", outputs) +
            "constant int table[16] = {1, -1, 0, 7, 255, -128, 32767, 65536, -2147483647, 2147483647, 12345, "
@@ -119,7 +127,7 @@ class Generator : Expressions {
       case 17:
       case 18:
       case 19:
-        return sub_group();
+        return portable_ ? assign() : sub_group();
       default:
         return assign();
     }
@@ -302,7 +310,7 @@ class Generator : Expressions {
     text_ += "  int inlined(int a, ulong b, float c) {\n" + text_.substr(begin);
   }
 
-  bool sub_group_8_;
+  bool sub_group_8_, portable_;
   std::size_t statements_;
   unsigned sub_group_ = 16, loops_ = 0;
   std::size_t array_ = 0;

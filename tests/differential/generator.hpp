@@ -22,6 +22,7 @@ struct GeneratedKernel {
 struct GeneratorOptions {
   bool doubles = false;
   bool sub_group_8 = true;      ///< else 16 and 32 alone
+  bool portable = false;        ///< neither halves, doubles nor functions of sub-groups
   std::size_t statements = 20;  ///< at most, blocks as one
 };
 

@@ -46,6 +46,7 @@ need test may 'the Python package' python3-numpy
 need test may 'the Python package' mypy
 need test may 'the tests' libbenchmark-dev
 need test may 'the tests of OpenCL programs on the simulated GPU' ocl-icd-opencl-dev
+need test may 'kernels from seeds on PoCL as well' pocl-opencl-icd
 need bench must 'the benchmarks' libbenchmark-dev
 need bench may 'the benchmarks' valgrind
 need bench may 'the CPU device beside PoCL' pocl-opencl-icd
