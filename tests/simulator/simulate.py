@@ -54,6 +54,16 @@ class Simulate(unittest.TestCase):
         self.assertEqual(simulate('sh', '-c', 'exit 3').returncode, 3)
         self.assertEqual(simulate('sh', '-c', 'kill -TERM $$').returncode, 128 + signal.SIGTERM)
 
+    def test_what_registers_hold_is_a_byte(self):
+        for text in ('256', '-1', '0x', 'zero', '1 '):
+            with self.subTest(text):
+                done = simulate('true', env=os.environ | {'KILN_SIMULATOR_REGISTERS': text})
+                self.assertEqual(done.returncode, 125)
+                self.assertIn(f'and not `{text}`', done.stderr)
+                self.assertNotIn('install libkiln_simulator', done.stderr)
+        for text in ('', '0', '255', '0xA5'):
+            self.assertEqual(simulate('true', env=os.environ | {'KILN_SIMULATOR_REGISTERS': text}).returncode, 0)
+
     def test_a_caller_that_ignores_the_end_of_its_children_gets_the_status(self):
         ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         self.assertEqual(simulate('sh', '-c', 'exit 3', preexec_fn=ignore).returncode, 3)

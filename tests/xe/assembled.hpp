@@ -56,7 +56,8 @@ struct Machine {
   std::uint32_t grf;  ///< bytes of a register
   std::vector<std::byte> registers;
   std::uint32_t active = 0xffff, slm_bytes = 0;
-  FlatBus bus{};  ///< what messages of the lines reach
+  std::uint8_t unwritten = 0;  ///< what other registers hold
+  FlatBus bus{};               ///< what messages of the lines reach
   template <class T>
   T get(std::uint32_t at) const {
     T value;
@@ -93,7 +94,11 @@ struct Machine {
     for (std::uint32_t i = 0; i < 6; ++i) put<std::uint64_t>((120 + i) * grf, out + std::uint64_t{piece} * i);
     put<std::uint64_t>(126 * grf, out + kStored);
     const std::vector<xe::ThreadStart> starts{{.payload = registers, .dispatch_mask = active}};
-    const xe::Group group{.register_bytes = grf, .slm_bytes = slm_bytes, .control = 0x4c0, .threads = starts};
+    const xe::Group group{.register_bytes = grf,
+                          .slm_bytes = slm_bytes,
+                          .control = 0x4c0,
+                          .unwritten = unwritten,
+                          .threads = starts};
     const auto fault = xe::run_group(**decoded, group, bus);
     REQUIRE_MESSAGE(!fault, (fault ? fault->text : ""));
     std::memcpy(registers.data() + kFirst * grf, bus.bytes(out).data(), kStored);

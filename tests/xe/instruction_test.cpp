@@ -463,6 +463,20 @@ TEST_CASE("instructions: packed integers are words beside the results") {
   for (std::uint32_t i = 0; i < 4; ++i) CHECK(machine.get<std::uint32_t>(6 * kGrf + 4 * i) == 0x100 + 4 * i);
 }
 
+TEST_CASE("instructions: what nothing has written holds the byte that it is given") {
+  for (const char* product : {"dg2", "pvc", "tgllp"})
+    for (const unsigned byte : {0u, 0xa5u}) {
+      Machine machine(product);
+      fill(machine);
+      machine.unwritten = static_cast<std::uint8_t>(byte);
+      const Machine before = machine;
+      CHECK(machine.run("(W) mov (8|M0) r2.0<1>:ud acc0.0<1;1,0>:ud\n") == 0x01010101 * byte);
+      for (std::uint32_t i = 0; i < 8; ++i)
+        CHECK(machine.get<std::uint32_t>(2 * machine.grf + 4 * i) == 0x01010101 * byte);
+      CHECK(machine.get<std::uint64_t>(3 * machine.grf) == before.get<std::uint64_t>(3 * machine.grf));
+    }
+}
+
 TEST_CASE("instructions: where a0 points for lanes that do not execute is no matter") {
   Machine machine;
   fill(machine);

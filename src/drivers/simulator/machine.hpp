@@ -33,6 +33,7 @@ struct Machine {
 
   const Model& model;
   Limits limits;
+  std::uint8_t unwritten_registers = 0;  ///< bytes of registers that nothing has written
   Memory memory;
   Pool pool;
   Activity activity;

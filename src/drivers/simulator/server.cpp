@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -29,6 +31,28 @@
 
 namespace kiln::simulator {
 namespace {
+
+constexpr const char* kRegisters = "KILN_SIMULATOR_REGISTERS";
+
+std::optional<std::uint8_t> byte_of(std::string_view text) {
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (hexadecimal) text.remove_prefix(2);
+  std::uint8_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// What registers hold that nothing has written: kRegisters, 0 when unset; nothing when it is no byte. The
+/// environment is read once.
+std::optional<std::uint8_t> unwritten_registers() {
+  static const std::optional<std::uint8_t> byte = [] {
+    const char* const text = std::getenv(kRegisters);
+    return text == nullptr || *text == '\0' ? std::uint8_t{0} : byte_of(text);
+  }();
+  return byte;
+}
 
 // Never destroyed: its threads work until the process is gone.
 class Server {
@@ -108,6 +132,7 @@ class Server {
     auto& [machine, count] = machines_[process.value_or(0)];
     if (!machine) {
       machine = std::make_shared<Machine>(model_, process);
+      machine->unwritten_registers = unwritten_registers().value_or(0);
       machine->arrivals.newcomers = [this] {
         pollfd waits{listener_, POLLIN, 0};
         return newcomers_ != 0 || poll(&waits, 1, 0) > 0;
@@ -153,6 +178,9 @@ extern "C" const char* kiln_simulator_start(const char* product, bool after_faul
   };
   const Model* const model = find_model(product);
   if (!model) return refuse("`" + std::string(product) + "` is not simulated");
+  if (!unwritten_registers())
+    return refuse(std::string(kRegisters) + " must be a byte, 0 to 255 or 0x00 to 0xff, and not `" +
+                  std::getenv(kRegisters) + "`");
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0) return refuse(system_error("no socket"));
   sockaddr_in address{};

@@ -90,12 +90,15 @@ std::string simulator_path() {
 }
 
 Error explain_missing_simulator(const std::string& library, const std::string& reason) {
-  return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen",
-               {"K0311",
-                "the simulated GPU cannot be started",
-                {{"library", library}, {"reason", reason}},
-                {"install libkiln_simulator.so of this Kiln, or name it: KILN_SIMULATOR=libkiln_simulator.so",
-                 "instructions are decoded by Intel's libiga64: `apt install libigc1`"}});
+  Diagnostic diagnostic{"K0311",
+                        "the simulated GPU cannot be started",
+                        {{"library", library}, {"reason", reason}},
+                        {"give it what it takes, or unset it: docs/simulated-gpu.md"}};
+  if (!reason.starts_with("KILN_"))  // a setting that it does not take
+    diagnostic.help = {
+        "install libkiln_simulator.so of this Kiln, or name it: KILN_SIMULATOR=libkiln_simulator.so",
+        "instructions are decoded by Intel's libiga64: `apt install libigc1`"};
+  return Error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "dlopen", std::move(diagnostic));
 }
 
 Error explain_mute_driver(const std::string& driver, const std::string& reason) {

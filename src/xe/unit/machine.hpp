@@ -54,7 +54,7 @@ class Bus {
 
 /// A hardware thread, as it is dispatched.
 struct ThreadStart {
-  std::vector<std::byte> payload;   ///< register bytes from r0 on; the rest is 0
+  std::vector<std::byte> payload;   ///< register bytes from r0 on; the rest is Group::unwritten
   std::uint32_t dispatch_mask = 0;  ///< bit i: lane i is there
   std::uint32_t number = 0;         ///< of the thread in the machine: its share of a scratch surface
 };
@@ -66,6 +66,7 @@ struct Group {
   std::uint32_t slm_bytes = 0;        ///< as configured, after decoding; beyond it lies a fault
   std::uint32_t control =
       0;  ///< cr0.0 at the start: rounding in bits 4-5, denormals kept 6 (df), 7 (f), 10 (hf)
+  std::uint8_t unwritten = 0;  ///< bytes that registers begin with, but those of a payload and of the machine
   std::span<const ThreadStart> threads{};
   std::uint64_t most_instructions = 0;  ///< of a thread, before it counts as hanging; 0: kMostInstructions
   /// A thread that runs at this time ends, a little later.

@@ -10,7 +10,7 @@ namespace kiln::xe {
 
 inline constexpr std::uint32_t kMostLanes = 32;
 
-/// All begin as zeros, but what the thread is started with.
+/// What they begin with, start() in run.cpp says.
 struct alignas(64) Registers {
   static constexpr std::uint32_t kGeneral = 256, kAccumulators = 16, kMostBytes = 64;
   std::byte general[kGeneral * kMostBytes];

@@ -25,7 +25,13 @@ class KeptRounding {
 
 void start(Thread& thread, const Group& group, std::uint32_t index, bool older) {
   const ThreadStart& from = group.threads[index];
-  std::memset(static_cast<void*>(&thread.registers), 0, sizeof thread.registers);
+  Registers& registers = thread.registers;
+  std::memset(static_cast<void*>(&registers), 0, sizeof registers);
+  if (group.unwritten != 0) {
+    const auto fill = [&](auto& file) { std::memset(&file, group.unwritten, sizeof file); };
+    fill(registers.general), fill(registers.accumulator), fill(registers.high);
+    fill(registers.flag), fill(registers.address);
+  }
   if (!from.payload.empty())
     std::memcpy(thread.registers.general, from.payload.data(),
                 std::min<std::size_t>(from.payload.size(), thread.general_bytes));

@@ -163,6 +163,7 @@ void dispatch(Machine& machine, Tables& tables, const Walk& walk) {
     group.registers = walk.registers;
     group.slm_bytes = walk.slm;
     group.control = walk.rounding << 4;
+    group.unwritten = machine.unwritten_registers;
     group.threads = threads;
     group.most_instructions = machine.limits.instructions;
     while (!shared.stop.load(std::memory_order_relaxed)) {
