@@ -209,11 +209,10 @@ class Expressions {
         return format("%s(%s, %s)", how, a.c_str(), b.c_str());
       }
       case 17: {
-        // Up to 32 bits ocloc 22.43 forgets signs before operands of a rotation, and takes what a comparison
-        // says, or a quotient that is 0 or 1, for 0 or -1 with a sign before it.
-        const char* const hidden = of.bits <= 32 ? " ^ item" : "";
-        return format("rotate((%s)(%s%s), (%s)((%s%s) & %u))", name, a.c_str(), hidden, name, b.c_str(),
-                      hidden, of.bits - 1);
+        // ocloc 22.43 forgets signs before operands of a rotation, and takes what a comparison says, or a
+        // quotient that is 0 or 1, for 0 or -1 with a sign before it.
+        return format("rotate((%s)(%s ^ item), (%s)((%s ^ item) & %u))", name, a.c_str(), name, b.c_str(),
+                      of.bits - 1);
       }
       case 18:
         return format(chance(2) ? "popcount(%s)" : "clz(%s)", a.c_str());
