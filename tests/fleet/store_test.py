@@ -221,7 +221,8 @@ class Failures(FleetCase):
         if subprocess.run(['sh', '-c', 'ulimit -s 1048576'], stderr=subprocess.DEVNULL).returncode:
             self.skipTest('this user may have no stacks of a gigabyte')
         for name, counts in (('a', (40, 0)), ('b', (0, 40))):
-            node = self.node(name, redis.url + ',unsigned', 'keys=40', 'threads=40', 'apart', **self.limited('-s 1048576'))
+            node = self.node(name, redis.url + ',unsigned', 'keys=40', 'threads=40', 'apart',
+                             **{**self.limited('-s 1048576'), 'KILN_CACHE_REMOTE_WAIT': '10000'})
             self.assertEqual((node['compiled'], node['remote_hits'], node['log']), (*counts, ''), node)
             servers.until(lambda: len(redis.keys()) == 40)
 
