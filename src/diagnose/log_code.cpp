@@ -285,7 +285,7 @@ constexpr Behind kBehind[] = {
     {0x70000003, CallKind::wait, {Cause::hang, Cause::page_fault, Cause::memory_full}},
     {0x70000003, CallKind::unknown, {Cause::memory_full, Cause::hang, Cause::slm, Cause::host_memory}},
     {0x70000004, CallKind::unknown, {Cause::build}},
-    {0x70000005, CallKind::unknown, {Cause::unresolved}},
+    {0x70000005, CallKind::unknown, {Cause::unresolved, Cause::spirv, Cause::library}},
     {0x70000006, CallKind::unknown, {Cause::wedged, Cause::hang}},
     {0x70010000, CallKind::unknown, {Cause::permission}},
     {0x70020000, CallKind::unknown, {Cause::library}},

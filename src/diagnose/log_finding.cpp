@@ -285,6 +285,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     diagnostic = finding_of(Cause::no_device, "SYCL finds no GPU");
     diagnostic.rows.push_back(
         words_row("at", "line " + std::to_string(list_line) + " of the log: a list of devices without one"));
+    leave_open(diagnostic, Cause::no_device, std::array{Cause::library, Cause::permission});
     return diagnostic;
   } else if (said && compiler_died && fallback.rule->cause == Cause::none && died.rule) {
     static constexpr detail::Rule kCompilerDied{"",

@@ -313,6 +313,8 @@ constexpr Rule kFamilies[] = {
      Cause::other_target, "the filters of a video are joined that do not take each other's formats"},
     {"invalid pointer|invalid usm pointer|null pointer|invalid handle|null handle|bad handle", "",
      KILN_NO_FAILURE, Cause::misuse, 21, Cause::library},
+    {"producer: 'llvm", "invalid record|unknown attribute|invalid|error", "", Cause::spirv, 26,
+     Cause::library, "bitcode of another release of LLVM, which the compiler of this driver does not read"},
     {"capability operand|invalid opcode|invalid instruction operand", "", KILN_NO_FAILURE, Cause::spirv, 26,
      Cause::library},
     {"cannot find source file|no sources given to target|no rule to make target|cannot find input file", "",
@@ -410,7 +412,8 @@ constexpr Rule kFamilies[] = {
     {"device|gpu|platform|xpu|backend|accelerator",
      KILN_MISSING "|unavailable|not available|not visible|not recogni|not present|initializ|init |create|"
                   "get |out of range&" KILN_FAILS "|not |no |unavailable|out of range",
-     KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm|feature", Cause::no_device, 16, Cause::library},
+     KILN_NO_FAILURE "|file|symbol|kernel|memory|alloc|warm|feature|func=", Cause::no_device, 16,
+     Cause::library},
     {"driver|runtime|compiler|igc|loader|level zero|level-zero|oneapi|librar|opencl|package|"
      "abi |symbol|version",
      "too old|older than|is older|incompatible|mismatch|wrong version|another version|interface "
