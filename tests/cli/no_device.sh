@@ -25,9 +25,7 @@ scenario() {
     mount --make-rprivate /
     mkdir -p "$work/whole" "$work/part"
     mount --bind "$libraries" "$work/whole"
-    find "$work/whole" -maxdepth 1 -mindepth 1 | while read -r entry; do
-      case ${entry##*/} in $hide) ;; *) ln -s "$entry" "$work/part/" ;; esac
-    done
+    find "$work/whole" -maxdepth 1 -mindepth 1 ! -name "$hide" -exec ln -s -t "$work/part" {} +
     [ -z "$hide" ] || mount --bind "$work/part" "$libraries"
     eval "$prepare"
     set +e
