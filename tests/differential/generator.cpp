@@ -260,10 +260,11 @@ class Generator : Expressions {
       constexpr std::array kWays{"reduce", "scan_inclusive", "scan_exclusive"};
       constexpr std::array kHow{"add", "min", "max"};
       const char *const way = kWays[below(3)], *const how = kHow[below(3)];
-      // What is the same in all lanes ocloc 22.43 reads from the register of one: in branches that is what
-      // lanes that went another way wrote there.
-      const char* const hidden = of.bits == 64 ? "0x100000001 * (ulong)(at >> 16)" : "at >> 16";
-      return line("%s = sub_group_%s_%s(%s) ^ %s;", to.name.c_str(), way, how, value.c_str(), hidden);
+      // What is the same in all lanes ocloc 22.43 reads from the register of one, in branches too, where
+      // lanes that went another way have written there: so each lane loads its own.
+      return line(
+          "((global %s*)scratch)[%uu] = sub_group_%s_%s(%s); %s = ((global %s*)scratch)[%uu ^ at >> 16];",
+          of.name, 512 / of.bits - 1, way, how, value.c_str(), to.name.c_str(), of.name, 512 / of.bits - 1);
     }
     // So does it for a lane that it knows, and in bfn it reads each lane's own then.
     if (what < 7 && wide)
