@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -117,40 +118,60 @@ bool gone_within(int socket, std::chrono::milliseconds time) {
   return poll(&waiting, 1, static_cast<int>(time.count())) != 0;  // nobody asks while he waits: it is the end
 }
 
-void serve(int socket, Service& service, Activity& activity) {
-  const detail::Descriptor owner(socket);
-  Connections connections(service.stores());
-  cache::FrameBytes message;
-  cache::ShortWait questions(kBurst);
+/// Told where memory ends; made while there is some.
+const std::vector<std::byte>& no_memory_left() {
+  static const std::vector<std::byte> message = [] {
+    cache::StoreAnswer answer;
+    answer.result = cache::StoreResult::failed;
+    answer.reason = "kiln-store has no memory left";
+    return cache::encode(answer);
+  }();
+  return message;
+}
+
+/// False: the asker is gone.
+bool refuse_for_memory(int socket) {
+  return cache::send_frame(socket, no_memory_left(), Clock::now() + 10s) == cache::FrameEnd::whole;
+}
+
+/// One question and its answer. False: there are no more.
+bool serve_one(int socket, Service& service, std::optional<Connections>& connections,
+               const cache::StoreRequest& request) {
   const auto send = [&](const cache::StoreAnswer& answer) {
     return cache::send_frame(socket, cache::encode_before_entry(answer), Clock::now() + 10s, answer.entry) ==
            cache::FrameEnd::whole;
   };
   const Service::Asker asker{[&](const cache::StoreAnswer& answer) { (void)send(answer); },
                              [&](std::chrono::milliseconds time) { return !gone_within(socket, time); }};
-  const auto answer = [&](const cache::StoreRequest& request) {
-    try {
-      return service.answer(request, connections, asker);
-    } catch (const std::bad_alloc&) {
-      return service.refuse(request, "kiln-store has no memory left");
-    }
-  };
+  std::uint64_t leads = request.lease;
+  try {
+    if (!connections) connections.emplace(service.stores());
+    OwnAnswer own = service.answer(request, *connections, asker);
+    own.answer.entry = own.entry.get();
+    leads = own.answer.lease;
+    if (send(own.answer)) return true;
+  } catch (const std::bad_alloc&) {
+    service.give_back(leads);
+    return refuse_for_memory(socket);
+  }
+  service.give_back(leads);
+  return false;
+}
+
+void serve(int socket, Service& service, Activity& activity) {
+  const detail::Descriptor owner(socket);
+  std::optional<Connections> connections;
+  cache::FrameBytes message;
+  cache::ShortWait questions(kBurst);
   try {
     while (cache::receive_frame(socket, message, Clock::now() + 24h, questions) == cache::FrameEnd::whole) {
       const auto request = cache::decode_store_request(message.get());
       if (!request) return;
       const Question under_way(activity);
-      OwnAnswer own = answer(*request);
-      own.answer.entry = own.entry.get();
-      if (!send(own.answer)) {
-        cache::StoreRequest nobody_leads;
-        nobody_leads.verb = cache::StoreVerb::release;
-        nobody_leads.lease = own.answer.lease;
-        (void)answer(nobody_leads);
-        return;
-      }
+      if (!serve_one(socket, service, connections, *request)) return;
     }
-  } catch (const std::bad_alloc&) {  // the asker sees the end
+  } catch (const std::bad_alloc&) {  // of a question not all is read: the next would begin in its middle
+    (void)refuse_for_memory(socket);
   }
 }
 
@@ -170,37 +191,49 @@ bool serve_aside(detail::Descriptor& channel, Service& service, Activity& activi
 
 /// One question that gets no thread. False: the asker is gone.
 bool refuse(int socket, Service& service) {
-  cache::FrameBytes message;
-  if (cache::receive_frame(socket, message, Clock::now() + 1s) != cache::FrameEnd::whole) return false;
-  const auto request = cache::decode_store_request(message.get());
-  if (!request) return false;
-  const OwnAnswer own = service.refuse(*request, "this machine gives kiln-store no more threads");
-  return cache::send_frame(socket, cache::encode(own.answer), Clock::now() + 1s) == cache::FrameEnd::whole;
+  try {
+    cache::FrameBytes message;
+    if (cache::receive_frame(socket, message, Clock::now() + 1s) != cache::FrameEnd::whole) return false;
+    const auto request = cache::decode_store_request(message.get());
+    if (!request) return false;
+    const OwnAnswer own = service.refuse(*request, "this machine gives kiln-store no more threads");
+    return cache::send_frame(socket, cache::encode(own.answer), Clock::now() + 1s) == cache::FrameEnd::whole;
+  } catch (const std::bad_alloc&) {
+    (void)refuse_for_memory(socket);
+    return false;
+  }
+}
+
+/// Takes what comes within a second. False: it is over.
+bool serve_next(Service& service, Activity& activity, int end, std::vector<detail::Descriptor>& waiting) {
+  std::vector<pollfd> polled{{kControl, POLLIN, 0}, {end, POLLIN, 0}};
+  const std::size_t others = polled.size();
+  for (const detail::Descriptor& each : waiting) polled.push_back({each.get(), POLLIN, 0});
+  if (poll(polled.data(), polled.size(), 1000) > 0) {
+    if (polled[1].revents != 0) return false;
+    for (std::size_t i = waiting.size(); i-- > 0;)
+      if (polled[others + i].revents != 0 &&
+          (serve_aside(waiting[i], service, activity) || !refuse(waiting[i].get(), service)))
+        waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    if (polled[0].revents == 0) return true;
+    detail::Descriptor channel = cache::receive_descriptor(kControl);
+    if (!channel) return false;
+    if (!serve_aside(channel, service, activity)) waiting.push_back(std::move(channel));
+    return true;
+  }
+  const Clock::time_point last{Clock::duration(activity.last.load())};
+  return activity.asked != 0 || Clock::now() - last <= kIdle || !service.idle();
 }
 
 /// Sockets of threads that ask come through `kControl`, until the program ends, see `end`, or asks no more.
 void serve_all(Service& service, Activity& activity, int end) {
   std::vector<detail::Descriptor> waiting;  // for a thread
-  for (;;) {
-    std::vector<pollfd> polled{{kControl, POLLIN, 0}, {end, POLLIN, 0}};
-    const std::size_t others = polled.size();
-    for (const detail::Descriptor& each : waiting) polled.push_back({each.get(), POLLIN, 0});
-    if (poll(polled.data(), polled.size(), 1000) > 0) {
-      if (polled[1].revents != 0) return;
-      std::vector<detail::Descriptor> still;
-      for (std::size_t i = 0; i < waiting.size(); ++i)
-        if (polled[others + i].revents == 0 ||
-            (!serve_aside(waiting[i], service, activity) && refuse(waiting[i].get(), service)))
-          still.push_back(std::move(waiting[i]));
-      waiting = std::move(still);
-      if (polled[0].revents == 0) continue;
-      detail::Descriptor channel = cache::receive_descriptor(kControl);
-      if (!channel) return;
-      if (!serve_aside(channel, service, activity)) waiting.push_back(std::move(channel));
-      continue;
+  for (bool goes_on = true; goes_on;) {
+    try {
+      goes_on = serve_next(service, activity, end, waiting);
+    } catch (const std::bad_alloc&) {  // others end, and give theirs back
+      std::this_thread::sleep_for(10ms);
     }
-    const Clock::time_point last{Clock::duration(activity.last.load())};
-    if (activity.asked == 0 && Clock::now() - last > kIdle && service.idle()) return;
   }
 }
 
@@ -229,6 +262,7 @@ int main() {
   try {
     Service service(*settings);
     Activity activity;
+    (void)no_memory_left();
     serve_all(service, activity, end.get());
     service.finish(Clock::now() + kToFinish);
     _exit(0);                           // threads that wait for stores are not waited for

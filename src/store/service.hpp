@@ -45,6 +45,8 @@ class Service {
 
   /// The answer to what is not asked for `reason`. No lease is left with it.
   OwnAnswer refuse(const cache::StoreRequest& request, std::string reason);
+  /// A lease whose holder does not learn of it. Needs no memory.
+  void give_back(std::uint64_t lease) { leases_.give_back(lease); }
 
   [[nodiscard]] const std::vector<cache::RemoteUrl>& stores() const { return stores_; }
   /// Nothing is under way for anybody.
