@@ -454,7 +454,7 @@ constexpr Rule kFamilies[] = {
      "", Cause::misuse, 26, Cause::driver_abort,
      "the process died at the entrance of a call of Intel's driver: most likely on a handle or pointer that "
      "it was given"},
-    {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl64|igdrcl32|"
+    {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl|"
      "ze_intel_gpu64|igd9|igd10|igd11|igd12|igdumd|igvk64|igxelp",
      KILN_FRAME, "", Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},
     {"libze_loader|libopencl.so|opencl.dll|ze_loader.dll|libsycl|libur_|ur_win|libpi_|"

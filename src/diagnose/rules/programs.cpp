@@ -167,9 +167,9 @@ constexpr Rule kProgramRules[] = {
     {"not compiled with xpu enabled", "", "", Cause::library, 74, Cause::none,
      "this PyTorch was built without Intel GPUs: install it from "
      "download.pytorch.org/whl/xpu"},
-    {"not linked with support for xpu", "", "", Cause::library, 74, Cause::none,
-     "this PyTorch was built without Intel GPUs: install it from "
-     "download.pytorch.org/whl/xpu"},
+    {"not linked with support for xpu", "", "", Cause::library, 74, Cause::misuse,
+     "this PyTorch has no Intel GPUs: install it from download.pytorch.org/whl/xpu, or, before 2.4, import "
+     "intel_extension_for_pytorch first"},
     {"undefined symbol: ur", "", "", Cause::library, 72},
     {"glibcxx_", "not found", "", Cause::library, 58, Cause::none,
      "an older libstdc++ (often conda's) is found before the one that the driver needs"},
@@ -199,6 +199,15 @@ constexpr Rule kProgramRules[] = {
      "the plugin that serves GPUs to Kubernetes may not reach the kubelet: SELinux, or the rights of its "
      "pod"},
     {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
+    {"avc: ", "denied&dri_device_t|renderd|dri/|dxg", "", Cause::permission, 76, Cause::none,
+     "SELinux does not let this program have the GPU's node (`ausearch -m avc` has the denials): a container "
+     "needs the boolean container_use_dri_devices, or `--security-opt label=type:container_runtime_t`"},
+    {"crw-rw----|crw-------", "root root&226,", "", Cause::permission, 49, Cause::no_device,
+     "the GPU's node belongs to root alone in this container or machine: give it a group that the program "
+     "has "
+     "(`--group-add`, udev's rule for the group render)"},
+    {"number of dpcpp devices should be greater than zero", "", "", Cause::no_device, 48, Cause::library},
+    {"error at zekernelsetgroupsize", "", "", Cause::group_size, 60, Cause::misuse},
     {"no device of requested type available|no xpu devices|xpu device count is zero|"
      "failed to initialize xpu devices",
      "", "", Cause::no_device, 48, Cause::library},

@@ -149,6 +149,8 @@ constexpr Rule kSystemRules[] = {
     {"internal compiler error", "ocloc", "", Cause::compiler_crash, 91},
     {"internal compiler error, abnormal program termination", "", "", Cause::compiler_crash, 91},
     {"unreachable executed at", "", "", Cause::compiler_crash, 88},
+    {"legalization support missing", "", "", Cause::compiler_crash, 91},
+    {"(gbe): error", "failed in gen backend", "", Cause::compiler_crash, 88},
     {"llvm error:", "", "", Cause::compiler_crash, 52, Cause::build},
     {"abnormal termination", "igc", "", Cause::compiler_crash, 91},
     {"safetyguardlinux|igd_fcl_mcl", "", "", Cause::compiler_crash, 60},
@@ -158,6 +160,9 @@ constexpr Rule kSystemRules[] = {
     {"spir-v version", "not supported", "vk", Cause::spirv, 90},
     {"spir-v version", "unsupported", "vk", Cause::spirv, 90},
     {"invalidmodule:", "", "", Cause::spirv, 90},
+    {"requires the following spir-v extension", "", "", Cause::spirv, 90, Cause::none,
+     "llvm-spirv needs an extension of SPIR-V that it was not given (--spirv-ext): allow it where the driver "
+     "has it, or do without what needs it"},
     // The reader of SPIR-V in Intel's compiler and in llvm-spirv: what it expects, and where it says so.
     {"[src:", "spirv", "", Cause::spirv, 93},
     {".ze_info", "unknown entry", "", Cause::other_target, 90, Cause::none,
