@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "store/service.hpp"
+#include "support/memory_limit.hpp"
 
 namespace kiln::store {
 namespace {
@@ -57,17 +58,7 @@ void close_up() {
   prctl(PR_SET_DUMPABLE, 0);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
-  // What is reserved by now, by a sanitizer above all, counts for nothing.
-  unsigned long reserved = 0;
-  std::FILE* file = std::fopen("/proc/self/statm", "re");
-  const bool known = file && std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &reserved) == 1;  // in pages
-  if (file) std::fclose(file);
-  rlimit memory{};
-  if (known && getrlimit(RLIMIT_DATA, &memory) == 0) {
-    const rlim_t most = reserved * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kMostMemory;
-    memory.rlim_cur = std::min(memory.rlim_cur, most);
-    setrlimit(RLIMIT_DATA, &memory);
-  }
+  detail::limit_memory(kMostMemory);
   // Two for each thread that asks, and a connection to each store.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

@@ -2,7 +2,9 @@
 // Building: facts, native binaries, and what is refused with which words.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <numeric>
+#include <spirv/unified1/spirv.hpp>
 
 #include "kiln/binary.hpp"
 #include "support.hpp"
@@ -124,6 +126,24 @@ TEST_CASE("damaged SPIR-V is refused") {
              result.log.find("error: SPIR-V: ") != std::string::npos));
     }
   }
+}
+
+// The translator of LLVM 15 asked for 16 GiB, and wrote to them.
+TEST_CASE("an instruction with fewer words than its operands take is refused before it is translated") {
+  std::vector<std::byte> damaged = read_file("build.ocloc.spv");
+  const auto word = [&](std::size_t place) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, &damaged.at(4 * place), sizeof value);
+    return value;
+  };
+  constexpr std::uint32_t kBranch = 2 << 16 | spv::OpBranch, kCast = 2 << 16 | spv::OpPtrCastToGeneric;
+  std::size_t place = 5;
+  while (word(place) != kBranch) place += word(place) >> 16;
+  std::memcpy(&damaged[4 * place], &kCast, sizeof kCast);
+  const BuildResult result = build_from_spirv(damaged, {});
+  CHECK(result.status == BuildStatus::build_failure);
+  CHECK(result.log.find("error: SPIR-V: End of input reached while decoding OpPtrCastToGeneric") !=
+        std::string::npos);
 }
 
 // Flips that passed all validation and ended the translator of LLVM 15 with a segmentation fault.

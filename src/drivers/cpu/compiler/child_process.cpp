@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "support/compiler_end.hpp"
+#include "support/memory_limit.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -29,6 +30,8 @@ constexpr int kSlice = 2000;      // ms between two looks at the child
 constexpr int kIdleSlices = 5;    // without any CPU time used: it waits for a lock that nobody will free
 constexpr int kMostSlices = 300;  // ten minutes
 constexpr std::size_t kShownOfStderr = 500;  // bytes
+// Bytes that it takes at most: what is damaged, and passed all checks, does not take all of the machine.
+constexpr rlim_t kMostMemory = rlim_t{8} << 30;
 
 class File {
  public:
@@ -89,6 +92,7 @@ void end_with(pid_t parent) {
     time.rlim_cur = std::min<rlim_t>(time.rlim_cur, cpu_seconds);
     setrlimit(RLIMIT_CPU, &time);
   }
+  detail::limit_memory(kMostMemory);
   if (errors >= 0) dup2(errors, STDERR_FILENO);
   result = keep_only(result);
   const std::string text = work();

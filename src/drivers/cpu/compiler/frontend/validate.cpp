@@ -404,8 +404,9 @@ class Validator {
   std::vector<std::string> lines_;        // the same in the order of the module
 };
 
-// Why the module is invalid; empty when it is valid.
-std::string verdict_of(Words module) {
+// Why the module is invalid; empty when it is valid. `cut_short`: an instruction has fewer words than its
+// operands take.
+std::string verdict_of(Words module, bool& cut_short) {
   constexpr spv_target_env kByMinor[] = {SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_1, SPV_ENV_UNIVERSAL_1_2,
                                          SPV_ENV_UNIVERSAL_1_3, SPV_ENV_UNIVERSAL_1_4, SPV_ENV_UNIVERSAL_1_5,
                                          SPV_ENV_UNIVERSAL_1_6};
@@ -416,6 +417,8 @@ std::string verdict_of(Words module) {
   if (result != SPV_SUCCESS)
     verdict = diagnostic != nullptr ? diagnostic->error : "the validator refuses the module";
   while (verdict.ends_with('\n')) verdict.pop_back();
+  // SPIRV-Tools, 2023.1 to 2026.4, has no code of its own for it.
+  cut_short = result == SPV_ERROR_INVALID_BINARY && verdict.find("expected more operands") != verdict.npos;
   spvDiagnosticDestroy(diagnostic);
   spvContextDestroy(context);
   return verdict;
@@ -437,7 +440,12 @@ ValidatedModule validate_spirv(std::span<const std::byte> spirv, std::string& lo
   if (!validator.header() || !validator.instructions()) return {};
   ValidatedModule module{
       cut(words, validator.dropped()), {}, validator.refused_kernels(), validator.size_hints()};
-  module.verdict = verdict_of(module.words);
+  bool cut_short = false;
+  module.verdict = verdict_of(module.words, cut_short);
+  if (cut_short) {  // the translator takes its missing words for 2^32, and 16 GiB for them
+    log.append("error: SPIR-V: ").append(module.verdict).append("\n");
+    return {};
+  }
   std::string fault;
   module.words = with_pointers_as_numbers(without_extensions(module.words), fault);
   if (!fault.empty()) log.append("error: SPIR-V: ").append(fault).append("\n");
