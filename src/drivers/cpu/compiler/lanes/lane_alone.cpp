@@ -84,7 +84,7 @@ LaneWriter::Value* LaneWriter::Alone::known_before(llvm::IRBuilder<>& b, Value* 
   return b.CreateAdd(first, b.CreateMul(b.CreateZExtOrTrunc(lane_, type), stride));
 }
 
-void LaneWriter::Alone::write(Value* condition) {
+void LaneWriter::Alone::write(Value* condition, bool may_be_all_alike) {
   llvm::IRBuilder<>& b = w_.b_;
   const auto& branch = llvm::cast<llvm::BranchInst>(*block_.getTerminator());
   // Where one way is empty only those that go the other have a turn.
@@ -117,7 +117,11 @@ void LaneWriter::Alone::write(Value* condition) {
   Block before = b.GetInsertBlock();
   head_ = w_.new_block();
   done_ = w_.new_block();
-  b.CreateBr(head_);
+  Block after = w_.new_block();
+  if (skipped && may_be_all_alike)
+    b.CreateCondBr(b.CreateIsNotNull(lanes), head_, after);
+  else
+    b.CreateBr(head_);
   b.SetInsertPoint(head_);
   llvm::PHINode* left = b.CreatePHI(b.getInt64Ty(), 2);  // lanes, a bit each; else the one whose turn it is
   left->addIncoming(lanes, before);
@@ -167,7 +171,6 @@ void LaneWriter::Alone::write(Value* condition) {
   Value* next = skipped ? b.CreateAnd(left, b.CreateSub(left, b.getInt64(1)))
                         : b.CreateAdd(left, b.getInt64(1), "", true, true);
   left->addIncoming(next, b.GetInsertBlock());
-  Block after = w_.new_block();
   Value* another = skipped ? b.CreateIsNotNull(next) : b.CreateICmpULT(next, b.getInt64(w_.lanes_));
   describe_loop(*b.CreateCondBr(another, head_, after));
   b.SetInsertPoint(after);

@@ -11,8 +11,9 @@ namespace kiln::cpu {
 class LaneWriter::Alone {
  public:
   Alone(LaneWriter& writer, llvm::BasicBlock& block, const LaneShapes::Parting& parting);
-  /// From the writer's place on; `condition` holds the branch's in each lane.
-  void write(Value* condition);
+  /// From the writer's place on; `condition` holds the branch's in each lane, which is the same in all only
+  /// with `may_be_all_alike`.
+  void write(Value* condition, bool may_be_all_alike);
 
  private:
   void find_needed();

@@ -514,7 +514,7 @@ void LaneWriter::write_parting(llvm::BasicBlock& block, const LaneShapes::Partin
   b_.CreateCondBr(votes->none, begins_[no], mixed);
   if (by_ends) move_condition(*branch.getCondition(), *mixed);
   b_.SetInsertPoint(mixed);
-  Alone(*this, block, parting).write(condition);
+  Alone(*this, block, parting).write(condition, by_ends);
 }
 
 }  // namespace kiln::cpu
