@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "cache/entry_file.hpp"
-#include "support/file_limit.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::cache {
 namespace {

@@ -2,7 +2,7 @@
 // The estimate of a folder's size, as the length of a file.
 #include "cache/usage.hpp"
 
-#include "support/file_limit.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::cache {
 namespace {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "store/service.hpp"
-#include "support/memory_limit.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::store {
 namespace {

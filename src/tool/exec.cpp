@@ -17,7 +17,7 @@
 #include "kiln/cache.hpp"
 #include "level_zero/discovery.hpp"
 #include "record/format.hpp"
-#include "support/file_limit.hpp"
+#include "support/limits.hpp"
 #include "tool/arguments/usage.hpp"
 #include "tool/common/output.hpp"
 #include "tool/common/session.hpp"

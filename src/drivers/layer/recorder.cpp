@@ -22,7 +22,7 @@
 #include "drivers/layer/settings.hpp"
 #include "drivers/layer/tell.hpp"
 #include "record/explain.hpp"
-#include "support/file_limit.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -18,7 +18,7 @@
 #include "drivers/layer/locks.hpp"
 #include "drivers/layer/recorder.hpp"
 #include "drivers/layer/settings.hpp"
-#include "support/file_limit.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::layer {
 namespace {

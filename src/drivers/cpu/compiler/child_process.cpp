@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "support/compiler_end.hpp"
-#include "support/memory_limit.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::cpu {
 namespace {

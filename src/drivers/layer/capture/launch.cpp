@@ -18,8 +18,8 @@
 #include "drivers/layer/real_driver.hpp"
 #include "drivers/layer/settings.hpp"
 #include "drivers/layer/tell.hpp"
-#include "support/file_limit.hpp"
 #include "support/json.hpp"
+#include "support/limits.hpp"
 
 namespace kiln::layer::capture {
 

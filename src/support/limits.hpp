@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Writing under `ulimit -f`: the signal that comes with the error would end the application.
+// Limits of a process: writing under `ulimit -f`, whose signal would end the application, and a bound for the
+// memory of one that reads what others have written.
 #pragma once
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 
 namespace kiln::detail {
@@ -37,5 +43,19 @@ class NoFileSizeSignal {
   sigset_t former_;
   bool was_pending_;
 };
+
+/// This process may take `more` bytes beyond what it has by now, or less where its limit is lower: what is
+/// reserved already, by a sanitizer above all, counts for nothing. Nothing happens where that is not known.
+inline void limit_memory(rlim_t more) {
+  unsigned long reserved = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  const bool known = file && std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &reserved) == 1;  // in pages
+  if (file) std::fclose(file);
+  rlimit memory{};
+  if (!known || getrlimit(RLIMIT_DATA, &memory) != 0) return;
+  const rlim_t most = reserved * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + more;
+  memory.rlim_cur = std::min(memory.rlim_cur, most);
+  setrlimit(RLIMIT_DATA, &memory);
+}
 
 }  // namespace kiln::detail
