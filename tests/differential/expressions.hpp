@@ -159,7 +159,7 @@ class Expressions {
     if (type == kHalf && !of.word && from != kHalf)
       return format("as_half((ushort)(as_ushort(convert_half(%s)) ^ get_group_id(0) >> 8))", value.c_str());
     // Of 64 bits that it knows to be negative ocloc 22.43 converts the complement, without the sign.
-    if (of.bits == 64 && of.is_signed)
+    if (of.word && of.bits == 64 && of.is_signed)
       return format("convert_%s(%s ^ (long)(at >> 16) << 48)", to.name, value.c_str());
     return format("convert_%s(%s)", to.name, value.c_str());
   }
