@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "build/compiler_identity.hpp"
 #include "kiln/kiln.hpp"
@@ -51,9 +52,11 @@ kiln::cache::Identity learn(const kiln::Api& api) {
   const auto* source = kiln::detail::source_of(api);
   const cache::MappedLibraries mapped(reinterpret_cast<const void*>(api.zeModuleCreate));
   cache::LibraryInputs libraries = cache::library_inputs(mapped.all(), &cache::digest_of_mapped);
-  if (!source || !cache::is_build_snapshot(source->snapshot, libraries))
-    return {{}, {}, {}, "changed", false};
-  return cache::make_identity(std::move(libraries), source->snapshot, nullptr, &cache::names_in);
+  if (!source) return {{}, {}, {}, "no driver is loaded", false};
+  std::optional<kiln::detail::EnvironmentSnapshot> first_use;
+  if (!cache::is_build_snapshot(source->snapshot, libraries)) first_use = kiln::detail::take_build_snapshot();
+  return cache::make_identity(std::move(libraries), source->snapshot, first_use ? &*first_use : nullptr,
+                              &cache::names_in);
 }
 
 int print_identity(double load, const kiln::Api& api) {
