@@ -49,7 +49,7 @@ OPEN = {
 OWN_FILES = ('later', 'more', 'general', 'fresh', 'recent', 'latest', 'newest', 'unmet', 'sixth', 'seventh', 'eighth')
 FLOOR = {'built': (95, 1, 0), 'unseen': (90, 2, 2), 'later': (90, 0, 0), 'more': (88, 0, 0), 'general': (88, 0, 3), 'fresh': (86, 0, 2),
          'recent': (82, 2, 6), 'latest': (70, 3, 3), 'newest': (75, 3, 0),
-         'unmet': (70, 3, 5), 'sixth': (72, 0, 3), 'seventh': (80, 3, 3)}  # percent: right at least, silent and misleading at most
+         'unmet': (70, 3, 5), 'sixth': (72, 0, 3), 'seventh': (80, 3, 3), 'eighth': (88, 1, 8)}  # percent: right at least, silent and misleading at most
 
 
 def cases(folder):

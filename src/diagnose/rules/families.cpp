@@ -454,6 +454,8 @@ constexpr Rule kFamilies[] = {
      "", Cause::misuse, 26, Cause::driver_abort,
      "the process died at the entrance of a call of Intel's driver: most likely on a handle or pointer that "
      "it was given"},
+    {"libigdgmm|gmmlib", KILN_FRAME, "", Cause::library, 26, Cause::driver_abort,
+     "the process died in libigdgmm: most likely it and the driver above it are of different releases"},
     {"neo::|zn3neo|zn2l0|l0::|oclrt::|libigdrcl|libze_intel_gpu|igdrcl|"
      "ze_intel_gpu64|igd9|igd10|igd11|igd12|igdumd|igvk64|igxelp",
      KILN_FRAME, "", Cause::driver_abort, 25, Cause::misuse, "the process died inside Intel's driver"},
@@ -496,6 +498,9 @@ constexpr Rule kFamilies[] = {
      "generated.|errors generated.|compilation terminated|"
      "subprocess-exited-with-error|command failed with exit code",
      "", "gcc:|0 error", Cause::build, 14, Cause::library, kDoesNotCompile},
+    {"no matching function for call to|use of undeclared identifier|implicit declaration of function",
+     "sub_group|work_group|get_global_|get_local_|get_group_|_opencl|barrier|vload|vstore|convert_|as_half",
+     "", Cause::build, 26, Cause::none, kDoesNotCompile},
     {"build option|compile option|compiler option|cl-std",
      "not valid|invalid|unknown|not support|unsupported|unrecogni", KILN_NO_FAILURE, Cause::misuse, 20,
      Cause::build,

@@ -99,7 +99,15 @@ constexpr Rule kProgramRules[] = {
     // Peers.
     {"zememopenipchandle|zememgetipchandle", "ze_result_error", "", Cause::peer, 82},
     {"zememopenipchandle", "0x7", "", Cause::peer, 82},
+    {"init_device_fds", "opendir", "", Cause::peer, 84, Cause::no_device,
+     "oneCCL looks for GPUs in /dev/dri/by-path, which is not there: a container needs all of /dev/dri"},
     {"init_device_fds|fill_device_fds", "failed", "", Cause::peer, 82},
+    {"fi_getinfo", "error|fail|providers 0", "", Cause::library, 60, Cause::peer,
+     "libfabric offers oneCCL or MPI no way to other processes: most often FI_PROVIDER_PATH or FI_PROVIDER "
+     "names "
+     "what is not there"},
+    {"failed to initialize atl", "", "", Cause::library, 55, Cause::peer,
+     "oneCCL does not start: most often libfabric or MPI is missing, or of another release"},
     {"mpl_gpu_|mpidi_gpu|ch4/ipc", "error|fail", "", Cause::peer, 57, Cause::memory_full,
      "MPI cannot copy or open memory of a GPU: most often that of another process"},
     {"pidfd_getfd", "", "", Cause::peer, 75},
@@ -199,6 +207,9 @@ constexpr Rule kProgramRules[] = {
      "the plugin that serves GPUs to Kubernetes may not reach the kubelet: SELinux, or the rights of its "
      "pod"},
     {"failed to open /dev/dri", "", "", Cause::permission, 47, Cause::no_device},
+    {"hardware transcoding", "opening hw device failed", "", Cause::permission, 47, Cause::library,
+     "the GPU could not be opened for video: most often this container or user has no right on "
+     "/dev/dri/renderD128, else the driver of VA-API is missing or too old"},
     {"avc: ", "denied&dri_device_t|renderd|dri/|dxg", "", Cause::permission, 76, Cause::none,
      "SELinux does not let this program have the GPU's node (`ausearch -m avc` has the denials): a container "
      "needs the boolean container_use_dri_devices, or `--security-opt label=type:container_runtime_t`"},

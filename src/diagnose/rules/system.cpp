@@ -112,6 +112,19 @@ constexpr Rule kSystemRules[] = {
     {"failed with -1. errno=12(", "ioctl", "", Cause::host_memory, 82, Cause::memory_full},
     {"failed with -1. errno=28(", "ioctl", "", Cause::memory_full, 82, Cause::host_memory},
     {"failed with -1. errno=5(", "ioctl", "", Cause::hang, 70, Cause::wedged},
+    {"drm_ioctl_i915_|drm_ioctl_xe_",
+     "failed: no such file|failed: inappropriate ioctl|failed: function not implemented|failed: operation "
+     "not "
+     "supported",
+     "", Cause::kernel_driver, 70, Cause::library,
+     "the kernel's driver has no such call, or another meaning for it: it is too old for this driver, or "
+     "another system's"},
+    {"does not support sr-iov", "", "", Cause::kernel_driver, 60, Cause::none,
+     "the kernel's driver of this GPU makes no virtual functions (SR-IOV): another one is needed, or a newer "
+     "kernel"},
+    {"i915: unknown parameter|xe: unknown parameter", "ignored", "", Cause::kernel_driver, 40, Cause::none,
+     "the kernel's driver does not know a parameter that it was given: it is another release, or another "
+     "driver"},
     {"rlimit_memlock", "", "", Cause::host_memory, 35, Cause::none,
      "memory of the host cannot be pinned: the limit of locked memory (ulimit -l) is too "
      "low"},
@@ -148,6 +161,9 @@ constexpr Rule kSystemRules[] = {
     {"igc: internal compiler error|igc internal compiler error", "", "", Cause::compiler_crash, 92},
     {"internal compiler error", "ocloc", "", Cause::compiler_crash, 91},
     {"internal compiler error, abnormal program termination", "", "", Cause::compiler_crash, 91},
+    {"intel_memman|i965_drv_video", "assert", "", Cause::library, 93, Cause::no_device,
+     "the older driver of VA-API (i965) does not start on this GPU: from Broadwell on intel-media-driver "
+     "(iHD) serves it"},
     {"unreachable executed at", "", "", Cause::compiler_crash, 88},
     {"legalization support missing", "", "", Cause::compiler_crash, 91},
     {"(gbe): error", "failed in gen backend", "", Cause::compiler_crash, 88},
