@@ -54,7 +54,7 @@ class Kills(FleetCase):
     WORKERS, KEYS, WAIT = (int(more) for more in sys.argv[4:7] + ['6', '12', '3000'][len(sys.argv[4:7]):])
 
     def runTest(self):
-        redis = servers.Redis(durable=True)
+        redis = servers.Redis(durable=True, first=True)  # a fleet does not crowd out its store, which has a machine of its own
         chance = random.Random(MORE)
         started = 0
 
