@@ -262,9 +262,9 @@ TEST_CASE("instructions: comparisons, selections, predicates") {
       Machine machine;
       machine.active = random_number() & 0xffff;
       for (std::uint32_t i = 0; i < 16; ++i) {
-        const float a = random_number() % 5 ? static_cast<float>(random_number() % 5) - 2 : NAN;
-        machine.put(30 * kGrf + 4 * i, a);
-        machine.put(40 * kGrf + 4 * i, static_cast<float>(random_number() % 5) - 2);
+        for (const std::uint32_t r : {30U, 40U})
+          machine.put(r * kGrf + 4 * i,
+                      random_number() % 5 ? static_cast<float>(random_number() % 5) - 2 : NAN);
         machine.put(50 * kGrf + 4 * i, random_number() % 4 - 2);
         machine.put(54 * kGrf + 4 * i, random_number() % 4 - 2);
       }
@@ -281,7 +281,7 @@ TEST_CASE("instructions: comparisons, selections, predicates") {
           ")f1.0 r6.0<1>:ud r50.0<1;1,0>:ud r54.0<1;1,0>:ud\n"
           "(W&f0.0.any16h) mov (1|M0) r8.0<1>:d 5:w\n"
           "sel (16|M0) (" +
-          (name == "lt" || name == "ge" ? name : "lt") +
+          name +
           ")f0.0 r10.0<1>:f r30.0<1;1,0>:f r40.0<1;1,0>:f\n"
           "csel (16|M0) (" +
           name + ")f0.0 r12.0<1>:f r30.0<1;0>:f r40.0<1;0>:f r40.0<1>:f\n");
@@ -301,9 +301,13 @@ TEST_CASE("instructions: comparisons, selections, predicates") {
         CHECK(got(2) == (is ? x : y));
         CHECK(got(4) == (is ? 0U : 77U));
         CHECK(got(6) == (holds(x, y) ? ~0U : 0U));
-        CHECK(machine.get<float>(10 * kGrf + 4 * i) == (name == "ge" ? std::fmax(a, b) : std::fmin(a, b)));
-        const float chosen = holds(b, 0) ? a : b, c = machine.get<float>(12 * kGrf + 4 * i);
-        CHECK((c == chosen || (std::isnan(c) && std::isnan(chosen))));
+        const auto same = [](float c, float d) { return c == d || (std::isnan(c) && std::isnan(d)); };
+        const bool numbers = !std::isnan(a) && !std::isnan(b);
+        CHECK(same(machine.get<float>(10 * kGrf + 4 * i), name == "ge"             ? std::fmax(a, b)
+                                                          : name == "lt"           ? std::fmin(a, b)
+                                                          : numbers && holds(a, b) ? a
+                                                                                   : b));
+        CHECK(same(machine.get<float>(12 * kGrf + 4 * i), holds(b, 0) ? a : b));
       }
       CHECK(flag == expected);
       CHECK(machine.get<std::uint32_t>(8 * kGrf) == ((expected & 0xffff) ? 5 : 0));

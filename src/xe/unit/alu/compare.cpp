@@ -76,7 +76,7 @@ void compare(Thread& thread, const Op& op) {
   thread.set_flags(op, bits, mask);
 }
 
-/// By the predicate, or by a comparison: the smaller or larger one, and what is a number where one is none.
+/// By the predicate, or by a comparison.
 template <class E>
 void select(Thread& thread, const Op& op) {
   const std::uint32_t mask = thread.mask(op), n = op.lanes;
@@ -89,10 +89,13 @@ void select(Thread& thread, const Op& op) {
     bits = thread.predicate(op);
   } else {
     bits = compare_lanes(op, a, b);
+    // `ge` and `lt` are the larger and the smaller of two numbers; with other conditions a NaN takes the
+    // second.
+    const bool takes_number = op.condition == Condition::ge || op.condition == Condition::lt;
     if constexpr (std::is_floating_point_v<E>)
       for (std::uint32_t i = 0; i < n; ++i) {
         if (std::isnan(a[i])) bits &= ~(1U << i);
-        if (std::isnan(b[i])) bits |= 1U << i;
+        if (std::isnan(b[i])) takes_number ? bits |= 1U << i : bits &= ~(1U << i);
       }
   }
   for (std::uint32_t i = 0; i < n; ++i)
