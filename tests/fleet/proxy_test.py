@@ -37,24 +37,28 @@ class Lies(FleetCase):
                         for more in ('', ',read-only', ',read-only')]
         runs = hits = compiled = longest = 0
         begin = time.monotonic()
+        wait, counts = WAIT, [0, 0]
         # On a crowded machine a breaker opens early before one of them, which then is asked once a node.
-        while sum(each.count() for each in proxies) < 2 * FAULTS or min(each.count() for each in proxies) < FAULTS / 10:
+        while sum(counts) < 2 * FAULTS or min(counts) < FAULTS / 10:
             some = self.start(f'r{runs}', ' '.join(remotes[runs % 2 * 3:] + remotes[:runs % 2 * 3]), f'keys={KEYS + 4}', 'threads=3',
-                              'size=40000', f'seed={runs}', 'compile_ms=1', KILN_CACHE_REMOTE_WAIT=str(WAIT))
-            other = self.start(f's{runs}', remotes[runs % 2 * 3], f'keys={KEYS + 4}', 'size=40000', f'seed={runs}', KILN_CACHE_REMOTE_WAIT=str(WAIT))
+                              'size=40000', f'seed={runs}', 'compile_ms=1', KILN_CACHE_REMOTE_WAIT=str(wait))
+            other = self.start(f's{runs}', remotes[runs % 2 * 3], f'keys={KEYS + 4}', 'size=40000', f'seed={runs}', KILN_CACHE_REMOTE_WAIT=str(wait))
             for node in (self.end(some), self.end(other)):
                 self.assertEqual(node['wrong'], 0)
                 hits += node['remote_hits']
                 compiled += node['compiled']
                 longest = max(longest, node['longest_us'])
             runs += 1
+            # Where the machine is too crowded for an answer within the wait, nodes wait longer.
+            before, counts = counts, [each.count() for each in proxies]
+            wait += WAIT if any(count == earlier for count, earlier in zip(counts, before)) else 0
         # What nodes wrote through the proxies is right, or nobody's.
         for name, _, url in stores:
             node = self.node('reads-' + name, url + how + ',read-only', f'keys={KEYS + 4}', 'size=40000')
             self.assertEqual(node['wrong'], 0)
         faults = ', '.join(f'{each.count()} faults before {name} {each.faults}' for (name, *_), each in zip(stores, proxies))
         print(f'{faults}, {2 * runs} nodes, {hits} hits, {compiled} compilations, '
-              f'longest wait {longest / 1000:.0f} ms, {time.monotonic() - begin:.0f} s')
+              f'longest wait {longest / 1000:.0f} ms where {wait} ms are the bound, {time.monotonic() - begin:.0f} s')
         self.assertGreater(hits, 0)
 
 
