@@ -173,7 +173,10 @@ class Expressions {
     const std::string a = expression(type, depth - 1), b = expression(type, depth - 1);
     if (what < 10) {
       constexpr std::array kHow{"+", "-", "*", "&", "|", "^", "+"};
-      return format("(%s)((%s)%s %s (%s)%s)", name, word, a.c_str(), kHow[what - 3], word, b.c_str());
+      const char* how = kHow[what - 3];
+      // Of (x << n | C) + y of 64 bits ocloc 22.43 makes a sum where the lower word of C is all ones.
+      const char* hidden = of.bits == 64 && *how == '|' ? " ^ at >> 16" : "";
+      return format("(%s)((%s)%s %s (%s)%s%s)", name, word, a.c_str(), how, word, b.c_str(), hidden);
     }
     switch (what) {
       case 10:

@@ -195,6 +195,11 @@ struct Request {
 int main(const Request& request) {
   // Each line is out when it is complete, however the process ends.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  // Intel's compiler reads these. Where it splits spilled values at loops, and where it cleans up what loads
+  // them, 22.43 loses lanes of them. And a kernel alone is compiled as beside others: not once more where
+  // values are spilled.
+  setenv("IGC_VISAOptions", "-nosplitonspill -nospillcleanup", 0);
+  setenv("IGC_DisableRecompilation", "1", 0);
   // What devices have in common: Xe-HPC has doubles in hardware and no sub-groups of 8.
   const bool hpc = request.product == "pvc";
   const GeneratorOptions options{
