@@ -13,7 +13,7 @@
 #include "drivers/cpu/counting/recorder.hpp"
 #include "drivers/cpu/native/intel_program.hpp"
 #include "drivers/cpu/program.hpp"
-#include "drivers/cpu/runtime/fiber_group.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_group.hpp"
 #include "drivers/cpu/runtime/floating_point.hpp"
 #include "drivers/cpu/runtime/grid_launch.hpp"
 #include "drivers/cpu/runtime/group_run.hpp"
@@ -135,6 +135,11 @@ class Launch : public SharedWork {
     group.launch = &state_;
     group.slm = slm;
     group.memory = &worker.items;
+    group.deferred = &worker.deferred;
+    struct Made {  // before others hear that the groups are done
+      DeferredAdditions& deferred;
+      ~Made() { deferred.make(); }
+    } const made{worker.deferred};
     std::optional<Recorder> recorder;
     if (kernel_.counters != nullptr) recorder.emplace(*kernel_.counters, execution_, arguments_.slm);
     const auto* bytes = reinterpret_cast<const std::byte*>(arguments_.words.data());

@@ -10,7 +10,7 @@
 
 #include "drivers/cpu/compiler/lowering/function_pointers.hpp"
 #include "drivers/cpu/counting/recorder.hpp"
-#include "drivers/cpu/runtime/fiber_group.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_group.hpp"
 #include "drivers/cpu/runtime/floating_point.hpp"
 #include "drivers/cpu/runtime/group_run.hpp"
 #include "drivers/cpu/runtime/loaded_kernel.hpp"

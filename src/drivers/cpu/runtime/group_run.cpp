@@ -19,6 +19,11 @@ std::byte* kiln_item_memory(kiln::cpu::GroupState* group, std::uint64_t bytes) {
   return memory;
 }
 
+bool kiln_add_deferred(kiln::cpu::GroupState* group, std::uint32_t* line, const std::uint32_t* values) {
+  kiln::cpu::DeferredAdditions* const deferred = static_cast<GroupRun&>(*group).deferred;
+  return deferred != nullptr && deferred->add(line, values);
+}
+
 std::uint32_t kiln_agree(kiln::cpu::GroupState* group, const std::uint32_t* places) {
   const std::uint64_t* size = group->launch->local_size;
   const std::span all(places, size[0] * size[1] * size[2]);

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "drivers/cpu/runtime/collective.hpp"
-#include "drivers/cpu/runtime/fiber_stacks.hpp"
+#include "drivers/cpu/runtime/deferred_additions.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_stacks.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {
 
 /// One work-group; compiled code sees the GroupState.
 struct GroupRun : GroupState {
-  SlmBuffer* memory = nullptr;  ///< for what items keep across barriers
+  SlmBuffer* memory = nullptr;            ///< for what items keep across barriers
+  DeferredAdditions* deferred = nullptr;  ///< null: what is added is added at once
   bool out_of_memory = false;
   std::string report;       ///< who waits where, when the group hangs
   std::vector<Wait> waits;  ///< those of one collective, and their places
@@ -34,3 +36,6 @@ extern "C" std::uint32_t kiln_agree(kiln::cpu::GroupState* group, const std::uin
 extern "C" void kiln_exchange(kiln::cpu::GroupState* group, std::uint64_t what, std::byte* values,
                               std::uint64_t stride, const std::uint64_t* parameters, std::uint64_t parameter,
                               kiln::cpu::Combine combine, std::uint64_t members);
+/// DeferredAdditions::add for the thread that runs the group; false as well where a thread defers nothing.
+extern "C" bool kiln_add_deferred(kiln::cpu::GroupState* group, std::uint32_t* line,
+                                  const std::uint32_t* values);

@@ -17,7 +17,7 @@
 
 #include "drivers/cpu/program.hpp"
 #include "drivers/cpu/runtime/code_ranges.hpp"
-#include "drivers/cpu/runtime/fiber_switch.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_switch.hpp"
 
 namespace kiln::cpu {
 namespace {

@@ -12,16 +12,18 @@
 #include <thread>
 #include <vector>
 
-#include "drivers/cpu/runtime/fiber_stacks.hpp"
+#include "drivers/cpu/runtime/deferred_additions.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_stacks.hpp"
 
 namespace kiln::cpu {
 
-/// What a thread keeps between launches: SLM, stacks, and memory for what items keep across barriers. Used by
-/// one thread at a time.
+/// What a thread keeps between launches: SLM, stacks, memory for what items keep across barriers, and what is
+/// added when its groups are done. Used by one thread at a time.
 struct Worker {
   std::size_t number = 0;  ///< of the pool's thread, from 1 on; 0: a thread that launches
   SlmBuffer slm, items;
   FiberStacks stacks;
+  DeferredAdditions deferred;
 };
 
 /// Work that several threads do together, in chunks that they take as they come.

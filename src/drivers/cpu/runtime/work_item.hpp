@@ -59,7 +59,7 @@ using GroupEntry = void (*)(const GroupState*, const std::byte*);
 using ItemEntry = void (*)(ItemState*, const std::byte*);
 
 /// Raise when compiled code and run time stop fitting together, or other code is made of the same module.
-inline constexpr std::uint32_t kAbiVersion = 11;
+inline constexpr std::uint32_t kAbiVersion = 12;
 
 /// What a work-item can ask. Calls stand in the IR until the kernel's body is part of its entry function.
 enum class WorkItem : std::uint8_t {

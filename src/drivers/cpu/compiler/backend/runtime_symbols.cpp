@@ -122,6 +122,7 @@ const std::unordered_map<std::string_view, void*>& table() {
     {"__truncsfhf2", address(__truncsfhf2)},
     {"__truncdfhf2", address(__truncdfhf2)},
 #endif
+    {"kiln_add_deferred", address(kiln_add_deferred)},
     {"kiln_agree", address(kiln_agree)},
     {"kiln_barrier", address(kiln_barrier)},
     {"kiln_grid_barrier", address(kiln_grid_barrier)},

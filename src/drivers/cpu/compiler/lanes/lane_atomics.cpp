@@ -4,7 +4,9 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Module.h>
 
+#include "drivers/cpu/compiler/lanes/deferred_updates.hpp"
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
+#include "drivers/cpu/runtime/deferred_additions.hpp"
 
 namespace kiln::cpu {
 namespace {
@@ -79,6 +81,17 @@ bool can_exchange(const llvm::AtomicRMWInst& update) {
 
 }  // namespace
 
+/// Whether the run time adds them, see deferred_updates.hpp.
+LaneWriter::Value* LaneWriter::add_deferred(Value* first, Value* operands) {
+  // Who runs the group writes down what it adds.
+  llvm::Argument& group = *function_.getArg(0);
+  group.removeAttr(llvm::Attribute::ReadOnly);
+  group.removeAttr(llvm::Attribute::NoCapture);
+  llvm::AllocaInst* values = variable(operands->getType());
+  b_.CreateStore(operands, values);
+  return call_run_time("kiln_add_deferred", {&group, b_.CreateAddrSpaceCast(first, b_.getPtrTy()), values});
+}
+
 // Each place changes atomically, as with an exchange of its own.
 void LaneWriter::write_update(const llvm::AtomicRMWInst& update) {
   const Value &address = *update.getPointerOperand(), &operand = *update.getValOperand();
@@ -100,6 +113,12 @@ void LaneWriter::write_update(const llvm::AtomicRMWInst& update) {
   b_.SetInsertPoint(together);
   const auto at_once = static_cast<unsigned>(kExchanged / size);
   Value* operands = wide(operand);
+  const bool deferred = is_deferred(update) && lanes_ == DeferredAdditions::kWords;
+  if (deferred) {
+    Block now = new_block();
+    b_.CreateCondBr(add_deferred(first, operands), after, now);
+    b_.SetInsertPoint(now);
+  }
   llvm::SmallVector<Value*, 8> parts;
   for (unsigned lane = 0; lane < lanes_; lane += at_once) {
     llvm::SmallVector<int, 8> elements;
@@ -112,6 +131,7 @@ void LaneWriter::write_update(const llvm::AtomicRMWInst& update) {
   Block end = b_.GetInsertBlock();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+  if (deferred) return set_wide(update, llvm::PoisonValue::get(from_each->getType()));  // nobody asks
   llvm::PHINode* out = b_.CreatePHI(from_each->getType(), 2);
   out->addIncoming(from_each, each);
   out->addIncoming(from_together, end);

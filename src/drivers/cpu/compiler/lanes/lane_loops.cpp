@@ -17,6 +17,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "drivers/cpu/compiler/lanes/deferred_updates.hpp"
 #include "drivers/cpu/compiler/lanes/lane_quotients.hpp"
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
 #include "drivers/cpu/compiler/lowering/item_loop.hpp"
@@ -324,6 +325,7 @@ llvm::PreservedAnalyses LaneLoops::run(llvm::Function& function, llvm::FunctionA
   // Private variables in memory are one for all items of such a loop.
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     if (llvm::isa<llvm::AllocaInst>(instruction)) return llvm::PreservedAnalyses::all();
+  find_deferred_updates(function);
   const bool counted = llvm::any_of(llvm::instructions(function), LaneWriter::is_counting);
   bool any = false;
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())

@@ -249,7 +249,7 @@ void LaneWriter::write_counted(const llvm::CallInst& access) {
   Block even = new_block(), each = new_block(), after = new_block();
   b_.CreateCondBr(b_.CreateICmpNE(step, b_.getInt64(kUneven)), even, each);
   b_.SetInsertPoint(even);
-  Value* done = call_recorder(kEvenFunction, {arguments[kPlace], arguments[kItem],
+  Value* done = call_run_time(kEvenFunction, {arguments[kPlace], arguments[kItem],
                                               b_.CreateExtractElement(addresses, std::uint64_t{0}),
                                               arguments[kBytes], arguments[kBase], step});
   b_.CreateCondBr(done, after, each);
@@ -282,7 +282,7 @@ void LaneWriter::write_counted(const llvm::CallInst& access, llvm::SmallVector<V
     arguments[kNumber] = numbers_;
   }
   arguments.push_back(step);
-  as_asked_[&access] = call_recorder(kLanesFunction, arguments);
+  as_asked_[&access] = call_run_time(kLanesFunction, arguments);
   set_wide(access, b_.CreateLoad(addresses_->getAllocatedType(), addresses_));
 }
 
@@ -294,7 +294,7 @@ void LaneWriter::write_meeting(const llvm::CallInst& call) {
                 {call.getArgOperand(0), scalar(*call.getArgOperand(1)), call.getArgOperand(2)});
 }
 
-LaneWriter::Value* LaneWriter::call_recorder(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
+LaneWriter::Value* LaneWriter::call_run_time(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
   llvm::SmallVector<llvm::Type*, 8> types;
   for (const Value* argument : arguments) types.push_back(argument->getType());
   llvm::CallInst* call = b_.CreateCall(

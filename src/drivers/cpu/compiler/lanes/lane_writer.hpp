@@ -66,7 +66,7 @@ class LaneWriter {
   void write_meeting(const llvm::CallInst& call);
   void write_counted(const llvm::CallInst& access, llvm::SmallVector<Value*, 8> arguments, Value* addresses,
                      Value* step);
-  Value* call_recorder(llvm::StringRef name, llvm::ArrayRef<Value*> arguments);
+  Value* call_run_time(llvm::StringRef name, llvm::ArrayRef<Value*> arguments);
   llvm::AllocaInst* variable(llvm::Type* type);
   /// Whether `value` is found before a loop that is written now, and stays the same in it.
   [[nodiscard]] bool is_before_loop(const Value& value) const;
@@ -74,6 +74,7 @@ class LaneWriter {
   void write_load(const llvm::LoadInst& load);
   void write_store(const llvm::StoreInst& store);
   void write_update(const llvm::AtomicRMWInst& update);
+  Value* add_deferred(Value* first, Value* operands);
   void write_end(llvm::BasicBlock& block);
   void write_parting(llvm::BasicBlock& block, const LaneShapes::Parting& parting);
   void finish_phis();

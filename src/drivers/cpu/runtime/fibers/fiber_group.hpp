@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "drivers/cpu/runtime/fiber_stacks.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_stacks.hpp"
 #include "drivers/cpu/runtime/work_item.hpp"
 
 namespace kiln::cpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Maps stacks with guard pages and gives them to fibers.
-#include "drivers/cpu/runtime/fiber_stacks.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_stacks.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "drivers/cpu/runtime/fiber_switch.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_switch.hpp"
 
 namespace kiln::cpu {
 

@@ -4,7 +4,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
-#include "drivers/cpu/runtime/fiber_stacks.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_stacks.hpp"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Schedules fibers: sub-group after sub-group, each up to where its items wait; a waiting item goes straight
 // to the next one, so each costs one switch.
-#include "drivers/cpu/runtime/fiber_group.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_group.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 #include "drivers/cpu/runtime/collective.hpp"
 #include "drivers/cpu/runtime/deadlock.hpp"
-#include "drivers/cpu/runtime/fiber_switch.hpp"
+#include "drivers/cpu/runtime/fibers/fiber_switch.hpp"
 #include "drivers/cpu/runtime/launch_limit.hpp"
 
 namespace kiln::cpu {
