@@ -288,6 +288,8 @@ constexpr Rule kFamilies[] = {
      24, Cause::misuse, "modules of Python are missing, or of releases that do not belong together"},
     {"status 127|code 127|0xc0000135|0xc000007b|0xc0000139|0xc0000142", "", KILN_NO_FAILURE, Cause::library,
      24, Cause::misuse, "a program or a library that it needs was not found when it started"},
+    {"unable to decode by qsv|unable to encode by qsv", "", KILN_NO_FAILURE, Cause::other_target, 26,
+     Cause::library, "this GPU, or its driver, does not encode or decode in the way that it was asked for"},
     // Numbers of oneVPL and the Media SDK.
     {"mfx|qsv|vpl|quick sync", "(-3)|err_unsupported|(-24)&fail|error|err_", KILN_NO_FAILURE,
      Cause::other_target, 24, Cause::library,

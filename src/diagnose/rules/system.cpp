@@ -145,6 +145,8 @@ constexpr Rule kSystemRules[] = {
     {"extension 'cl_khr_fp64'", "unsupported", "", Cause::fp64, 92},
     {"cl_khr_fp64", "not supported", "", Cause::fp64, 91},
     {"double precision", "not supported", "", Cause::fp64, 88},
+    {"#error", "double prec", "", Cause::fp64, 88},
+    {"f8 natively|c16 natively", "does not support", "", Cause::fp64, 90},
     {"required aspect", "is not supported on the device", "", Cause::other_target, 86, Cause::none,
      "a kernel needs a feature that the device does not have"},
     {"aspect::fp64", "not support", "", Cause::fp64, 92},
@@ -176,6 +178,9 @@ constexpr Rule kSystemRules[] = {
     {"spir-v version", "not supported", "vk", Cause::spirv, 90},
     {"spir-v version", "unsupported", "vk", Cause::spirv, 90},
     {"invalidmodule:", "", "", Cause::spirv, 90},
+    {"invalidbuiltinsetname: |invalidtargettriple: |invalidaddressingmodel: |invalidmemorymodel: |"
+     "unimplementedopcode: ",
+     "", "", Cause::spirv, 93},
     {"requires the following spir-v extension", "", "", Cause::spirv, 90, Cause::none,
      "llvm-spirv needs an extension of SPIR-V that it was not given (--spirv-ext): allow it where the driver "
      "has it, or do without what needs it"},
@@ -193,6 +198,12 @@ constexpr Rule kSystemRules[] = {
     {"no device image compatible", "", "", Cause::other_target, 92},
     {"no device program image found", "", "", Cause::other_target, 90},
     {"backend compiler failed build", "", "", Cause::build, 58},
+    // clang's sentences on OpenCL C and SYCL.
+    {"changes address space of pointer", "error", "", Cause::build, 88},
+    {"sycl kernel cannot", "error", "", Cause::build, 88},
+    {"extension to be enabled", "error&requires cl_", "", Cause::build, 93},
+    {"unknown argument: '--spirv-ext", "", "", Cause::library, 88, Cause::none,
+     "ocloc and the compiler that it opens (opencl-clang) are of different releases"},
     {"build failed with error code: -11|ocloc failed with error code|`ocloc` failed|"
      "program build failed:|module compilation failed",
      "", "", Cause::build, 56},
