@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Attributes.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Instruction.h>
 #include <llvm/IR/LLVMContext.h>
@@ -50,6 +51,13 @@ inline void set_target_triple(llvm::Module& module, const llvm::Triple& triple) 
   module.setTargetTriple(triple.str());
 #endif
 }
+
+/// Of a pointer that a function does not keep.
+#if LLVM_VERSION_MAJOR >= 21
+inline constexpr auto kNoCapture = llvm::Attribute::Captures;
+#else
+inline constexpr auto kNoCapture = llvm::Attribute::NoCapture;
+#endif
 
 /// The host's features in the form of a target machine, for example "+avx2,-sse4a", in a fixed order.
 std::string host_features();

@@ -6,6 +6,7 @@
 
 #include "drivers/cpu/compiler/lanes/deferred_updates.hpp"
 #include "drivers/cpu/compiler/lanes/lane_writer.hpp"
+#include "drivers/cpu/compiler/llvm_version.hpp"
 #include "drivers/cpu/runtime/deferred_additions.hpp"
 
 namespace kiln::cpu {
@@ -86,7 +87,7 @@ LaneWriter::Value* LaneWriter::add_deferred(Value* first, Value* operands) {
   // Who runs the group writes down what it adds.
   llvm::Argument& group = *function_.getArg(0);
   group.removeAttr(llvm::Attribute::ReadOnly);
-  group.removeAttr(llvm::Attribute::NoCapture);
+  group.removeAttr(kNoCapture);
   llvm::AllocaInst* values = variable(operands->getType());
   b_.CreateStore(operands, values);
   return call_run_time("kiln_add_deferred", {&group, b_.CreateAddrSpaceCast(first, b_.getPtrTy()), values});
