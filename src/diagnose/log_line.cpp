@@ -9,6 +9,16 @@ namespace {
 
 bool is_hexadecimal(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == text.npos; }
 
+/// "Nov 24 12:00:00 host kernel: ": whatever else is compiled may be named a kernel as well.
+bool is_behind_time(std::string_view line, std::size_t at) {
+  if (at == line.npos) return false;
+  const auto is_digit = [&](std::size_t place) { return line[place] >= '0' && line[place] <= '9'; };
+  for (auto colon = line.find(':'); colon < at; colon = line.find(':', colon + 1))
+    if (colon > 1 && is_digit(colon - 2) && is_digit(colon - 1) && is_digit(colon + 1) && is_digit(colon + 2))
+      return true;
+  return false;
+}
+
 /// "modprobe: FATAL: Module zfs not found in directory …": of no module of Intel's GPUs.
 bool is_of_another_module(std::string_view small) {
   return has_one_of(small, {"modprobe: ", "insmod: ", "rmmod: ", "depmod: "}) &&
@@ -85,7 +95,7 @@ bool is_of_another_driver(std::string_view small) {
   for (const std::string_view word :
        {"oom", "killed process", "dmar", "pcie", "segfault at", "general protection", "module", "bar 2"})
     if (small.find(word) != small.npos) return false;
-  if (small.find(" kernel: ") != small.npos) return true;
+  if (is_behind_time(small, small.find(" kernel: "))) return true;
   if (!small.starts_with('[')) return false;
   for (const std::string_view day : {"mon ", "tue ", "wed ", "thu ", "fri ", "sat ", "sun "})
     if (small.substr(1).starts_with(day)) return true;

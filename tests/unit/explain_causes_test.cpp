@@ -468,6 +468,10 @@ TEST_CASE("what a kernel's driver says of itself, of its module and of a node th
   const std::string no_node = "ls: cannot access '/dev/dri': No such file or directory\n";
   CHECK(code_in("i915_compat: Unknown symbol drm_dp_dpcd_read (err -2)\n" + no_node) == "K0527");
   CHECK(code_in("nvidia_drm: Unknown symbol drm_gem_object_free (err -2)\n" + no_node) == "K0514");
+  // A name behind "kernel:" is the system's log only behind a time.
+  CHECK(code_in("OpenCL error: Error compiling kernel: 1:31:6: error: redeclaration of 'atom_add' must have "
+                "it\n") == "K0504");
+  CHECK(code_in("OpenCL platform: Nov 24 12:00:00 host kernel: error: redeclaration of 'atom_add'\n") == "");
   CHECK(code_in("kernel: BUG: kernel NULL pointer dereference, address: 0000000000000000\n"
                 "kernel: Workqueue: i915 __i915_gem_free_work [i915]\n") == "K0527");
   CHECK(code_in("i915 0000:00:02.0: [drm] *ERROR* [CRTC:131:pipe B] flip_done timed out\n") == "K0527");
