@@ -59,9 +59,12 @@ struct Rule {
   Cause or_else = Cause::none;  ///< the sentence leaves this one open too
   std::string_view message{};   ///< instead of the cause's own
 };
-/// All of them; those of kernels, drivers and compilers first, then those of programs, then families.
+/// All of them; those of kernels, drivers and compilers first, then those of programs and frameworks, then
+/// families.
 [[nodiscard]] std::span<const Rule> log_rules();
 [[nodiscard]] std::span<const Rule> program_rules();
+/// By the program that prints them.
+[[nodiscard]] std::span<const Rule> framework_rules();
 /// Not a sentence that somebody has met, but what sentences of one kind have in common, whoever prints them.
 [[nodiscard]] std::span<const Rule> rule_families();
 

@@ -76,7 +76,7 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0516", "npm: Module did not self-register: openvino.node"},
       {"K0516", "vkCreateInstance failed: no ICD found, Intel"},
       {"K0507", "Intel Arc: unable to fit model: needs 24.1 GiB, 16.0 GiB available"},
-      {"K0513", "ollama: model requires more system memory (5.5 GiB) than is available (2.0 GiB), Intel GPU"},
+      {"K0513", "lms: weights require more system memory (5.5 GiB) than is available (2.0 GiB), Intel GPU"},
       {"K0513", "xpu: shm_open failed: No space left on device"},
       {"K0512", "opencl: buffer of 6442450944 bytes is over CL_DEVICE_MAX_MEM_ALLOC_SIZE"},
       {"K0501", "opencl: kernel foo uses 98304 bytes of local memory but the device has only 65536"},

@@ -390,6 +390,8 @@ constexpr Rule kFamilies[] = {
      "error: undefined reference", Cause::library, 24, Cause::unresolved,
      "what a program is linked with for the GPU lacks a function: a library is missing, or of another "
      "release"},
+    {"but the target was not found|instantiate abstract class", "", KILN_NO_FAILURE, Cause::library, 22,
+     Cause::misuse, "parts of a program are missing, or of releases that do not belong together"},
     {"modulenotfounderror:", "", KILN_NO_FAILURE, Cause::library, 19, Cause::none, kLibraryMissing},
     {"importerror:", "", KILN_NO_FAILURE, Cause::library, 15, Cause::none, kLibraryMissing},
     {"notimplementederror", "", KILN_NO_FAILURE, Cause::other_target, 18, Cause::misuse, kDoesNotSupport},
@@ -500,6 +502,13 @@ constexpr Rule kFamilies[] = {
      "generated.|errors generated.|compilation terminated|"
      "subprocess-exited-with-error|command failed with exit code",
      "", "gcc:|0 error", Cause::build, 14, Cause::library, kDoesNotCompile},
+    // clang's, of a source without a name, which the reader of compilers' errors does not take for one.
+    {"error: redeclaration of|error: redefinition of|error: conflicting types for|error: use of undeclared|"
+     "error: unknown type name|error: no matching function|error: call to '|"
+     "error: assigning to '|error: initializing '|error: casting '|error: passing '|error: invalid operands|"
+     "error: static assertion failed|error: implicit declaration|error: too many arguments to|"
+     "error: too few arguments to|error: variable has|error: cannot convert|error: cannot initialize",
+     "", KILN_NO_FAILURE "|gcc|rustc", Cause::build, 29, Cause::library, kDoesNotCompile},
     {"no matching function for call to|use of undeclared identifier|implicit declaration of function",
      "sub_group|work_group|get_global_|get_local_|get_group_|_opencl|barrier|vload|vstore|convert_|as_half",
      "", Cause::build, 26, Cause::none, kDoesNotCompile},

@@ -234,6 +234,10 @@ constexpr Rule kProgramRules[] = {
      "", "", Cause::no_device, 46, Cause::library},
     {"no opencl", "platform found", "", Cause::no_device, 46, Cause::library},
     {"no matching devices found", "", "", Cause::no_device, 44, Cause::library},
+    {"initialise vaapi connection|initialize vaapi connection", "fail", "", Cause::library, 46,
+     Cause::permission},
+    {"heci", "error in|failed to init", "", Cause::kernel_driver, 70, Cause::library,
+     "the driver of the management engine (HECI), which the GPU's firmware is reached by, does not answer"},
     {"drv_video.so", "init failed|unknown|has no function", "", Cause::library, 47, Cause::no_device,
      "the driver of VA-API (intel-media-va-driver) does not start on this GPU: it is too old for it, or "
      "lacks a library"},
@@ -253,7 +257,7 @@ constexpr Rule kProgramRules[] = {
     {"context was not initialized for", "device", "", Cause::no_device, 48, Cause::library},
     {"torch.xpu.is_available() is false|xpu is not available", "", "checking|if xpu|whether",
      Cause::no_device, 47, Cause::library},
-    {"re-initialize xpu in forked subprocess", "", "", Cause::misuse, 90, Cause::none,
+    {"re-initialize xpu in forked", "", "", Cause::misuse, 90, Cause::none,
      "a GPU cannot be used in a child of fork() whose parent used it: PyTorch's "
      "multiprocessing method `spawn`"},
     // In a log of a program that uses a GPU; without one it may be any file that was cut short.

@@ -37,7 +37,11 @@ constexpr Rule kSystemRules[] = {
     {"gpu recovery", "timed out|failed", "amdgpu|nouveau|panfrost|panthor|lima|msm|etnaviv", Cause::wedged,
      88, Cause::hang},
     {"waiting for forcewake ack", "", "", Cause::wedged, 86, Cause::kernel_driver},
-    {"guc engine reset request failed", "", "", Cause::wedged, 84, Cause::hang},
+    {"engine reset request failed", "guc", "", Cause::hang, 84, Cause::wedged},
+    {"failed to initialise hw following reset|failed to initialize hw following reset", "", "", Cause::wedged,
+     89},
+    {"pci error detected|removing device access to userspace", "", "nvme|nvidia", Cause::wedged, 86},
+    {"write access violation @|read access violation @", "", "", Cause::page_fault, 91},
     {"pcie bus error: severity=uncorrect|aer: uncorrect|aer: multiple uncorrect|aer: fatal", "",
      "nvidia|nvme", Cause::wedged, 84, Cause::hang},
     {"gpu hang: ecode|context reset due to gpu hang|preemption time out|"
@@ -64,9 +68,12 @@ constexpr Rule kSystemRules[] = {
      "failed to initialize uc|enabling uc failed|emit_wa_job failed|probe with driver xe failed|"
      "probe with driver i915 failed",
      "", "", Cause::kernel_driver, 86},
-    {"guc firmware", "fetch failed|not found", "", Cause::kernel_driver, 86},
+    {"guc firmware", "fetch failed|not found|unexpected version:", "", Cause::kernel_driver, 86},
+    {"firmware", "is recommended, but only", "huc| gsc", Cause::kernel_driver, 31, Cause::none,
+     "the GPU's firmware is older than its kernel driver wants: a newer linux-firmware"},
     {"survivability mode", "", "", Cause::kernel_driver, 88},
-    {"your graphics device", "not properly supported", "", Cause::kernel_driver, 86},
+    {"your graphics device", "not properly supported|not officially supported", "", Cause::kernel_driver, 86},
+    {"probe blocked for device", "", "", Cause::kernel_driver, 86},
     {"firmware: failed to load i915/|firmware load for i915/|firmware load for xe/", "guc", "",
      Cause::kernel_driver, 83},
     {"device initialization failed (-", "i915", "", Cause::kernel_driver, 86},
@@ -74,7 +81,10 @@ constexpr Rule kSystemRules[] = {
     {" huc| gsc", "fail|error|not found|timed out&firmware|.bin|auth|load|init|i915|xe",
      "guc f|guc l|guc v|guc i", Cause::kernel_driver, kMediaFirmwareRank, Cause::small_bar,
      "the kernel's driver lacks a firmware, of what decodes video or keeps secrets"},
-    {"failed to resize bar|resizable bar not detected|using a reduced bar size|"
+    {"without any cpu visible vram", "", "", Cause::small_bar, 90, Cause::kernel_driver},
+    {"bar size was found to be smaller", "", "", Cause::small_bar, 51},
+    {"can't resize vram bar|can't resize lmem bar|failed to resize bar|resizable bar not detected|using a "
+     "reduced bar size|"
      "small bar detected",
      "", "", Cause::small_bar, 50},
     {"small bar device", "", "", Cause::small_bar, 49},
@@ -231,7 +241,7 @@ constexpr Rule kSystemRules[] = {
 std::span<const Rule> log_rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rules(std::begin(kSystemRules), std::end(kSystemRules));
-    for (const auto more : {program_rules(), rule_families()})
+    for (const auto more : {program_rules(), framework_rules(), rule_families()})
       rules.insert(rules.end(), more.begin(), more.end());
     return rules;
   }();
