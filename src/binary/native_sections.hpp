@@ -10,6 +10,10 @@
 
 namespace kiln::detail {
 
+/// What read_zebin() says of a file without kernels, which compilers write for a source without one.
+inline constexpr std::string_view kNoZeInfo =
+    "no section .ze_info: this ELF file holds no kernels for Level Zero";
+
 struct NativeSection {
   std::string_view name;  ///< ".text.saxpy" is the code of the kernel saxpy
   std::span<const std::byte> content;

@@ -207,7 +207,7 @@ tl::expected<ModuleFacts, BinaryError> read_zebin(std::span<const std::byte> fil
     }
   }
   read_notes(notes, whole);  // once: many sections may share one long list of notes
-  if (!info) return fail("no section .ze_info: this ELF file holds no kernels for Level Zero", 0);
+  if (!info) return fail(std::string(detail::kNoZeInfo), 0);
   auto facts = read_ze_info({reinterpret_cast<const char*>(info->data()), info->size()});
   if (!facts) return facts;
   whole.kernels = std::move(facts->kernels);

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "binary/native_sections.hpp"
+
 namespace kiln::detail {
 namespace {
 
@@ -92,7 +94,8 @@ Diagnostic explain_source_failure(const std::string& name, const SourceText& sou
     diagnostic.rows.push_back({"error", place + ": " + message.text});
     add_excerpt(message, source, diagnostic.rows);
   }
-  if (errors == 0 && log.find(kNoEntryPoint) != log.npos) {
+  // Compilers make SPIR-V without an entry point of it, or native code without kernels.
+  if (errors == 0 && (log.find(kNoEntryPoint) != log.npos || log.find(kNoZeInfo) != log.npos)) {
     diagnostic.message = "OpenCL C in `" + name + "` compiles, and has no kernel";
     diagnostic.help = {"declare a function as `kernel void NAME(...)`",
                        "functions alone are a part that is linked: build it with `-library-compilation`"};

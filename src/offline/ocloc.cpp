@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "binary/native_sections.hpp"
 #include "offline/compiler_messages.hpp"
 #include "support/private_folder.hpp"
 
@@ -44,6 +45,13 @@ CompileFailure no_binary(const Compilation& source, std::string why) {
            {"see whether ocloc works: `ocloc compile -file FILE -device " + source.target + "`"}}};
 }
 
+CompileFailure no_kernel(const Compilation& source) {
+  return {
+      Kind::refused,
+      source.target,
+      {"K0406", what_of(source) + " has no kernel", {}, {"declare a function as `kernel void NAME(...)`"}}};
+}
+
 /// Runs ocloc on a copy: it takes options from files beside its input, and drops others in the current
 /// folder. It can also end with status 0 and no output, on a damaged SPIR-V for one.
 Compiled compile(const Compilation& source, std::vector<std::string> more, const char* suffix,
@@ -54,6 +62,8 @@ Compiled compile(const Compilation& source, std::vector<std::string> more, const
   const auto folder = detail::PrivateFolder::make();
   if (!folder) return no_room();
   const bool opencl = source.language == SourceLanguage::opencl_c;
+  // ocloc 22.43 ends with status 225 and no word, 26.27 with -5151.
+  if (opencl && source.code.empty()) return tl::unexpected(no_kernel(source));
   const std::string input = opencl ? "source.cl" : "source.spv";
   std::ofstream copy(folder->path() / input, std::ios::binary);
   copy.write(reinterpret_cast<const char*>(source.code.data()),
@@ -145,6 +155,8 @@ Compiled compile_native_checked(const Compilation& source, milliseconds time_lim
   if (!compiled) return compiled;
   const auto parts = read_parts(compiled->bytes);
   if (parts.size() == 1 && parts[0].format == BinaryFormat::elf && parts[0].facts) return compiled;
+  if (!parts[0].facts && parts[0].facts.error().message == detail::kNoZeInfo)
+    return tl::unexpected(no_kernel(source));
   const std::string why = parts[0].facts ? "it is no native binary" : parts[0].facts.error().message;
   CompileFailure failure = no_binary(source, {});
   failure.diagnostic.rows = {{"reason", "what it wrote cannot be read: " + why}};

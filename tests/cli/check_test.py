@@ -84,6 +84,15 @@ class FakeOcloc(unittest.TestCase):
         self.assertIn('error: total scratch space exceeds', [row['text'] for row in reason['rows']])
         self.assertIn('no K0406', done.stdout)
 
+    def test_a_source_without_a_kernel_is_told(self):
+        for text in ('', '// nothing yet\n', 'int twice(int v) { return 2 * v; }\n'):
+            with tempfile.TemporaryDirectory() as folder:
+                source = pathlib.Path(folder, 'none.cl')
+                source.write_text(text)
+                done = kiln(source, '--target', 'dg2')
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn('has no kernel', done.stdout + done.stderr, text)
+
     def test_a_compiler_that_hangs_crashes_or_writes_garbage_gives_no_answer(self):
         for script, limit, words in (('sleep 1000', '0.3', 'time limit of 0.3 s'), ('kill -SEGV $$', '60', 'SIGSEGV'),
                                      ('echo garbage > result', '60', 'cannot be read'),
