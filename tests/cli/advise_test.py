@@ -222,12 +222,14 @@ class File(Advise):
         advice, _ = self.advice('stages', '--arg', 'in=iota:1024', '--arg', 'zeros=zeros:1024', '--arg', 'out=out:1024',
                                 '--options=-DTILE=8 -DPER_ITEM=1')
         barriers = {each['words'].split()[-1]: each for each in advice['tried'] if 'barrier' in each['words']}
-        self.assertTrue(all('TILE=16' in each['words'] for each in barriers.values()), barriers)
-        self.assertEqual(list(barriers), ['1', '2'])
-        self.assertEqual([each['refused'] for each in barriers.values()], ['K0803', None])
-        self.assertIn(f'line {line_of("needed")}:', barriers['1']['how'][-1])
+        # Where a compiler makes nothing better of TILE=16, they are those of the code as given, with one more.
+        with_tile, = {'TILE=16' in each['words'] for each in barriers.values()}
+        needed = 1 if with_tile else 2
+        self.assertEqual(list(barriers), ['1', '2'] if with_tile else ['1', '2', '3'])
+        self.assertEqual([each['refused'] for each in barriers.values()], [None] * (needed - 1) + ['K0803', None])
+        self.assertIn(f'line {line_of("needed")}:', barriers[str(needed)]['how'][-1])
         self.assertIn(f'line {max(i for i, line in enumerate(SOURCE.splitlines(), 1) if line.endswith("// not needed"))}:',
-                      barriers['2']['how'][-1])
+                      barriers[str(needed + 1)]['how'][-1])
 
     def test_without_native_code_an_alternative_cannot_be_compared(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -312,6 +312,8 @@ class Sides(unittest.TestCase):
         source = write(pathlib.Path(self.folder.name, 'image.cl'),
                        'kernel void image(write_only image2d_t o) { write_imagef(o, (int2)(get_global_id(0), get_global_id(1)), (float4)(1.0f)); }\n')
         for target in ('tgllp', 'dg2', 'pvc'):
+            if 'images should not be used' in analyzed(source, '--target', target)[1].stderr:
+                continue  # ocloc 26.27 on pvc, which has none
             kernel = kernels(source, '--target', target)['image']
             self.assertGreater(count(kernel, 'image', 'store'), 0, target)
             self.assertEqual(count(kernel, 'global', 'store'), 0, target)

@@ -50,7 +50,8 @@ class Files(unittest.TestCase):
         self.assertIn('error[K0201]', done.stderr)
 
     def test_native_binaries_for_other_devices_are_refused_alone_and_passed_over_beside_spirv(self):
-        native = {path.name: path.read_bytes() for path in KERNELS.glob('saxpy.*.bin')}
+        # The CPU device has bmg's limits, and executes its code where it can.
+        native = {path.name: path.read_bytes() for path in KERNELS.glob('saxpy.*.bin') if 'bmg' not in path.name}
         if not native:
             self.skipTest('built without ocloc')
         done = self.run_with(native)
