@@ -30,14 +30,17 @@ def output_of(command):
     return result.stdout
 
 
+def told(build, what):
+    """What `meson introspect` prints, without its start."""
+    return json.loads((build / 'meson-info' / f'intro-{what}.json').read_text())
+
+
 def configure(folder, root, *options):
     """What the build would make, test and time by itself: names of targets, number of tests and benchmarks."""
     build = pathlib.Path(folder) / 'build'
     output_of([*meson, 'setup', build, root, '-Dbuildtype=plain', *options])
-    ask = [*meson, 'introspect', build]
-    built = json.loads(output_of([*ask, '--targets']))
-    return ({target['name'] for target in built if target['build_by_default']},
-            len(json.loads(output_of([*ask, '--tests']))), len(json.loads(output_of([*ask, '--benchmarks']))))
+    return ({target['name'] for target in told(build, 'targets') if target['build_by_default']},
+            len(told(build, 'tests')), len(told(build, 'benchmarks')))
 
 
 def expect(condition, text):
@@ -45,15 +48,12 @@ def expect(condition, text):
         sys.exit(text)
 
 
-
-
 def library_of(folder, *options):
     """All that the compiler and linker are told of the library and of what is in it."""
     configure(folder, source, *options)
     build = pathlib.Path(folder) / 'build'
-    told = json.loads(output_of([*meson, 'introspect', build, '--targets']))
     made = {target['name']: [(each.get('sources', []), each.get('parameters', []), each.get('linker', [])) for each in target['target_sources']]
-            for target in told if 'library' in target['type'] and target['name'].startswith('kiln')}
+            for target in told(build, 'targets') if 'library' in target['type'] and target['name'].startswith('kiln')}
     # Its rule of linking: objects, libraries and all, without the folder's name.
     rules = [rule for rule in (build / 'build.ninja').read_text().split('\n\n') if re.match(r'build src/libkiln\.so\S*: cpp_LINKER ', rule)]
     expect(len(rules) == 1, 'there is no rule, or several, that link the library')
