@@ -105,6 +105,15 @@ bool is_of_another_driver(std::string_view small) {
          small.substr(1, end - 1).find_first_not_of(" .0123456789") == small.npos;
 }
 
+bool is_node_of_nameless_group(std::string_view small) {
+  const auto number = small.find(" 226,");
+  if (number == small.npos || small.find("crw-rw---- ") == small.npos || small.find(" root ") == small.npos)
+    return false;
+  const std::string_view before = small.substr(0, small.find_last_not_of(' ', number) + 1);
+  const std::string_view group = before.substr(before.find_last_of(' ') + 1);
+  return group.find_first_not_of("0123456789") == group.npos;
+}
+
 bool is_card(std::string_view small) {
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{"dg1", "dg2", "battlemage", "ponte vecchio", "data center gpu",

@@ -51,7 +51,7 @@ OWN_FILES = ('later', 'more', 'general', 'fresh', 'recent', 'latest', 'newest', 
              'sources')
 FLOOR = {'built': (95, 1, 0), 'unseen': (90, 2, 2), 'later': (90, 0, 0), 'more': (88, 0, 0), 'general': (88, 0, 3), 'fresh': (86, 0, 2),
          'recent': (82, 2, 6), 'latest': (70, 3, 3), 'newest': (75, 3, 0),
-         'unmet': (70, 3, 5), 'sixth': (72, 0, 3), 'seventh': (80, 3, 3), 'eighth': (88, 1, 8), 'ninth': (75, 3, 6), 'tenth': (85, 6, 0),
+         'unmet': (70, 3, 5), 'sixth': (72, 0, 3), 'seventh': (80, 3, 3), 'eighth': (88, 1, 8), 'ninth': (75, 3, 6), 'tenth': (88, 0, 0),
          'sources': (97, 0, 0)}  # percent: right at least, silent and misleading at most
 
 

@@ -479,6 +479,9 @@ TEST_CASE("what a kernel's driver says of itself, of its module and of a node th
                 "i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:8ed9fff3, in repro [7742]\n") == "K0511");
   CHECK(code_in("get chip id failed: -1 [22]\nlibva error: iHD_drv_video.so init failed\n") == "K0514");
   CHECK(code_in("get chip id failed: -1 [13]\nlibva error: iHD_drv_video.so init failed\n") == "K0515");
+  CHECK(code_in("crw-rw---- 1 root   109 226, 128 Jul  7 16:20 renderD128\n") == "K0515");
+  CHECK(code_in("crw-rw---- 1 0 109 226, 128 Jul  7 16:20 renderD128\n") == "");
+  CHECK(code_in("crw-rw---- 1 root render 226, 128 Jul  7 16:20 renderD128\n") == "");
   CHECK(code_in("crw-rw---- 1 nobody nogroup 226,   1 Jul  7 13:43 card1\n"
                 "No VA display found for device /dev/dri/renderD128\n") == "K0515");
 }
