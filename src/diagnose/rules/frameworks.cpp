@@ -118,6 +118,9 @@ constexpr Rule kFrameworkRules[] = {
      "a driver of Level Zero that the loader found is too old for it, or damaged"},
     {"might be an invalid", "in call to ze", "", Cause::misuse, 60},
     {"cannot be used as the type of a kernel parameter", "", "", Cause::build, 90},
+    {"error: call to 'native_|error: call to 'half_|error: call to 'convert_|error: call to 'vload|"
+     "error: call to 'vstore|error: call to 'atomic_|error: call to 'sub_group_|error: call to 'work_group_",
+     "ambiguous", "", Cause::build, 88},
 
     // oneDNN and oneMKL.
     {"gpu devices queried but not found", "", "", Cause::no_device, 80, Cause::library},
