@@ -268,7 +268,7 @@ TEST_CASE("messages: blocks") {
   struct Block {
     Message message;
     std::uint32_t bytes;
-    enum class Header : std::uint8_t { address, words, owords, scratch, first_word } header;
+    enum class Header : std::uint8_t { address, words, owords, stack, scratch, first_word } header;
     std::uint32_t extended = 0, ahead = 0;  ///< bytes that the descriptor adds
   };
   using Header = Block::Header;
@@ -276,6 +276,8 @@ TEST_CASE("messages: blocks") {
   const std::vector<std::pair<Block, bool>> all{
       {{{"tgllp", "dc0", hdc(0, 3, kTable) | kHeader, "oword block read x4"}, 64, Header::owords}, false},
       {{{"tgllp", "dc0", hdc(8, 4, kTable) | kHeader, "oword block write x8"}, 128, Header::owords}, true},
+      {{{"tgllp", "dc0", hdc(0, 2) | kHeader, "oword block read x2"}, 32, Header::stack}, false},
+      {{{"tgllp", "dc0", hdc(8, 3) | kHeader, "oword block write x4"}, 64, Header::stack}, true},
       {{{"tgllp", "dc0", hdc(1, 2, kTable) | kHeader, "oword aligned block read x2"}, 32, Header::words},
        false},
       {{{"tgllp", "dcro", hdc(0, 3, kTable) | kHeader, "constant oword block read x4"}, 64, Header::owords},
@@ -324,6 +326,11 @@ TEST_CASE("messages: blocks") {
           break;
         case Header::first_word:
           machine.put<std::uint32_t>(header, at);
+          break;
+        case Header::stack:  // of the thread whose r0.5 the header has
+          machine.put<std::uint32_t>(header + 8, at / 16);
+          machine.put<std::uint32_t>(header + 20, 1024U | 0x155);
+          at += 1024;
           break;
         case Header::scratch:  // a thread's space begins at a multiple of 1 KiB; the lower bits mean
                                // something else

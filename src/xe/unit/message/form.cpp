@@ -76,7 +76,7 @@ class DataPort {
   Form dc0() {
     if (field(d_, 18, 1)) return scratch();
     const std::uint32_t type = field(d_, 14, 5);
-    place_by_table(form_, field(d_, 0, 8));
+    place();
     switch (type) {
       case 0x00:
       case 0x08:
@@ -105,7 +105,7 @@ class DataPort {
 
   Form dc1() {
     const std::uint32_t type = field(d_, 14, 5);
-    place_by_table(form_, field(d_, 0, 8));
+    place();
     switch (type) {
       case 0x01:
       case 0x09:
@@ -164,15 +164,20 @@ class DataPort {
 
   Form read_only() {
     const std::uint32_t type = field(d_, 14, 5);
-    place_by_table(form_, field(d_, 0, 8));
+    place();
     if (type == 0 || type == 1) return block(Form::Kind::block_load, type == 0 ? 16 : 1);
     if (type == 3) return gather(false, 4, 4, 1, simd16_at(8));
     return unknown("type " + std::to_string(type) + " of the read-only data port");
   }
 
  private:
+  void place() {
+    place_by_table(form_, field(d_, 0, 8));
+    form_.base_in_header = older_ && form_.header && form_.where == Form::Where::stateless;
+  }
   void flat() {
     form_.where = Form::Where::flat;
+    form_.base_in_header = false;
     form_.address_bytes = 8;
   }
   [[nodiscard]] std::uint32_t simd16_at(std::uint32_t bit) const {

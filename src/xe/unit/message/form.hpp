@@ -63,15 +63,16 @@ struct Form {
   std::uint8_t components = 1;                        ///< bit i: the element `i` behind the address is moved
   std::uint32_t elements = 1;                         ///< how many, of blocks too
   std::uint32_t lanes = 16;                           ///< the message's width, by which its registers lie
-  bool header = false;                      ///< the payload begins with a register that has no addresses
-  bool masked_words = false;                ///< scratch blocks: lane i writes word i
-  bool block_in_header = false;             ///< the block's place stands in the header
-  bool header_is_64 = false;                ///< as 64 bits in words 0 and 1, else 32 in word 2
-  std::uint32_t header_unit = 1;            ///< bytes that it counts in
-  bool scratch = false;                     ///< counted from what r0.5 says
-  bool high_half_of_register = false;       ///< a block of 16 bytes in a register's second half
-  bool transposed = false, vnni = false;    ///< of planes
-  std::int64_t offset = 0;                  ///< bytes, added to every address
+  bool header = false;                    ///< the payload begins with a register that has no addresses
+  bool masked_words = false;              ///< scratch blocks: lane i writes word i
+  bool block_in_header = false;           ///< the block's place stands in the header
+  bool header_is_64 = false;              ///< as 64 bits in words 0 and 1, else 32 in word 2
+  std::uint32_t header_unit = 1;          ///< bytes that it counts in
+  bool base_in_header = false;            ///< Xe-LP, stateless: word 5 says, from bit 10 on, what more to add
+  bool scratch = false;                   ///< counted from what r0.5 says
+  bool high_half_of_register = false;     ///< a block of 16 bytes in a register's second half
+  bool transposed = false, vnni = false;  ///< of planes
+  std::int64_t offset = 0;                ///< bytes, added to every address
   std::int16_t offset_x = 0, offset_y = 0;  ///< of planes: elements and rows
   bool by_table = false;                    ///< an LSC message that names an entry of the binding table
   std::uint32_t sent = 0, sent_more = 0, received = 0;  ///< registers

@@ -168,6 +168,7 @@ void move_block(Thread& thread, const Op& op, const Form& form) {
     } else {
       at = form.header_is_64 ? std::uint64_t{words[1]} << 32 | words[0]
                              : std::uint64_t{words[2]} * form.header_unit;
+      if (form.base_in_header) at += words[5] & ~0x3ffU;  // a stack's frames: the thread's own scratch space
     }
   } else {
     const std::byte* address = payload.in(0, form.address_bytes);

@@ -130,8 +130,15 @@ void move_lanes(Thread& thread, const Op& op, const Form& form) {
   const std::uint32_t begin = form.header ? thread.register_bytes : 0;
   Addresses addresses;
   if (!read_addresses(form, payload, begin, mask, addresses)) return;
-  const auto range = range_of(thread, form);
+  auto range = range_of(thread, form);
   if (!range) return;
+  if (form.base_in_header) {
+    const std::byte* header = payload.in(0, 32);
+    if (!header) return;
+    std::uint32_t word = 0;
+    std::memcpy(&word, header + 20, sizeof word);
+    range->base += word & ~0x3ffU;
+  }
   const std::uint32_t data_begin = begin + block_of(thread, form, form.address_bytes);
   if (thread.counts)
     count_lanes(thread, *range, addresses.at, mask, form.memory_bytes * form.elements,
