@@ -71,14 +71,18 @@ class Expressions {
     const std::string input =
         format("in[at * %uu + %zuu]", kInputs, static_cast<std::size_t>(below(kInputs)));
     const Type& as = kTypes[type];
-    if (as.word)
-      line("%s %s = (%s)(%s >> %zu);", as.name, name.c_str(), as.name, input.c_str(),
-           static_cast<std::size_t>(below(65 - as.bits)));
-    else if (type == kHalf)
+    if (as.word) {
+      // 22.43 with -cl-opt-disable gets 64 bits shifted by a constant 0 wrong: the upper half is or'ed to the
+      // lower.
+      const std::size_t shift = below(65 - as.bits);
+      line("%s %s = (%s)%s;", as.name, name.c_str(), as.name,
+           shift == 0 ? input.c_str() : format("(%s >> %zu)", input.c_str(), shift).c_str());
+    } else if (type == kHalf) {
       line("half %s = convert_half((short)%s) * 0.125h;", name.c_str(), input.c_str());
-    else
+    } else {
       line("%s %s = convert_%s((%s)%s);", as.name, name.c_str(), as.name, below(2) ? "int" : "short",
            input.c_str());
+    }
     variables_.push_back({name, type});
   }
 
