@@ -3,6 +3,7 @@
 #include "diagnose/rules/word_finder.hpp"
 
 #include <cassert>
+#include <limits>
 
 namespace kiln::detail {
 namespace {
@@ -11,7 +12,7 @@ unsigned char small(char c) { return static_cast<unsigned char>(c >= 'A' && c <=
 
 }  // namespace
 
-std::uint32_t& WordFinder::next(std::uint32_t state, std::size_t letter) {
+WordFinder::Place& WordFinder::next(std::uint32_t state, std::size_t letter) {
   return next_[state * letters_ + letter];
 }
 
@@ -19,19 +20,22 @@ WordFinder::WordFinder(std::span<const std::string_view> words) : states_(1), sa
   assert(words.size() <= kMostWords);
   for (const char between : {' ', '-', '_'}) class_[static_cast<unsigned char>(between)] = 1;
   letters_ = 2;
+  std::size_t most_states = 1;
+  for (const std::string_view word : words) most_states += word.size();
   for (const std::string_view word : words)
     for (const char c : word)
       if (std::uint8_t& known = class_[static_cast<unsigned char>(c)]; known == 0)
         known = static_cast<std::uint8_t>(letters_++);
   for (int c = 'A'; c <= 'Z'; ++c) class_[c] = class_[small(static_cast<char>(c))];
 
+  next_.reserve(most_states * letters_);  // memory that no state takes is never touched
   next_.resize(letters_);
   for (std::uint32_t i = 0; i < words.size(); ++i) {
     std::uint32_t state = 0;
     for (const char c : words[i]) {
       const std::size_t letter = class_[static_cast<unsigned char>(c)];
       if (next(state, letter) == 0) {
-        next(state, letter) = static_cast<std::uint32_t>(states_.size());
+        next(state, letter) = static_cast<Place>(states_.size());
         states_.emplace_back();
         next_.resize(states_.size() * letters_);
       }
@@ -40,6 +44,7 @@ WordFinder::WordFinder(std::span<const std::string_view> words) : states_(1), sa
     same_[i] = states_[state].first_word;
     states_[state].first_word = i + 1;
   }
+  assert(states_.size() <= std::numeric_limits<Place>::max());
   // By length: what a state falls back to is shorter, and done before.
   std::vector<std::uint32_t> queue;
   for (std::size_t letter = 0; letter < letters_; ++letter)
@@ -49,7 +54,7 @@ WordFinder::WordFinder(std::span<const std::string_view> words) : states_(1), sa
     const std::uint32_t fallback = states_[state].fallback;
     states_[state].shorter = states_[fallback].first_word != 0 ? fallback : states_[fallback].shorter;
     for (std::size_t letter = 0; letter < letters_; ++letter) {
-      const std::uint32_t otherwise = next(fallback, letter);
+      const Place otherwise = next(fallback, letter);
       if (const std::uint32_t following = next(state, letter)) {
         states_[following].fallback = otherwise;
         queue.push_back(following);
