@@ -185,7 +185,7 @@ constexpr Rule kProgramRules[] = {
     {"level zero loader or headers", "not found", "", Cause::library, 74, Cause::none,
      "what programs are linked with to use Level Zero is missing: libze-dev (level-zero-"
      "dev)"},
-    {"opencl device not found", "onednn_verbose", "", Cause::library, 74, Cause::none,
+    {"opencl device not found", "onednn_verbose", "", Cause::library, 74, Cause::no_device,
      "oneDNN needs OpenCL's driver for the GPU (intel-opencl-icd) also under SYCL, and "
      "does not find it"},
     {"drivers discovered", "0 drivers", "", Cause::no_device, 45, Cause::library,
