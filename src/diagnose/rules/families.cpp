@@ -117,6 +117,9 @@ constexpr Rule kFamilies[] = {
      Cause::host_memory},
 
     // The kernel's drivers.
+    {kKernelLine, "bar 2|bar 0|bar2&no space|can't assign|failed to assign", "", Cause::small_bar, 27},
+    {"bar 2|bar 0|bar2", "no space|can't assign|failed to assign", "", Cause::small_bar, 26,
+     Cause::kernel_driver},
     {kKernelLine, "wedged|off the bus|non-operational|unreachable|returns 0xffffffff|all ones", KILN_DISPLAY,
      Cause::wedged, 25, Cause::kernel_driver},
     {kKernelLine, "vram|lmem&out of |-28|enospc|no space|evict|exhausted", KILN_DISPLAY "|bar",
@@ -187,8 +190,6 @@ constexpr Rule kFamilies[] = {
     {"resizable bar|resizable-bar|rebar|resize bar|re-size bar|re-bar|small bar|bar2|bar 2|large bar|above "
      "4g",
      KILN_FAILS "| not | off|disabled|small|no space", "info:|debug", Cause::small_bar, 26,
-     Cause::kernel_driver},
-    {"bar 2|bar 0|bar2", "no space|can't assign|failed to assign", "", Cause::small_bar, 26,
      Cause::kernel_driver},
     {"oneccl|xccl|ccl_|ccl:", "could not connect|cannot connect|timeout|timed out", KILN_NO_FAILURE,
      Cause::peer, 25, Cause::hang},
@@ -449,7 +450,8 @@ constexpr Rule kFamilies[] = {
     {"frontend command failed|due to signal|please submit a bug|include the crash backtrace|"
      "crash backtrace, preprocessed source|stack dump:",
      "", "gcc|g++|rustc", Cause::compiler_crash, 22, Cause::build},
-    {"libigc|igdfcl|opencl-clang|spirv::|llvm::|igc::|visa|clang::|gbe::|zn4llvm|zn3igc|zn5spirv|"
+    {"libigc|igdfcl|opencl-clang|llvmspirvlib|spirv::|llvm::|igc::|visa|clang::|gbe::|zn4llvm|zn3igc|"
+     "zn5spirv|"
      "igc64|igdfcl64|igc32|igdfcl32|common_clang",
      KILN_FRAME, "gcc", Cause::compiler_crash, 25, Cause::build},
     // The innermost frame is the call itself: it followed a handle or pointer that it was given.

@@ -123,6 +123,10 @@ constexpr Rule kFrameworkRules[] = {
     {"cannot find symbol ", "in kernel library", "", Cause::unresolved, 88},
 
     // Pictures, video, and what else takes a GPU.
+    {"mfx|qsvallocator", "undeveloped feature", "", Cause::other_target, 80, Cause::library,
+     "this GPU, or its driver, does not encode or decode in the way that it was asked for"},
+    {"configured user doesn't have permissions", "", "", Cause::permission, 70},
+    {"<data>", "igdrcl|ze_intel_gpu|igc64|igdfcl|igdumd", "", Cause::driver_abort, 60, Cause::library},
     {"driver version for device", "is too old", "", Cause::library, 86, Cause::none,
      "Blender wants a newer driver for this GPU"},
     {"texture size exceeded", "maximum gpu", "", Cause::too_large, 88},
@@ -159,6 +163,11 @@ constexpr Rule kFrameworkRules[] = {
     {"display driver", "stopped responding. save your work and reboot", "", Cause::wedged, 86, Cause::hang},
 
     // SYCL's runtime and its adapters.
+    {"device requested but not available", "", "", Cause::no_device, 60, Cause::library},
+    {"p2p feature is not implemented", "", "", Cause::peer, 88},
+    {"p2p traffic is routed back|p2pdma_map_not_supported", "", "", Cause::peer, 86, Cause::none,
+     "the PCI Express switch or root port between the cards does not let them reach each other (ACS, host "
+     "bridge)"},
     {"zeltracingddiinit failed|zeltracingddi", "unsupported_version", "", Cause::library, 82},
     {"duplicate mapping detected", "", "", Cause::misuse, 88},
     {"device sanitizer can't work", "", "", Cause::permission, 85, Cause::none,
