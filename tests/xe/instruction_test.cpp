@@ -450,6 +450,21 @@ TEST_CASE("instructions: flags of a shift to the right are those of what is writ
     }
 }
 
+TEST_CASE("instructions: sources are negated in 32 bits, so that the least number stays itself") {
+  Machine machine;
+  machine.run(
+      "(W) mov (1|M0) r2.0<1>:ud 0x80000000:ud\n"
+      "(W) mov (1|M0) r3.0<1>:uw 0x8000:uw\n"
+      "(W) asr (1|M0) r4.0<1>:d -r2.0<0;1,0>:d 24:w\n"
+      "(W) asr (1|M0) r5.0<1>:d (abs)r2.0<0;1,0>:d 24:w\n"
+      "(W) add (1|M0) (sat)r6.0<1>:d -r2.0<0;1,0>:d 0:w\n"
+      "(W) asr (1|M0) r7.0<1>:d -r3.0<0;1,0>:w 4:w\n");
+  CHECK(machine.get<std::int32_t>(4 * kGrf) == -128);
+  CHECK(machine.get<std::int32_t>(5 * kGrf) == -128);
+  CHECK(machine.get<std::uint32_t>(6 * kGrf) == 0x80000000);
+  CHECK(machine.get<std::int32_t>(7 * kGrf) == 0x800);
+}
+
 TEST_CASE("instructions: packed integers are words beside the results") {
   Machine machine;
   machine.run(

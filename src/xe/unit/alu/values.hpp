@@ -161,6 +161,11 @@ void load(Thread& thread, const Place& place, std::uint32_t n, Lanes<E>& to, boo
         to[i] = to[i] < 0 ? static_cast<E>(U{0} - static_cast<U>(to[i])) : to[i];
     if (place.negated)
       for (std::uint32_t i = 0; i < n; ++i) to[i] = static_cast<E>(U{0} - static_cast<U>(to[i]));
+    // In the width of the source: of 0x80000000:d it is the same. Source: brw_fs.cpp of Mesa,
+    // lower_sub_sat().
+    if constexpr (sizeof(E) > 4)
+      if (place.type == Type::d && (place.absolute || place.negated))
+        for (std::uint32_t i = 0; i < n; ++i) to[i] = static_cast<std::int32_t>(to[i]);
   }
 }
 
