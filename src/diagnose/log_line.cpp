@@ -71,6 +71,10 @@ bool is_another_vendors(std::string_view small) {
   if (has("not compiled with cuda") ||
       (has("xpu") && (has("only support") || has("got:") || has("start of device string"))))
     return false;
+  // Who offers or wants one of several, Intel's among them, found none.
+  if ((has("intel") || has("level_zero") || has("oneapi") || has("opencl")) &&
+      (has(" or cuda") || has("such as") || has("expected intel") || has("only \"")))
+    return false;
   for (const std::string_view word :
        {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl", "geforce", "radeon", "adreno"})
     if (small.find(word) != small.npos) return true;

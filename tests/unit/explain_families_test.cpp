@@ -129,6 +129,10 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
   // CUDA that is not there is told where an Intel GPU is named, and else another vendor's matter.
   CHECK(code_in("torch.xpu: Intel(R) Arc(TM)\nRuntimeError: No CUDA GPUs are available\n") == "K0522");
   CHECK_FALSE(read_log("RuntimeError: No CUDA GPUs are available\n"));
+  // Who names Intel's beside others found none of them.
+  CHECK(code_in("No OpenCL, Metal, HIP or CUDA installation found.\n") == "K0516");
+  CHECK(code_in("error: unsupported sycl platform (expected intel got NVIDIA CUDA BACKEND)\n") == "K0522");
+  CHECK_FALSE(read_log("OpenCL: no usable NVIDIA CUDA platform\n"));
   CHECK_FALSE(read_log("NVIDIA GeForce RTX 3090\nGPU: not enough VRAM to load the model\n"));
   CHECK(code_in("Intel GPU: not enough VRAM\nzeFenceHostSynchronize: ZE_RESULT_ERROR_DEVICE_LOST\n") ==
         "K0511");
