@@ -65,11 +65,13 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> program_rules();
 /// By the program that prints them.
 [[nodiscard]] std::span<const Rule> framework_rules();
+/// Of video, and of what shows pictures.
+[[nodiscard]] std::span<const Rule> media_rules();
 /// Not a sentence that somebody has met, but what sentences of one kind have in common, whoever prints them.
 [[nodiscard]] std::span<const Rule> rule_families();
 
 /// As Rule::word: the line is of i915 or xe. Of such lines no other families are asked.
-constexpr std::string_view kKernelLine = "i915 0000:| xe 0000:|[drm|i915:| xe:";
+constexpr std::string_view kKernelLine = "i915 0000:| xe 0000:|[drm|i915:| xe:| drmn0:";
 
 /// Of i915's and xe's own lines.
 [[nodiscard]] constexpr bool is_kernel_rule(const Rule& rule) { return rule.word == kKernelLine; }

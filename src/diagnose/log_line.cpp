@@ -69,8 +69,10 @@ bool is_another_vendors(std::string_view small) {
   // What has no CUDA, or takes nothing else, fails on Intel's GPU.
   const auto has = [&](std::string_view word) { return small.find(word) != small.npos; };
   if (has("not compiled with cuda") ||
-      (has("xpu") && (has("only support") || has("got:") || has("start of device string"))))
+      (has("xpu") &&
+       (has("only support") || has("got:") || has("start of device string") || has("must be one of"))))
     return false;
+  if (has("not an intel")) return false;
   // Who offers or wants one of several, Intel's among them, found none.
   if ((has("intel") || has("level_zero") || has("oneapi") || has("opencl")) &&
       (has(" or cuda") || has("such as") || has("expected intel") || has("only \"")))
@@ -89,7 +91,7 @@ bool asks_for_cuda(std::string_view small) {
 }
 
 bool is_of_the_gpus_driver(std::string_view small) {
-  for (const std::string_view word : {"i915 0000:", " xe 0000:", "[drm", "i915:", " xe:"})
+  for (const std::string_view word : {"i915 0000:", " xe 0000:", "[drm", "i915:", " xe:", "drmn0:"})
     if (small.find(word) != small.npos) return true;
   return small.starts_with("xe 0000:");
 }
@@ -109,13 +111,13 @@ bool is_of_another_driver(std::string_view small) {
          small.substr(1, end - 1).find_first_not_of(" .0123456789") == small.npos;
 }
 
-bool is_node_of_nameless_group(std::string_view small) {
+bool is_node_of_another_group(std::string_view small) {
   const auto number = small.find(" 226,");
   if (number == small.npos || small.find("crw-rw---- ") == small.npos || small.find(" root ") == small.npos)
     return false;
   const std::string_view before = small.substr(0, small.find_last_not_of(' ', number) + 1);
   const std::string_view group = before.substr(before.find_last_of(' ') + 1);
-  return group.find_first_not_of("0123456789") == group.npos;
+  return group != "render" && group != "video" && group != "root";
 }
 
 bool is_card(std::string_view small) {

@@ -25,7 +25,7 @@ namespace kiln::detail {
 /// "03:00.0 VGA compatible …" of lspci, also behind a domain.
 [[nodiscard]] bool begins_pci_device(std::string_view line);
 /// "crw-rw---- 1 root 109 226, 128 … renderD128" of `ls -l`: its group has no name where this was printed.
-[[nodiscard]] bool is_node_of_nameless_group(std::string_view small);
+[[nodiscard]] bool is_node_of_another_group(std::string_view small);
 /// Its device is a card of Intel's, which has memory of its own.
 [[nodiscard]] bool is_card(std::string_view small);
 

@@ -145,14 +145,15 @@ namespace {
 constexpr detail::Rule kSmallRegion{"", "", "", detail::Cause::small_bar, 31};
 constexpr detail::Rule kCompilersError{
     "", "", "", detail::Cause::build, 17, detail::Cause::library, detail::kDoesNotCompile};
-constexpr detail::Rule kNamelessGroup{"",
-                                      "",
-                                      "",
-                                      detail::Cause::permission,
-                                      49,
-                                      detail::Cause::no_device,
-                                      "the GPU's node belongs to a group that this container does not know: "
-                                      "give it to the program by its number (`--group-add`)"};
+constexpr detail::Rule kAnotherGroup{
+    "",
+    "",
+    "",
+    detail::Cause::permission,
+    49,
+    detail::Cause::no_device,
+    "the GPU's node belongs to no group for GPUs, or to one that this container does not know: "
+    "give it to the program by its number (`--group-add`)"};
 /// What a shell says of a child, on a line of its own.
 constexpr detail::Rule kKilled{"",
                                "",
@@ -304,9 +305,8 @@ void LogReader::State::sentences(std::string_view small, const detail::WordFinde
   }
   if (small == "killed" && (!sentence.rule || sentence.rule->rank < kKilled.rank))
     sentence = {&kKilled, lines, {}};
-  if ((!sentence.rule || sentence.rule->rank < kNamelessGroup.rank) &&
-      detail::is_node_of_nameless_group(small))
-    sentence = {&kNamelessGroup, lines, {}};
+  if ((!sentence.rule || sentence.rule->rank < kAnotherGroup.rank) && detail::is_node_of_another_group(small))
+    sentence = {&kAnotherGroup, lines, {}};
   if ((!fallback.rule || fallback.rule->rank < kCompilersError.rank) && detail::is_compilers_error(small))
     fallback = {&kCompilersError, lines, {}};
   if (compiler_line != 0 && lines - compiler_line <= kCompilersDeath &&

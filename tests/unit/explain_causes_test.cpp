@@ -482,6 +482,7 @@ TEST_CASE("what a kernel's driver says of itself, of its module and of a node th
   CHECK(code_in("crw-rw---- 1 root   109 226, 128 Jul  7 16:20 renderD128\n") == "K0515");
   CHECK(code_in("crw-rw---- 1 0 109 226, 128 Jul  7 16:20 renderD128\n") == "");
   CHECK(code_in("crw-rw---- 1 root render 226, 128 Jul  7 16:20 renderD128\n") == "");
+  CHECK(code_in("crw-rw---- 1 root _ssh 226, 128 Jul 15 00:30 renderD128\n") == "K0515");
   CHECK(code_in("crw-rw---- 1 nobody nogroup 226,   1 Jul  7 13:43 card1\n"
                 "No VA display found for device /dev/dri/renderD128\n") == "K0515");
 }

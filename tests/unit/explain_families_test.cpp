@@ -46,7 +46,7 @@ TEST_CASE("families: what is spoken of, and what goes wrong with it, in whatever
       {"K0522", "NotImplementedError: Could not run 'aten::_fft_r2c' with the 'XPU' backend"},
       {"K0508", "chip_spv error: hipErrorInvalidValue (1) in memcpy"},
       {"K0508", "[GPU] Mismatched input shape: expected 224, openvino"},
-      {"K0514", "[AVHWDeviceContext @ 0x5] No VA display found for device /dev/dri/renderD128."},
+      {"K0515", "[AVHWDeviceContext @ 0x5] No VA display found for device /dev/dri/renderD128."},
       {"K0522", "ocloc: could not detect the device target lnl"},
       {"K0516",
        "ld: libggml.a(ggml-sycl.o): undefined reference to symbol '_ZNK4sycl3_V16device8get_infoEv'"},
@@ -469,4 +469,47 @@ TEST_CASE("assertions of results, counters, groups, and what a reader of SPIR-V 
           "internal compiler error\n") == "K0525");
   CHECK(code_in("genx: 'i64' data type is not supported by this target <ADLS>\n") == "K0522");
   CHECK(code_in("xe 0000:03:00.0: GPU recovery timed out, cancelling all in-flight rendering\n") == "K0526");
+}
+
+TEST_CASE("a few lines that name no GPU were cut from a log for a reason: what only a GPU has is told") {
+  const std::string scratch = "SIMD16 CS compile failed: scratch memory is larger than the limit\n";
+  const auto cut = read_log(scratch);
+  REQUIRE(cut);
+  CHECK(cut->code == "K0502");
+  REQUIRE(row(*cut, "note"));
+  CHECK(row(*cut, "note")->text == "no line names an Intel GPU: this holds if one had a part in it");
+  const auto named = read_log("Intel(R) Arc(TM)\n" + scratch);
+  REQUIRE(named);
+  CHECK_FALSE(row(*named, "note"));
+  CHECK_FALSE(read_log("NVIDIA GeForce RTX 3090\n" + scratch));
+  std::string many;
+  for (int line = 0; line < 30; ++line) many += "line\n";
+  CHECK_FALSE(read_log(many + scratch));
+  // What fails without a GPU as well.
+  for (const char* log :
+       {"ld.lld: error: undefined symbol: missing\n", "not enough memory to open the document, error\n",
+        "error: unknown option '--frobnicate'\n"}) {
+    CAPTURE(log);
+    CHECK_FALSE(read_log(log));
+  }
+}
+
+TEST_CASE("words of video, and of what does without them") {
+  CHECK(
+      code_in(
+          "[h264 @ 0x55e8] Hardware does not support image size 7680x4320 (constraints: width 32-4096).\n") ==
+      "K0522");
+  CHECK(code_in("[ERROR], sts=MFX_ERR_UNSUPPORTED(-3), Init, m_mfxSession.Init failed at p.cpp:293\n") ==
+        "K0516");
+  CHECK(code_in("libva info: va_openDriver() returns -1\n") == "K0516");
+  CHECK(code_in("libva info: va_openDriver() returns 0\n").empty());
+  CHECK(code_in("WARNING: configured /dev/dri/renderD129 (driver: nvidia) is not an Intel GPU\n") == "K0508");
+  CHECK(code_in("drmn0: Failed to idle engines, declaring wedged!\n") == "K0526");
+  // A warning of OpenCL C: the constant becomes a float.
+  CHECK(
+      code_in(
+          "opencl: <source>:2:9: warning: double precision constant requires cl_khr_fp64, casting to single "
+          "precision\n")
+          .empty());
+  CHECK(code_in("sycl: Cannot select: 0x7f: i32 = bswap 0x7e\n") == "K0520");
 }

@@ -28,7 +28,7 @@ namespace {
 #define KILN_FRAME                                                                                          \
   "#0|#1|#2|#3|#4|#5|#6|#7|#8|#9|frame #| by 0x| at 0x|in ?? ()|() from |+0x|unknown line|exception code: " \
   "0xc|[0x|!0x|+ "                                                                                          \
-  "0x|faulting module| in module |  at file |segfault at|general protection"
+  "0x|faulting module| in module | at file |segfault at|general protection"
 #define KILN_DISPLAY \
   "atomic|pipe |crtc|hdmi|edid|link training|vblank|underrun|backlight|psr|connector|dmc|flip_done"
 // What is said of a failure and is none, or is no program's.
@@ -74,7 +74,7 @@ constexpr Rule kFamilies[] = {
     {"spir-v|spirv|spv_khr|spv_intel|spv_ext",
      KILN_UNSUPPORTED "|invalid|unknown|disabled|fail|error:|malformed|unexpected|not allowed|version",
      KILN_NO_FAILURE "|vk|vulkan|shader| sources in |not find|not found|no such "
-                     "file|.spv|spirv_input|assertion|stack dump|terminate",
+                     "file|.spv|recipe for target|spirv_input|assertion|stack dump|terminate",
      Cause::spirv, 26, Cause::library},
 
     {"capability|capabilities", "unsupported|not support|unknown|not declared|not allowed&module|spir|opcode",
@@ -103,7 +103,7 @@ constexpr Rule kFamilies[] = {
      KILN_TOO_MUCH "|limit", KILN_NO_FAILURE "|group|kv cache", Cause::too_large, 26, Cause::memory_full},
     {"host memory|usm host|usm_host|host alloc|host buffer|hostalloc|allochost|malloc_host|"
      "sycl_host|pinned|system memory|system ram| ram |/dev/shm|shm_open|cgroup|page-locked|cpu memory|"
-     "locked memory|swap|mlock|paging file|pagefile|commit limit",
+     "locked memory| swap|mlock|paging file|pagefile|commit limit",
      KILN_TOO_MUCH "|" KILN_FAILS, KILN_NO_FAILURE, Cause::host_memory, 25, Cause::memory_full},
     {"query|querying|memory info|memory_info|mem_get_info|free memory|memory size|"
      "memory properties|sysman|zes",
@@ -296,7 +296,8 @@ constexpr Rule kFamilies[] = {
      Cause::other_target, 24, Cause::library,
      "this GPU, or its driver, does not encode or decode in the way that it was asked for"},
     {"mfx|qsv|vpl|quick sync",
-     "(-15)|(-2)|(-14)|err_invalid_video_param|err_null_ptr|err_incompatible_video&fail|error|err_",
+     "(-15)|(-2)|(-14)|(-5)|err_not_enough_buffer|err_invalid_video_param|err_null_ptr|err_incompatible_"
+     "video&fail|error|err_",
      KILN_NO_FAILURE, Cause::misuse, 24, Cause::other_target,
      "the encoder or decoder does not take what it was given"},
     {"qsv|vaapi|mfx|vpl", "invalid parameter|invalid value|out of range|must be",
@@ -473,7 +474,7 @@ constexpr Rule kFamilies[] = {
      KILN_NO_FAILURE "|.so|.dll", Cause::unresolved, 25, Cause::library},
     {"undefined function", "found in", "info: ", Cause::unresolved, 25, Cause::library},
     {"__devicelib|__spirv_|intel_sub_group|__builtin_ib", "undefined|unresolved|not found", KILN_NO_FAILURE,
-     Cause::unresolved, 26, Cause::library},
+     Cause::unresolved, 28, Cause::library},
     {"unresolved symbol|unresolved external|unresolved function|undefined device function|"
      "undefined function|undefined reference|undefined external",
      "", KILN_NO_FAILURE "|lnk|ld:|.obj|(.text|ld.lld|collect2", Cause::unresolved, 24, Cause::library},

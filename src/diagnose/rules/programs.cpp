@@ -18,12 +18,14 @@ constexpr std::string_view kGpuWords[] = {
     "zeimage", "onearray", "cl::", "clbuild", "xccl", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd",
     " igc", " ocl", "|ccl_", "zes_", "igdrcl", "igdfcl", "igc64", "genx", "ihd_", "qsv", "onevpl", "libmfx",
     "hiperror", "module xe", "chip_", " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl",
-    "iris_dri", "inference\\src", "inference/src", "gen compiler", "unitrace", "onetrace", "i965",
+    "iris_dri", "beignet", "mfx_err", "mfxload", "mfxinit", "gbe::", "drmn0", "inference\\src",
+    "inference/src", "gen compiler", "unitrace", "onetrace", "i965",
     // Of Intel's driver of Windows.
     "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
-constexpr std::string_view kAnyGpuWords[] = {"gpu",    "llama",   "ggml",    "vulkan", "renderd", "/dev/dri",
-                                             "vaapi",  "spirv",   "spir-v",  "torch",  "libva",   "va-api",
-                                             "vainfo", "hashcat", "blender", "fp64"};
+constexpr std::string_view kAnyGpuWords[] = {
+    "gpu",       "llama",    "ggml",      "vulkan",     "renderd",    "/dev/dri", "vaapi",   "spirv",
+    "spir-v",    "torch",    "libva",     "va-api",     "vainfo",     "hashcat",  "blender", "fp64",
+    "vaprofile", "vacreate", "hwcontext", "avhwdevice", "avhwframes", "vadisplay"};
 
 constexpr std::string_view kMediaWords[] = {"vaapi",  "va-api", "vainitialize", "libva",    " qsv",
                                             "onevpl", "ffmpeg", "transcod",     "h264",     "hevc",

@@ -59,6 +59,7 @@ constexpr Rule kSystemRules[] = {
     {"supported by rebar sizes|pci resource is not valid", "", "", Cause::small_bar, 84,
      Cause::kernel_driver},
     {"reset failed (-", "[drm]", "amdgpu", Cause::wedged, 89},
+    {"declaring wedged", "", "amdgpu|radeon", Cause::wedged, 88},
     {"tlb invalidation response timed out|tlb invalidation fence timeout", "", "", Cause::wedged, 86,
      Cause::hang},
     {"gpu recovery", "timed out|failed", "amdgpu|nouveau|panfrost|panthor|lima|msm|etnaviv", Cause::wedged,
@@ -169,6 +170,7 @@ constexpr Rule kSystemRules[] = {
      "low"},
 
     // Intel's compiler and ocloc.
+    {"scratch space required is larger", "", "", Cause::scratch, 94},
     {"max permitted ptss|scratch space exceeds hw", "", "", Cause::scratch, 94},
     {"doesn't contain any kernels|does not contain any kernels|during intel loadbinary|triton error [ze]",
      "contain any kernels|invalid_kernel_name|0x78000011|2013265937", "", Cause::scratch, 91,
@@ -179,8 +181,8 @@ constexpr Rule kSystemRules[] = {
     {"and spilled around", "", "", Cause::scratch, 31, Cause::none,
      "a kernel has more values than registers, and spills them to memory: it is slow, and "
      "no failure"},
-    {"double type is not supported|requires cl_khr_fp64|aspect fp64 is not supported", "", "", Cause::fp64,
-     94},
+    {"double type is not supported|requires cl_khr_fp64|aspect fp64 is not supported", "",
+     "casting to single", Cause::fp64, 94},
     {"extension 'cl_khr_fp64'", "unsupported", "", Cause::fp64, 92},
     {"cl_khr_fp64", "not supported", "", Cause::fp64, 91},
     {"double precision", "not supported", "", Cause::fp64, 88},
@@ -224,6 +226,9 @@ constexpr Rule kSystemRules[] = {
      "llvm-spirv needs an extension of SPIR-V that it was not given (--spirv-ext): allow it where the driver "
      "has it, or do without what needs it"},
     // The reader of SPIR-V in Intel's compiler and in llvm-spirv: what it expects, and where it says so.
+    {"[src:", "spirvwriter", "requires the following", Cause::compiler_crash, 94, Cause::spirv,
+     "llvm-spirv does not translate what it was given: most likely it is of another release than what made "
+     "it"},
     {"[src:", "spirv", "", Cause::spirv, 93},
     {".ze_info", "unknown entry", "", Cause::other_target, 90, Cause::none,
      "native code is of a newer compiler (libigc, ocloc) than this driver reads"},
@@ -270,7 +275,7 @@ constexpr Rule kSystemRules[] = {
 std::span<const Rule> log_rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rules(std::begin(kSystemRules), std::end(kSystemRules));
-    for (const auto more : {program_rules(), framework_rules(), rule_families()})
+    for (const auto more : {program_rules(), framework_rules(), media_rules(), rule_families()})
       rules.insert(rules.end(), more.begin(), more.end());
     return rules;
   }();
