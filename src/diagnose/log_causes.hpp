@@ -65,6 +65,8 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> program_rules();
 /// By the program that prints them.
 [[nodiscard]] std::span<const Rule> framework_rules();
+/// Of programs that compute, and of what gives the GPU to containers.
+[[nodiscard]] std::span<const Rule> compute_rules();
 /// Of video, and of what shows pictures.
 [[nodiscard]] std::span<const Rule> media_rules();
 /// Not a sentence that somebody has met, but what sentences of one kind have in common, whoever prints them.

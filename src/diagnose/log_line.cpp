@@ -72,10 +72,10 @@ bool is_another_vendors(std::string_view small) {
       (has("xpu") &&
        (has("only support") || has("got:") || has("start of device string") || has("must be one of"))))
     return false;
-  if (has("not an intel")) return false;
+  if (has("not an intel") || has("cuda/xpu") || has("xpu/cuda")) return false;
   // Who offers or wants one of several, Intel's among them, found none.
   if ((has("intel") || has("level_zero") || has("oneapi") || has("opencl")) &&
-      (has(" or cuda") || has("such as") || has("expected intel") || has("only \"")))
+      (has(" or cuda") || has("must be one of") || has("such as") || has("expected intel") || has("only \"")))
     return false;
   for (const std::string_view word :
        {"cuda", "nvidia", "nvrm", "amdgpu", "rocm", "nccl", "geforce", "radeon", "adreno"})

@@ -513,3 +513,13 @@ TEST_CASE("words of video, and of what does without them") {
           .empty());
   CHECK(code_in("sycl: Cannot select: 0x7f: i32 = bswap 0x7e\n") == "K0520");
 }
+
+TEST_CASE("numbers of Vulkan and of CLBlast, names of devices, and SLM in other words") {
+  CHECK(code_in("vkAllocateMemory failed -2\n") == "K0507");
+  CHECK(code_in("vkQueueSubmit failed -4\n") == "K0511");
+  CHECK(code_in("read failed -2\n").empty());
+  CHECK(code_in("CLBlast: -2044\n") == "K0517");
+  CHECK(code_in("ggml_opencl: no device matching 'A750' was found.\n") == "K0508");
+  CHECK(code_in("Requested local memory size not available\n") == "K0501");
+  CHECK(code_in("RuntimeError: No supported device found (CUDA/XPU/HPU/...).\n") == "K0514");
+}

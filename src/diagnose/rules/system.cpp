@@ -275,7 +275,8 @@ constexpr Rule kSystemRules[] = {
 std::span<const Rule> log_rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rules(std::begin(kSystemRules), std::end(kSystemRules));
-    for (const auto more : {program_rules(), framework_rules(), media_rules(), rule_families()})
+    for (const auto more :
+         {program_rules(), framework_rules(), compute_rules(), media_rules(), rule_families()})
       rules.insert(rules.end(), more.begin(), more.end());
     return rules;
   }();
