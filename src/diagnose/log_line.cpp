@@ -112,12 +112,18 @@ bool is_of_another_driver(std::string_view small) {
 }
 
 bool is_node_of_another_group(std::string_view small) {
-  const auto number = small.find(" 226,");
-  if (number == small.npos || small.find("crw-rw---- ") == small.npos || small.find(" root ") == small.npos)
-    return false;
-  const std::string_view before = small.substr(0, small.find_last_not_of(' ', number) + 1);
-  const std::string_view group = before.substr(before.find_last_of(' ') + 1);
-  return group != "render" && group != "video" && group != "root";
+  const auto start = small.find("crw-rw---- "), number = small.find(" 226,");
+  if (start == small.npos || number == small.npos || number < start) return false;
+  // Mode, links, owner, group; numbers alone are what `ls -n` prints.
+  std::string_view rest = small.substr(start, number - start), fields[4];
+  for (std::string_view& field : fields) {
+    rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(' ')));
+    field = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(field.size());
+  }
+  const auto [mode, links, owner, group] = fields;
+  return !owner.empty() && owner.find_first_not_of("0123456789") != owner.npos && group != "render" &&
+         group != "video" && group != "root";
 }
 
 bool is_card(std::string_view small) {

@@ -480,6 +480,9 @@ TEST_CASE("what a kernel's driver says of itself, of its module and of a node th
   CHECK(code_in("get chip id failed: -1 [22]\nlibva error: iHD_drv_video.so init failed\n") == "K0514");
   CHECK(code_in("get chip id failed: -1 [13]\nlibva error: iHD_drv_video.so init failed\n") == "K0515");
   CHECK(code_in("crw-rw---- 1 root   109 226, 128 Jul  7 16:20 renderD128\n") == "K0515");
+  CHECK(code_in("crw-rw---- 1 nobody   108 226, 128 Oct 31 16:13 renderD128\n") == "K0515");
+  CHECK(code_in("crw-rw---- 1 nobody video 226,   0 Nov  5 19:24 card0\n") == "");
+  CHECK(code_in("crw-rw---- 226, 128\n") == "");
   CHECK(code_in("crw-rw---- 1 0 109 226, 128 Jul  7 16:20 renderD128\n") == "");
   CHECK(code_in("crw-rw---- 1 root render 226, 128 Jul  7 16:20 renderD128\n") == "");
   CHECK(code_in("crw-rw---- 1 root _ssh 226, 128 Jul 15 00:30 renderD128\n") == "K0515");

@@ -103,6 +103,8 @@ constexpr Rule kSystemRules[] = {
      "the GPU's firmware is older than its kernel driver wants: a newer linux-firmware"},
     {"survivability mode", "", "", Cause::kernel_driver, 88, Cause::wedged},
     {"your graphics device", "not properly supported|not officially supported", "", Cause::kernel_driver, 86},
+    {"incompatible option detected", "i915|[drm]", "", Cause::kernel_driver, 60, Cause::none,
+     "the kernel's driver was given an option that this GPU does not take (a parameter of the module)"},
     {"probe blocked for device", "", "", Cause::kernel_driver, 86},
     {"firmware: failed to load i915/|firmware load for i915/|firmware load for xe/", "guc", "",
      Cause::kernel_driver, 83},
