@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "drivers/cpu/compiler/child_process.hpp"
+#include "drivers/cpu/compiler/compilation.hpp"
 
 namespace kiln::cpu::test {
 namespace {
@@ -48,6 +49,38 @@ TEST_CASE("a child returns its text, however long") {
     CHECK(outcome.kind == Kind::finished);
     CHECK(outcome.text == std::string(size, 'x'));
   }
+}
+
+TEST_CASE("where the compiler dies of optimizing, what comes without is taken, and said") {
+  const auto dies = [](Compilation&) -> bool { std::abort(); };
+  const auto well = [](Compilation& out) {
+    out.log = "warning: own\n";
+    out.code.resize(3);
+    return true;
+  };
+  const auto refuses = [](Compilation& out) {
+    out.log = "error: own\n";
+    return false;
+  };
+  const Compilation plain = compile_in_child({dies, well, {}, 0});
+  CHECK(plain.well);
+  CHECK(plain.code.size() == 3);
+  CHECK(
+      plain.log.starts_with("warning: compiled without optimization, since with it LLVM ends with signal 6"));
+  CHECK(plain.log.ends_with("warning: own\n"));
+  const auto why = [] { return std::string("the reason\n"); };
+  for (const auto& second :
+       {std::function<bool(Compilation&)>(dies), std::function<bool(Compilation&)>(refuses),
+        std::function<bool(Compilation&)>()}) {
+    const Compilation failed = compile_in_child({dies, second, why, 0});
+    CHECK_FALSE(failed.well);
+    CHECK(failed.log.starts_with("error: this module makes the compiler end with signal 6"));
+    CHECK(failed.log.ends_with("error: the reason\n"));
+  }
+  // What is refused is not tried again.
+  const Compilation refused = compile_in_child({refuses, well, {}, 0});
+  CHECK_FALSE(refused.well);
+  CHECK(refused.log == "error: own\n");
 }
 
 TEST_CASE("a child that dies is told from one that finished, with its words") {

@@ -340,56 +340,6 @@ bool lacks_memory(const std::string& end) {
   return end.find("out of memory") != end.npos || end.find("bad_alloc") != end.npos;
 }
 
-/// The translator and LLVM assert, exit and abort on some modules that no validation finds: a child may die
-/// of them. `more` says what may be known of why, in another one.
-Compilation out_of_process(const std::function<bool(Compilation&)>& work, unsigned seconds,
-                           const std::function<std::string()>& more,
-                           WithoutChild without_child = WithoutChild::compile_here) {
-  Compilation compilation;
-  const ChildOutcome outcome = run_in_child(
-      [&] {
-        tune_own_process();
-        compilation.well = work(compilation);
-        return compilation.to_text();
-      },
-      seconds);
-  switch (outcome.kind) {
-    case ChildOutcome::Kind::finished:
-      return Compilation::from_text(outcome.text);
-    case ChildOutcome::Kind::ended:
-      if (lacks_memory(outcome.text)) {
-        compilation.failure = BuildStatus::out_of_memory;
-        compilation.log = "error: the compiler ended for want of memory, " + outcome.text + "\n";
-      } else {
-        compilation.log = std::string(kModuleEndsCompiler) + outcome.text + "\n";
-        const ChildOutcome why = more ? run_in_child(more) : ChildOutcome();
-        if (why.kind == ChildOutcome::Kind::finished && !why.text.empty())
-          compilation.log.append("error: " + why.text);
-      }
-      return compilation;
-    case ChildOutcome::Kind::too_slow:
-      compilation.log = "error: the compiler was stopped after " + std::to_string(seconds) +
-                        " s of CPU time, all that a module of this size may take: make functions smaller, or "
-                        "fewer of them inline\n";
-      return compilation;
-    case ChildOutcome::Kind::killed:
-      compilation.failure = BuildStatus::compiler_killed;
-      compilation.log = "error: the compiler was ended " + outcome.text + "\n";
-      return compilation;
-    case ChildOutcome::Kind::not_started:
-      break;
-  }
-  if (without_child == WithoutChild::leave) {
-    compilation.begun = false;
-    compilation.failure = BuildStatus::out_of_memory;
-    compilation.log = "error: no process could be started for the compiler, " + outcome.text + "\n";
-    return compilation;
-  }
-  const std::lock_guard lock(fork_mutex());
-  compilation.well = work(compilation);
-  return compilation;
-}
-
 }  // namespace
 
 std::string Compilation::to_text() const {
@@ -420,6 +370,64 @@ Compilation Compilation::from_text(const std::string& text) {
   return compilation;
 }
 
+Compilation compile_in_child(const CompilerWork& steps) {
+  Compilation compilation;
+  const auto in_child = [&](const auto& work) {
+    return run_in_child(
+        [&] {
+          tune_own_process();
+          compilation.well = work(compilation);
+          return compilation.to_text();
+        },
+        steps.seconds);
+  };
+  const ChildOutcome outcome = in_child(steps.work);
+  switch (outcome.kind) {
+    case ChildOutcome::Kind::finished:
+      return Compilation::from_text(outcome.text);
+    case ChildOutcome::Kind::ended:
+      if (lacks_memory(outcome.text)) {
+        compilation.failure = BuildStatus::out_of_memory;
+        compilation.log = "error: the compiler ended for want of memory, " + outcome.text + "\n";
+      } else {
+        const ChildOutcome again = steps.plainer ? in_child(steps.plainer) : ChildOutcome();
+        if (again.kind == ChildOutcome::Kind::finished) {
+          Compilation plain = Compilation::from_text(again.text);
+          if (plain.well) {
+            plain.log.insert(
+                0, "warning: compiled without optimization, since with it LLVM ends " + outcome.text + "\n");
+            return plain;
+          }
+        }
+        compilation.log = std::string(kModuleEndsCompiler) + outcome.text + "\n";
+        const ChildOutcome why = steps.more ? run_in_child(steps.more) : ChildOutcome();
+        if (why.kind == ChildOutcome::Kind::finished && !why.text.empty())
+          compilation.log.append("error: " + why.text);
+      }
+      return compilation;
+    case ChildOutcome::Kind::too_slow:
+      compilation.log = "error: the compiler was stopped after " + std::to_string(steps.seconds) +
+                        " s of CPU time, all that a module of this size may take: make functions smaller, or "
+                        "fewer of them inline\n";
+      return compilation;
+    case ChildOutcome::Kind::killed:
+      compilation.failure = BuildStatus::compiler_killed;
+      compilation.log = "error: the compiler was ended " + outcome.text + "\n";
+      return compilation;
+    case ChildOutcome::Kind::not_started:
+      break;
+  }
+  if (steps.without_child == WithoutChild::leave) {
+    compilation.begun = false;
+    compilation.failure = BuildStatus::out_of_memory;
+    compilation.log = "error: no process could be started for the compiler, " + outcome.text + "\n";
+    return compilation;
+  }
+  const std::lock_guard lock(fork_mutex());
+  compilation.well = steps.work(compilation);
+  return compilation;
+}
+
 // 1 s a KiB and ten more, twenty times what compilers' output was seen to need. Small modules can be made to
 // explode.
 unsigned allowed_seconds(std::span<const SpirvModule> modules) {
@@ -428,22 +436,45 @@ unsigned allowed_seconds(std::span<const SpirvModule> modules) {
   return 10 + static_cast<unsigned>(std::min<std::size_t>(bytes >> 10, 600));
 }
 
+namespace {
+
+/// Nothing where they ask for it already.
+std::optional<std::string> without_optimization(const std::string& flags) {
+  std::string unused;
+  if (!parse_options(flags, unused).optimize) return std::nullopt;
+  return flags.empty() ? "-cl-opt-disable" : flags + " -cl-opt-disable";
+}
+
+}  // namespace
+
 Compilation compile_module(std::span<const SpirvModule> modules, const BuildOptions& options) {
-  return out_of_process([&](Compilation& out) { return compile(modules, options, out); },
-                        allowed_seconds(modules), [&] { return verdicts(modules); });
+  CompilerWork steps;
+  steps.work = [&](Compilation& out) { return compile(modules, options, out); };
+  if (const auto flags = without_optimization(options.flags))
+    steps.plainer = [&, flags](Compilation& out) {
+      BuildOptions plain = options;
+      plain.flags = *flags;
+      return compile(modules, plain, out);
+    };
+  steps.more = [&] { return verdicts(modules); };
+  steps.seconds = allowed_seconds(modules);
+  return compile_in_child(steps);
 }
 
 Compilation compile_kernels(std::span<const std::byte> intermediate, std::span<const DescribedKernel> kernels,
                             std::span<const std::size_t> wanted, const std::string& flags, unsigned seconds,
                             WithoutChild without_child) {
-  return out_of_process(
-      [&](Compilation& out) { return compile_wanted(intermediate, kernels, wanted, flags, out); }, seconds,
-      {}, without_child);
+  const auto with_flags = [=](const std::string& used) {
+    return [=](Compilation& out) { return compile_wanted(intermediate, kernels, wanted, used, out); };
+  };
+  CompilerWork steps{with_flags(flags), {}, {}, seconds, without_child};
+  if (const auto plain = without_optimization(flags)) steps.plainer = with_flags(*plain);
+  return compile_in_child(steps);
 }
 
 Compilation bind_objects(std::span<const std::span<const std::byte>> objects,
                          std::span<const DescribedKernel> kernels, const std::string& flags) {
-  return out_of_process([&](Compilation& out) { return bind(objects, kernels, flags, out); }, 0, {});
+  return compile_in_child({[&](Compilation& out) { return bind(objects, kernels, flags, out); }, {}, {}, 0});
 }
 
 }  // namespace kiln::cpu

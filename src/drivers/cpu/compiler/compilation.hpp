@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,15 +29,26 @@ struct Compilation {
   static Compilation from_text(const std::string& text);
 };
 
+/// What to do where no child process can be started.
+enum class WithoutChild : std::uint8_t { compile_here, leave };
+
+/// A compilation, for a child process: the translator and LLVM assert, exit and abort on some modules that no
+/// validation finds.
+struct CompilerWork {
+  std::function<bool(Compilation&)> work;
+  std::function<bool(Compilation&)> plainer;  ///< where that ends the child, in another one; may be empty
+  std::function<std::string()> more;          ///< what may be known of why both did; may be empty
+  unsigned seconds = 0;                       ///< of CPU time for each; 0: no limit
+  WithoutChild without_child = WithoutChild::compile_here;
+};
+[[nodiscard]] Compilation compile_in_child(const CompilerWork& steps);
+
 /// CPU seconds that modules of a program may take.
 unsigned allowed_seconds(std::span<const SpirvModule> modules);
 
 /// With options.late, and where nothing speaks against it, `code` is intermediate code that compile_kernels()
 /// takes: validated, translated and fitted to the host.
 Compilation compile_module(std::span<const SpirvModule> modules, const BuildOptions& options);
-
-/// What to do where no child process can be started.
-enum class WithoutChild : std::uint8_t { compile_here, leave };
 
 /// An object with the entries of the `wanted` of `kernels`, which are all that have code, in their order.
 /// Facts are those of the wanted ones.
