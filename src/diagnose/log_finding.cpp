@@ -102,10 +102,10 @@ bool is_memory_refusal(std::string_view code) {
   return (code >= "K0214" && code <= "K0219" && code != "K0216") || code == "K0221";
 }
 
-/// What fails on any computer, with or without a GPU.
+/// What fails on any computer, with or without a GPU, and what other devices than GPUs do.
 bool is_of_any_program(Cause cause) {
-  constexpr std::array kCauses{Cause::none,        Cause::library,    Cause::memory_full,
-                               Cause::host_memory, Cause::permission, Cause::build};
+  constexpr std::array kCauses{Cause::none,       Cause::library, Cause::memory_full, Cause::host_memory,
+                               Cause::permission, Cause::build,   Cause::misuse,      Cause::hang};
   return std::ranges::find(kCauses, cause) != kCauses.end();
 }
 

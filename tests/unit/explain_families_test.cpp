@@ -488,7 +488,8 @@ TEST_CASE("a few lines that name no GPU were cut from a log for a reason: what o
   // What fails without a GPU as well.
   for (const char* log :
        {"ld.lld: error: undefined symbol: missing\n", "not enough memory to open the document, error\n",
-        "error: unknown option '--frobnicate'\n"}) {
+        "error: unknown option '--frobnicate'\n", "timeout waiting for device /dev/ttyUSB0\n",
+        "java.lang.NullPointerException: null pointer\n"}) {
     CAPTURE(log);
     CHECK_FALSE(read_log(log));
   }

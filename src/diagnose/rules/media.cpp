@@ -30,6 +30,8 @@ constexpr Rule kMediaRules[] = {
     {"a hardware device reference is required|a hardware frames reference is required|"
      "expected for hardware decoding, but got",
      "", "", Cause::misuse, 60, Cause::none, kFiltersOfDevices},
+    {"impossible to convert between the formats supported by the filter", "", "", Cause::misuse, 46,
+     Cause::other_target, "the filters of a video are joined that do not take each other's formats"},
     {"requires a fixed frame pool size", "", "", Cause::misuse, 60, Cause::none,
      "the frames of a video were not given room beforehand: -extra_hw_frames, or initial_pool_size"},
     {"allocated surfaces count", "pool_size", "", Cause::misuse, 60, Cause::none,
