@@ -89,6 +89,14 @@ constexpr std::string_view kLibraryMissing =
 
 constexpr std::string_view kDoesNotSupport =
     "the program, or a library of it, does not support this device, or what it was asked for there";
+constexpr std::string_view kNoSuchDevice =
+    "the program asks for a device by a number or name that there is not";
+constexpr std::string_view kDeviceHeld = "another program or driver holds the device";
+constexpr std::string_view kNotAsAsked =
+    "this GPU, or its driver, does not encode or decode in the way that it was asked for";
+constexpr std::string_view kNoMediaRuntime =
+    "the runtime of oneVPL for this GPU (libmfx-gen1.2 or libmfxhw64, by its generation) is missing, or "
+    "does not take the GPU";
 constexpr std::string_view kDoesNotCompile =
     "a program for the GPU does not compile: the compiler's first `error:` is the reason";
 

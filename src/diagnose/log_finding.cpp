@@ -31,8 +31,6 @@ constexpr std::uint8_t kOnlyBuildRank = 58;  // of sentences that say no more th
 constexpr std::uint8_t kOnlyWarnsRank = 31;  // of sentences that tell of no failure
 constexpr std::uint8_t kBesideRank = 35;     // of sentences that may stand beside any failure
 constexpr std::uint8_t kSureFamilyRank = 17;
-constexpr const char* kNoneNamed = "no line names an Intel GPU: this holds if one had a part in it";
-constexpr std::uint64_t kFewLines = 30;        // of a log that somebody cut to what failed
 constexpr std::uint64_t kLeastSlm = 64 << 10;  // bytes that each of Intel's GPUs has for a work-group
 
 Diagnostic unlinked_finding(const std::string& symbol, const std::string& kernel) {
@@ -100,13 +98,6 @@ Diagnostic call_finding(const LoggedFailure& failure) {
 /// K0214 to K0219, K0221: calls that were refused for want of memory.
 bool is_memory_refusal(std::string_view code) {
   return (code >= "K0214" && code <= "K0219" && code != "K0216") || code == "K0221";
-}
-
-/// What fails on any computer, with or without a GPU, and what other devices than GPUs do.
-bool is_of_any_program(Cause cause) {
-  constexpr std::array kCauses{Cause::none,       Cause::library, Cause::memory_full, Cause::host_memory,
-                               Cause::permission, Cause::build,   Cause::misuse,      Cause::hang};
-  return std::ranges::find(kCauses, cause) != kCauses.end();
 }
 
 /// That a program failed, or what sort of sentence says so, is all that the log has.
@@ -234,12 +225,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
   const detail::MemoryVerdict amounts =
       rank < 83 ? detail::verdict(memory) : detail::MemoryVerdict{};  // the kernel's log says more
   // A family says more than nothing, and than a code that says no more than that a call failed.
-  // Who asks about a few lines has cut them from a log for a reason, and what is said in them is of no other
-  // processor.
-  const bool named = names_gpu || (may_name_gpu && !names_other);
-  const bool cut = !named && !names_other && lines <= kFewLines && fallback.rule &&
-                   fallback.rule->rank >= kSureFamilyRank && !is_of_any_program(fallback.rule->cause);
-  const bool said = fallback.rule && (named || cut);
+  const bool said = fallback.rule && (names_gpu || (may_name_gpu && !names_other));
   const bool only_built = by_sentence && sentence.rule->cause == Cause::build && rank <= kOnlyBuildRank;
   const bool vague =
       !by_sentence || rank <= kBesideRank || (only_built && said && fallback.rule->rank >= kSureFamilyRank);
@@ -271,7 +257,6 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
     if (amounts.or_else != Cause::none) leave_open(diagnostic, amounts.cause, {&amounts.or_else, 1});
   } else if (by_family) {
     diagnostic = fallback_finding(fallback, lists);
-    if (cut) diagnostic.rows.push_back(words_row("note", kNoneNamed));
     if (code)
       diagnostic.rows.push_back(words_row("code", code->name + ", line " + std::to_string(code->line)));
     return diagnostic;
@@ -312,9 +297,7 @@ std::optional<Diagnostic> LogReader::State::failure_finding() const {
                                                 "the compiler died, most likely by a fault of its own"};
     return fallback_finding({&kCompilerDied, died.line, died.text}, false);
   } else if (said) {
-    diagnostic = fallback_finding(fallback, lists);
-    if (cut) diagnostic.rows.push_back(words_row("note", kNoneNamed));
-    return diagnostic;
+    return fallback_finding(fallback, lists);
   } else if (died.rule && !names_other) {
     static constexpr detail::Rule kDiedAlone{
         "",

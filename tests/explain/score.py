@@ -6,8 +6,9 @@ FOLDER holds *.txt, in each one or more `== ID | CAUSE | SOURCE` and below it th
 thread at SOURCE found. Behind SOURCE may stand `not: CAUSE, CAUSE`: causes that would send the reader the wrong way, even
 where others are left open. HALF is `built` (rules were made with it) or `unseen`; the SHA-256 of the id decides. `later`,
 `more`, `general`, `fresh`, `recent`, `latest`, `newest`, `unmet`, `sixth`, `seventh`, `eighth`, `ninth`,
-`tenth`, `eleventh`, `twelfth`, `thirteenth`, `fourteenth`, `fifteenth` and `sixteenth` are those of later.txt and so on, which were written
-when there were rules for all of the others, judged, and scored before anything was changed. `sources` has what drivers, compilers and frameworks print by their sources, and SOURCE says
+`tenth`, `eleventh`, `twelfth`, `thirteenth`, `fourteenth`, `fifteenth` and `sixteenth` are those of later.txt and so on,
+which were written when there were rules for all of the others, judged, and scored before anything was changed. `sources`
+has what drivers, compilers and frameworks print by their sources, and SOURCE says
 where. None means all. Then exit status 1 where less was reached than docs/explain.md says.
 
 right: the first cause is the thread's. generic: the log is read, and what it says is another code's meaning alone, or

@@ -290,11 +290,10 @@ constexpr Rule kFamilies[] = {
     {"status 127|code 127|0xc0000135|0xc000007b|0xc0000139|0xc0000142", "", KILN_NO_FAILURE, Cause::library,
      24, Cause::misuse, "a program or a library that it needs was not found when it started"},
     {"unable to decode by qsv|unable to encode by qsv", "", KILN_NO_FAILURE, Cause::other_target, 26,
-     Cause::library, "this GPU, or its driver, does not encode or decode in the way that it was asked for"},
+     Cause::library, kNotAsAsked},
     // Numbers of oneVPL and the Media SDK.
     {"mfx|qsv|vpl|quick sync", "(-3)|err_unsupported|(-24)&fail|error|err_", KILN_NO_FAILURE,
-     Cause::other_target, 24, Cause::library,
-     "this GPU, or its driver, does not encode or decode in the way that it was asked for"},
+     Cause::other_target, 24, Cause::library, kNotAsAsked},
     {"mfx|qsv|vpl|quick sync",
      "(-15)|(-2)|(-14)|(-5)|err_not_enough_buffer|err_invalid_video_param|err_null_ptr|err_incompatible_"
      "video&fail|error|err_",
@@ -313,8 +312,8 @@ constexpr Rule kFamilies[] = {
     // Whatever the driver of VA-API answers, where nothing says that the GPU hung.
     {"mfx|qsv|vpl|quick sync", "(-17)|err_device_failed&fail|error|err_", KILN_NO_FAILURE, Cause::library, 23,
      Cause::hang},
-    {"impossible to convert between the formats|no path between colorspaces", "", "", Cause::misuse, 24,
-     Cause::other_target, "the filters of a video are joined that do not take each other's formats"},
+    {"no path between colorspaces", "", "", Cause::misuse, 24, Cause::other_target,
+     "the filters of a video are joined that do not take each other's formats"},
     {"invalid pointer|invalid usm pointer|null pointer|invalid handle|null handle|bad handle", "",
      KILN_NO_FAILURE, Cause::misuse, 21, Cause::library},
     {"producer: 'llvm", "invalid record|unknown attribute|invalid|error", "", Cause::spirv, 26,
@@ -370,7 +369,7 @@ constexpr Rule kFamilies[] = {
     {"no such device|enodev", "drm|gpu|i915|render|device|dev/|xpu|vaapi", KILN_NO_FAILURE, Cause::no_device,
      16, Cause::kernel_driver},
     {"device or resource busy|ebusy", "drm|gpu|i915|render|device|card|vfio|xpu", KILN_NO_FAILURE,
-     Cause::misuse, 16, Cause::kernel_driver, "another program or driver holds the device"},
+     Cause::misuse, 16, Cause::kernel_driver, kDeviceHeld},
     {"input/output error|(eio)", "drm|gpu|i915|render|intel", KILN_NO_FAILURE, Cause::hang, 14,
      Cause::wedged},
     {"no cuda gpus|cuda is not available|cuda not available|found no nvidia driver|torch.cuda.is_available() "

@@ -6,24 +6,17 @@
 namespace kiln::detail {
 namespace {
 
-constexpr std::string_view kNotAsAsked =
-    "this GPU, or its driver, does not encode or decode in the way that it was asked for";
 constexpr std::string_view kFiltersOfDevices =
     "the filters, decoder and encoder of a video were not given the device that they need, or another's "
     "frames: "
     "-init_hw_device with -filter_hw_device, and hwupload or hwmap between what is on the GPU and what is "
     "not";
-constexpr std::string_view kNoRuntime =
-    "the runtime of oneVPL for this GPU (libmfx-gen1.2 or libmfxhw64, by its generation) is missing, or of "
-    "another "
-    "release";
-
 constexpr Rule kMediaRules[] = {
     // FFmpeg.
     {"this version of libva does|this version of runtime does|this version of onevpl does", "", "",
      Cause::library, 60, Cause::other_target},
     {"hardware does not support image size", "", "", Cause::other_target, 60, Cause::none, kNotAsAsked},
-    {"more than one matching device found", "", "", Cause::misuse, 60, Cause::no_device,
+    {"more than one matching device found", "avhwdevice", "", Cause::misuse, 60, Cause::no_device,
      "several devices fit the name that the program was given: one must be named exactly"},
     {"filtering requires a|filtering requires an", "device", "", Cause::misuse, 60, Cause::none,
      kFiltersOfDevices},
@@ -37,14 +30,14 @@ constexpr Rule kMediaRules[] = {
     {"allocated surfaces count", "pool_size", "", Cause::misuse, 60, Cause::none,
      "the frames of a video have too little room: -extra_hw_frames"},
     {"no va display found for device /dev/dri", "", "", Cause::permission, 45, Cause::no_device},
-    {"invalid device specification", "", "", Cause::misuse, 60, Cause::no_device,
+    {"invalid device specification", "qsv|vaapi|opencl|vulkan|drm|d3d11", "", Cause::misuse, 60,
+     Cause::no_device,
      "-init_hw_device names its device in another way: TYPE=NAME:DEVICE, or TYPE=NAME@SOURCE of one that "
      "stands before"},
     {"failed to sync surface", "hw busy", "", Cause::hang, 60, Cause::page_fault},
     // VA-API and oneVPL, whoever asks.
-    {"vaprofile|vaentrypoint|requested profile|requested entrypoint|requested rt format",
-     "not supported|unsupported|not implemented", "falling back|info:", Cause::other_target, 46,
-     Cause::library, kNotAsAsked},
+    {"vaprofile|vaentrypoint", "not supported|unsupported|not implemented",
+     "falling back|info:", Cause::other_target, 46, Cause::library, kNotAsAsked},
     {"encoder [vaapi]|encoder [quicksync]|encoder [qsv]", "does not support", "", Cause::other_target, 46,
      Cause::library, kNotAsAsked},
     {"va_opendriver() returns -1", "", "", Cause::library, 34, Cause::no_device,
@@ -55,18 +48,17 @@ constexpr Rule kMediaRules[] = {
      "the older driver of VA-API (i965) is found before intel-media-driver (iHD), which Quick Sync needs: "
      "LIBVA_DRIVER_NAME=iHD"},
     {"create a mfx loader|mfxload failed|mfxload() failed|mfxload returned", "", "", Cause::library, 60,
-     Cause::no_device, kNoRuntime},
+     Cause::no_device, kNoMediaRuntime},
     {"mfxinit|mfxsession.init|mfx_session", "err_unsupported|(-3)", "", Cause::library, 56, Cause::no_device,
-     kNoRuntime},
+     kNoMediaRuntime},
     {"mfx_err_device_lost|lose the hw acceleration device|hardware device was lost", "", "", Cause::hang, 60,
      Cause::library},
-    {"incorrect qsv device index", "", "", Cause::misuse, 60, Cause::no_device,
-     "the program asks for a device by a number that there is not"},
+    {"incorrect qsv device index", "", "", Cause::misuse, 60, Cause::no_device, kNoSuchDevice},
     {"isn't an intel device|is not an intel device|not an intel gpu", "", "", Cause::misuse, 60,
      Cause::no_device,
      "the node that the program was given is of another vendor's GPU: /dev/dri/by-path tells which is whose"},
     // What takes pictures of a screen.
-    {"probably not permitted|cap_sys_admin", "fail|couldn't|not permitted|missing|lacks|required", "docker",
+    {"failed to gain cap_sys_admin|handle for drm framebuffer", "cap_sys_admin|not permitted", "",
      Cause::permission, 60, Cause::none,
      "frames of the screen are for root, or for CAP_SYS_ADMIN: `sudo setcap cap_sys_admin+p PROGRAM`"},
     {"not from this mesa build", "", "", Cause::library, 60, Cause::none,

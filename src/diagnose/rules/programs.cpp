@@ -18,14 +18,14 @@ constexpr std::string_view kGpuWords[] = {
     "zeimage", "onearray", "cl::", "clbuild", "xccl", "clenqueue", "clcreate", "clfinish", "igfx", "igdkmd",
     " igc", " ocl", "|ccl_", "zes_", "igdrcl", "igdfcl", "igc64", "genx", "ihd_", "qsv", "onevpl", "libmfx",
     "hiperror", "module xe", "chip_", " pvc", " dg2", " bmg", " arc ", "xetla", "hd graphics", "libvpl",
-    "iris_dri", "beignet", "mfx_err", "mfxload", "mfxinit", "gbe::", "drmn0", "inference\\src",
-    "inference/src", "gen compiler", "unitrace", "onetrace", "i965",
+    "iris_dri", "beignet", "mfx_err", "mfxload", "mfxinit", "gbe::", "inference\\src", "inference/src",
+    "gen compiler", "unitrace", "onetrace", "i965",
     // Of Intel's driver of Windows.
     "igd9", "igd10", "igd11", "igd12", "igdumd", "igvk64", "igxelp"};
 constexpr std::string_view kAnyGpuWords[] = {
-    "gpu",       "llama",    "ggml",      "vulkan",     "renderd",    "/dev/dri", "vaapi",   "spirv",
-    "spir-v",    "torch",    "libva",     "va-api",     "vainfo",     "hashcat",  "blender", "fp64",
-    "vaprofile", "vacreate", "hwcontext", "avhwdevice", "avhwframes", "vadisplay"};
+    "gpu",    "llama",     "ggml",     "vulkan",    "renderd",    "/dev/dri",   "vaapi",    "spirv",
+    "spir-v", "torch",     "libva",    "va-api",    "vainfo",     "hashcat",    "blender",  "fp64",
+    "drmn0",  "vaprofile", "vacreate", "hwcontext", "avhwdevice", "avhwframes", "vadisplay"};
 
 constexpr std::string_view kMediaWords[] = {"vaapi",  "va-api", "vainitialize", "libva",    " qsv",
                                             "onevpl", "ffmpeg", "transcod",     "h264",     "hevc",
@@ -249,10 +249,7 @@ constexpr Rule kProgramRules[] = {
     {"get chip id failed|gem_aperture failed", "[13]|permission denied", "", Cause::permission, 76},
     {"crw-rw----", "nobody nogroup|65534 65534&226,", "", Cause::permission, 49, Cause::no_device,
      "the GPU's node belongs to nobody in this container: the group that may open it is not mapped into it"},
-    {"mfx session", "error|fail", "", Cause::library, 47, Cause::no_device,
-     "the runtime of oneVPL for this GPU (libmfx-gen1.2 or libmfxhw64, by its generation) is missing, or "
-     "does "
-     "not take the GPU"},
+    {"mfx session", "error|fail", "", Cause::library, 47, Cause::no_device, kNoMediaRuntime},
     {"device creation failed", "", "", Cause::no_device, 43, Cause::library},
     {"ggml_assert", "device_count", "", Cause::no_device, 46, Cause::library},
     {"failed to create plugin", "gpu", "", Cause::no_device, 46, Cause::library},

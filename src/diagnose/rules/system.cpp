@@ -120,6 +120,7 @@ constexpr Rule kSystemRules[] = {
      "small bar detected",
      "", "", Cause::small_bar, 50},
     {"small bar device", "", "", Cause::small_bar, 49},
+    {"can't claim bar 2", "", "", Cause::small_bar, 50, Cause::kernel_driver},
     {"cannot fit", "bridging to", "", Cause::small_bar, 50},
 
     // Memory of the host.
