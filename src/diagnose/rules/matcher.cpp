@@ -86,13 +86,14 @@ std::vector<std::string_view> RuleMatcher::words() {
   any_gpus_ = group(any_gpu_words());
   media_ = group(media_words());
   for (const Read& read : kRead) read_.push_back(place_of(read.text));
+  places_.clear();
   return words_;
 }
 
 std::uint16_t RuleMatcher::place_of(std::string_view word) {
-  const auto known = std::ranges::find(words_, word);
-  if (known == words_.end()) return words_.push_back(word), static_cast<std::uint16_t>(words_.size() - 1);
-  return static_cast<std::uint16_t>(known - words_.begin());
+  const auto [known, added] = places_.try_emplace(word, static_cast<std::uint16_t>(words_.size()));
+  if (added) words_.push_back(word);
+  return known->second;
 }
 
 RuleMatcher::Group RuleMatcher::group(std::string_view alternatives) {

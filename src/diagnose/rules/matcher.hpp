@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "diagnose/log_causes.hpp"
@@ -85,6 +86,7 @@ class RuleMatcher {
   [[nodiscard]] static bool any(const Group& group, const WordFinder::Found& found);
 
   std::vector<std::string_view> words_;
+  std::unordered_map<std::string_view, std::uint16_t> places_;  // of words_, while they are collected
   std::vector<Compiled> rules_;
   std::vector<Group> kinds_;
   Group codes_, gpus_, any_gpus_, media_;
