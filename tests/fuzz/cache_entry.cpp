@@ -32,7 +32,7 @@ void claim_entry(std::span<const std::byte> file) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(cache_entry) {
   const auto file = kiln::fuzz::bytes(data, size);
   claim_entry(file);
   XXH128_canonical_t sum;

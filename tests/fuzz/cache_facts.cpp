@@ -6,7 +6,7 @@
 #include "fuzz/claims.hpp"
 #include "fuzz/input.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(cache_facts) {
   using namespace kiln;
   const auto bytes = fuzz::bytes(data, size);
   const auto facts = cache::decode_facts(bytes);

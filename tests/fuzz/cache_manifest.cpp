@@ -3,7 +3,7 @@
 #include "fuzz/input.hpp"
 #include "kiln/manifest.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(cache_manifest) {
   using namespace kiln;
   const std::string_view bytes = fuzz::text(data, size);
   const auto manifest = decode_manifest(bytes);

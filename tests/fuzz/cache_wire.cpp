@@ -28,7 +28,7 @@ void claim_wire(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(cache_wire) {
   const auto bytes = kiln::fuzz::bytes(data, size);
   claim_wire(bytes);
   constexpr std::size_t kBefore = 24, kHeader = 32;

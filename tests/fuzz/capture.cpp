@@ -3,7 +3,7 @@
 #include "fuzz/input.hpp"
 #include "tool/replay/replay.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(capture) {
   using namespace kiln::tool;
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
   const auto capture = parse_capture({"input.ar", {bytes, bytes + size}});

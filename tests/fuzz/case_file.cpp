@@ -5,7 +5,7 @@
 #include "fuzz/input.hpp"
 #include "tool/kernel/specification.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(case_file) {
   using namespace kiln::tool;
   const auto options = parse_case(kiln::fuzz::text(data, size), "input.yaml", {});
   if (!options) return 0;

@@ -20,7 +20,7 @@ void write_entry(Tables& tables, std::uint64_t physical, std::uint64_t value) {
 }  // namespace
 
 // The first byte says which product; the rest is both the batch buffer and what it finds in memory.
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(command_stream) {
   using namespace kiln;
   const auto bytes = fuzz::bytes(data, size);
   if (bytes.empty()) return 0;

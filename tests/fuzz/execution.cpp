@@ -28,7 +28,7 @@ class LittleBus : public kiln::xe::Bus {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(execution) {
   using namespace kiln;
   if (size < 9) return 0;
   constexpr std::array<std::string_view, 3> kProducts{"tgllp", "dg2", "pvc"};

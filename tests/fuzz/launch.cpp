@@ -5,7 +5,7 @@
 #include "fuzz/claims.hpp"
 #include "fuzz/input.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(launch) {
   using namespace kiln;
   fuzz::Request request;
   if (size < sizeof request) return 0;

@@ -15,7 +15,7 @@ std::string said(const kiln::LogReader& reader) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(log) {
   using namespace kiln;
   if (size == 0) return 0;
   std::uint32_t state = *data;

@@ -5,7 +5,7 @@
 #include "fuzz/input.hpp"
 #include "memory/parse.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(memory) {
   using namespace kiln;
   if (size < 2) return 0;
   const std::uint8_t choice = *data;

@@ -5,7 +5,7 @@
 #include "xe/analysis.hpp"
 #include "xe/lines.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(native_code) {
   using namespace kiln;
   const auto file = fuzz::bytes(data, size);
   for (const auto& section : detail::native_sections(file)) {

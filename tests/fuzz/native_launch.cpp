@@ -21,7 +21,7 @@ class NoMemory : public kiln::xe::Bus {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(native_launch) {
   using namespace kiln;
   const auto file = fuzz::bytes(data, size);
   const auto parts = read_parts(file);

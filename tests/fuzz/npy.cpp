@@ -5,7 +5,7 @@
 #include "fuzz/input.hpp"
 #include "tool/kernel/summary.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(npy) {
   using namespace kiln::tool;
   const auto array = read_npy(kiln::fuzz::bytes(data, size), "input");
   if (!array) return 0;

@@ -30,7 +30,7 @@ void check_candidates(std::span<const std::byte> file, std::span<const BinaryPar
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(parts) {
   using namespace kiln;
   const auto file = fuzz::bytes(data, size);
   const auto parts = read_parts(file);

@@ -9,7 +9,7 @@
 #include "fuzz/input.hpp"
 #include "record/explain.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(record) {
   using namespace kiln;
   (void)record::read(fuzz::bytes(data, size));
   const auto image = std::make_unique<record::Image>();

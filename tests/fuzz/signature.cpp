@@ -3,7 +3,7 @@
 #include "fuzz/input.hpp"
 #include "tool/kernel/load.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(signature) {
   using namespace kiln::tool;
   for (const Signature& each : signatures_of(kiln::fuzz::bytes(data, size))) {
     (void)shown_signature(each);

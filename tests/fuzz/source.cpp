@@ -5,7 +5,7 @@
 #include "bundle/compile_log.hpp"
 #include "fuzz/input.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(source) {
   using namespace kiln;
   Source source{"main.cl", {}};
   std::string_view rest = fuzz::text(data, size);

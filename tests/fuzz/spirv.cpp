@@ -4,7 +4,7 @@
 #include "fuzz/input.hpp"
 #include "kiln/needs.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(spirv) {
   using namespace kiln;
   const auto file = fuzz::bytes(data, size);
   fuzz::claim(missing_symbols(file).size() <= 64, "symbols are bounded");

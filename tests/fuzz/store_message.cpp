@@ -7,7 +7,7 @@
 #include "cache/remote/url.hpp"
 #include "fuzz/input.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(store_message) {
   using namespace kiln;
   const auto message = fuzz::bytes(data, size);
   const auto alike = [&](const auto& read) {

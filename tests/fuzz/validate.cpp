@@ -4,7 +4,7 @@
 
 #include "fuzz/input.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(validate) {
   using namespace kiln;
   std::string log, again;
   const auto module = cpu::validate_spirv(fuzz::bytes(data, size), log);

@@ -3,7 +3,7 @@
 #include "fuzz/claims.hpp"
 #include "fuzz/input.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(ze_info) {
   using namespace kiln;
   if (const auto facts = read_ze_info(fuzz::text(data, size))) fuzz::claim_checks(*facts);
   return 0;

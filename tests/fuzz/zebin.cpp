@@ -4,7 +4,7 @@
 #include "fuzz/input.hpp"
 #include "kiln/needs.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(zebin) {
   using namespace kiln;
   const auto file = fuzz::bytes(data, size);
   if (const auto facts = read_zebin(file)) fuzz::claim_checks(*facts);
