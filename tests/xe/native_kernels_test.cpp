@@ -24,11 +24,19 @@ struct Variant {
   std::string product;
   std::uint32_t simd, registers;
 };
-const std::vector<Variant> kVariants{
+const std::vector<Variant> kAllVariants{
     {"tgllp", 8, 128}, {"tgllp", 16, 128}, {"tgllp", 32, 128}, {"dg2", 8, 128},
     {"dg2", 16, 128},  {"dg2", 16, 256},   {"dg2", 32, 128},   {"pvc", 16, 128},
     {"pvc", 16, 256},  {"pvc", 32, 128},   {"bmg", 16, 128},   {"bmg", 16, 256},
     {"bmg", 32, 128},  {"lnl", 16, 128},   {"ptl", 16, 128},   {"ptl", 32, 128}};
+
+/// Each compilation takes seconds: without the variable, those in which each product, sub-group size and size
+/// of the register file is once.
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> few{{"tgllp", 8, 128}, {"dg2", 16, 256}, {"pvc", 32, 128},
+                                        {"bmg", 16, 128},  {"lnl", 16, 128}, {"ptl", 32, 128}};
+  return std::getenv("KILN_TEST_ALL") ? kAllVariants : few;
+}
 
 bool has_doubles(const std::string& product) { return product != "tgllp" && product != "dg2"; }
 
@@ -203,7 +211,7 @@ TEST_CASE("native code: integers of all widths") {
   const auto la = random_values<int64_t>(kN, 3), lb = random_values<int64_t>(kN, 4);
   const auto sa = random_values<int16_t>(kN, 5);
   const auto cb = random_values<int8_t>(kN, 6);
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(a), buffer(b), buffer(std::vector<int32_t>(kN)), value(kN)};
     check<int32_t>(each, "ints", arguments, 2, kN, [&](std::size_t i) { return ints(a[i], b[i]); });
     arguments = {buffer(la), buffer(lb), buffer(std::vector<int64_t>(kN)), value(kN)};
@@ -225,7 +233,7 @@ TEST_CASE("native code: integers of all widths") {
 TEST_CASE("native code: floats and conversions") {
   const auto a = random_values<float>(kN, 7), b = random_values<float>(kN, 8);
   const auto ib = random_values<int32_t>(kN, 9);
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(a), buffer(b), buffer(std::vector<float>(kN)),
                                     buffer(std::vector<int32_t>(kN)), value(kN)};
     check<float>(each, "floats", arguments, 2, kN, [&](std::size_t i) {
@@ -287,7 +295,7 @@ TEST_CASE("native code: control flow, calls, sub-groups, blocks") {
   const auto f = random_values<float>(kN, 13);
   constexpr std::uint32_t kWhole = 256;
   const auto s = random_values<int32_t>(kWhole, 14);
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(x), buffer(std::vector<uint32_t>(kN)), value(kN)};
     check<uint32_t>(each, "flow", arguments, 1, kN, [&](std::size_t i) { return flow(x[i]); });
     arguments = {buffer(f), buffer(std::vector<float>(kN)), value(kN)};
@@ -349,7 +357,7 @@ TEST_CASE("native code: atomic operations") {
   }
   std::vector<int32_t> counts(16);
   for (const int32_t x : a) ++counts[static_cast<std::size_t>(x & 15)];
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(begin), buffer(a), value(kN), local(64)};
     check<int32_t>(each, "atomics", arguments, 0, kN, [&](std::size_t i) {
       if (i < 9) return expected[i];
@@ -370,7 +378,7 @@ TEST_CASE("native code: vectors of bytes, scratch memory, atomic operations of 6
     expected[1] = std::max(expected[1], each);
     expected[2] ^= each;
   }
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(a), buffer(std::vector<uint32_t>(kN)), value(kN)};
     check<uint32_t>(each, "spilled", arguments, 1, kN, [&](std::size_t i) {
       std::array<uint32_t, 180> v{};
@@ -391,7 +399,7 @@ TEST_CASE("native code: private arrays of all threads of a group") {
   // 16 threads at least: a thread's number is in pieces in sr0 on Xe-HPG, the first of three bits.
   constexpr std::uint32_t kGroup = 512;
   const auto a = random_values<uint32_t>(kN, 22);
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(a), buffer(std::vector<uint32_t>(kGroup)), value(kN)};
     check<uint32_t>(
         each, "privately", arguments, 1, kGroup,
@@ -418,7 +426,7 @@ TEST_CASE("native code: halves") {
     std::memcpy(&a[i], &x, 2);
     std::memcpy(&b[i], &y, 2);
   }
-  for (const Variant& each : kVariants) {
+  for (const Variant& each : variants()) {
     std::vector<Argument> arguments{buffer(a), buffer(b), buffer(std::vector<uint16_t>(kN)), value(kN)};
     check<uint16_t>(each, "halves", arguments, 2, kN, [&](std::size_t i) {
       Half hx, hy;

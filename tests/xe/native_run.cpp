@@ -29,12 +29,27 @@ std::optional<xe::Surface> FlatBus::surface(xe::SurfaceKind kind, std::uint32_t 
   return found == surfaces_.end() ? std::nullopt : std::optional(found->second);
 }
 
+namespace {
+
+// Read once: most tests launch many kernels of a file, and many times.
+const auto& module_of(const Target& target, std::span<const std::byte> file) {
+  static std::map<std::pair<const Target*, std::vector<std::byte>>,
+                  decltype(xe::NativeModule::read(target, file))>
+      kept;
+  const std::pair key(&target, std::vector(file.begin(), file.end()));
+  const auto found = kept.find(key);
+  return found != kept.end() ? found->second
+                             : kept.emplace(key, xe::NativeModule::read(target, file)).first->second;
+}
+
+}  // namespace
+
 std::optional<std::string> run_native(std::span<const std::byte> file, std::string_view product,
                                       std::string_view name, const Launch& launch,
                                       std::vector<Argument>& arguments) {
   const Target* target = find_target(product);
   if (!target) return "there is no product " + std::string(product);
-  const auto module = xe::NativeModule::read(*target, file);
+  const auto& module = module_of(*target, file);
   if (!module) return module.error();
   const auto kernels = (*module)->kernels();
   const auto kernel = std::ranges::find(kernels, name, &kiln::detail::KernelPayload::name);
