@@ -159,42 +159,6 @@ class File(Advise):
             self.assertEqual([why for each, why in refused.items() if each.endswith(f'without barrier {barrier}')],
                              ['K0803'])
 
-    def test_tiles_that_options_name(self):
-        advice, _ = self.advice('transpose', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64',
-                                '--global', '64,64', '--group', '8,8', '--options=-DTILE=8 -DPER_ITEM=1')
-        taken = self.taken(advice)
-        for edge in (2, 4, 16, 32):
-            trial = taken[f'TILE={edge}, groups of {edge} x {edge}']
-            self.assertEqual(trial['change']['macros'], {'TILE': edge})
-            self.assertEqual(trial['how'], [f'--options "-DTILE={edge} -DPER_ITEM=1"', f'--group {edge},{edge}'])
-        self.assertLessEqual(len([each for each in advice['tried'] if each['words'].startswith('groups')]), 8)
-        # And those by which each work-item does more.
-        advice, _ = self.advice('many', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--global', '1024',
-                                '--group', '64', '--options=-DTILE=1 -DPER_ITEM=4')
-        self.assertIn('PER_ITEM=8, 512 work-items', self.taken(advice))
-        self.assertEqual(self.refused(advice)['PER_ITEM=8'], 'K0802')
-
-    def test_sizes_that_the_source_has_by_itself(self):
-        self.file.write_text(DEFAULTS)
-        # Macros are tried first.
-        turned = ('turned', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64', '--global', '64,64',
-                  '--tries', '6')
-        advice, _ = self.advice(*turned)
-        taken = self.taken(advice)
-        for edge in (2, 4, 16, 32):
-            trial = taken[f'EDGE={edge}, groups of {edge} x {edge}']
-            self.assertEqual(trial['how'], [f'--options "-DEDGE={edge}"', f'--group {edge},{edge}'])
-        macros = {name for each in advice['tried'] for name in each['change'].get('macros', {})}
-        self.assertEqual(macros, {'EDGE'})  # of another kernel, and no size
-        self.assertNotIn('other tiles', [each['what'] for each in advice['not_tried']])
-        # Those of the options are theirs.
-        advice, _ = self.advice(*turned, '--options=-DEDGE=16')
-        self.assertIn('EDGE=8, groups of 8 x 8', self.taken(advice))
-        advice, _ = self.advice('many', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--global', '2048',
-                                '--group', '64', '--tries', '10')
-        self.assertIn('PER_ITEM=4, 1024 work-items', self.taken(advice))
-        self.assertEqual({name for each in advice['tried'] for name in each['change'].get('macros', {})}, {'PER_ITEM'})
-
     def test_sub_groups_and_registers(self):
         advice, _ = self.advice(*STRIDED)
         words = ' '.join(self.taken(advice))
@@ -274,6 +238,46 @@ class File(Advise):
         at = next(i for i, each in enumerate(rows) if each.startswith('  TRIED'))
         costs = [float(each.split('%')[0].split()[-1]) for each in rows[at + 1:] if '%' in each and (' same ' in each or ' given ' in each)]
         self.assertEqual(costs, sorted(costs))
+
+
+@unittest.skipUnless('KILN_TEST_ALL' in os.environ, 'each takes as long as five of the others: ./run test --full')
+@needs_opencl_c
+class Sizes(Advise):
+    def test_tiles_that_options_name(self):
+        advice, _ = self.advice('transpose', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64',
+                                '--global', '64,64', '--group', '8,8', '--options=-DTILE=8 -DPER_ITEM=1')
+        taken = self.taken(advice)
+        for edge in (2, 4, 16, 32):
+            trial = taken[f'TILE={edge}, groups of {edge} x {edge}']
+            self.assertEqual(trial['change']['macros'], {'TILE': edge})
+            self.assertEqual(trial['how'], [f'--options "-DTILE={edge} -DPER_ITEM=1"', f'--group {edge},{edge}'])
+        self.assertLessEqual(len([each for each in advice['tried'] if each['words'].startswith('groups')]), 8)
+        # And those by which each work-item does more.
+        advice, _ = self.advice('many', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--global', '1024',
+                                '--group', '64', '--options=-DTILE=1 -DPER_ITEM=4')
+        self.assertIn('PER_ITEM=8, 512 work-items', self.taken(advice))
+        self.assertEqual(self.refused(advice)['PER_ITEM=8'], 'K0802')
+
+    def test_sizes_that_the_source_has_by_itself(self):
+        self.file.write_text(DEFAULTS)
+        # Macros are tried first.
+        turned = ('turned', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64', '--global', '64,64',
+                  '--tries', '6')
+        advice, _ = self.advice(*turned)
+        taken = self.taken(advice)
+        for edge in (2, 4, 16, 32):
+            trial = taken[f'EDGE={edge}, groups of {edge} x {edge}']
+            self.assertEqual(trial['how'], [f'--options "-DEDGE={edge}"', f'--group {edge},{edge}'])
+        macros = {name for each in advice['tried'] for name in each['change'].get('macros', {})}
+        self.assertEqual(macros, {'EDGE'})  # of another kernel, and no size
+        self.assertNotIn('other tiles', [each['what'] for each in advice['not_tried']])
+        # Those of the options are theirs.
+        advice, _ = self.advice(*turned, '--options=-DEDGE=16')
+        self.assertIn('EDGE=8, groups of 8 x 8', self.taken(advice))
+        advice, _ = self.advice('many', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--global', '2048',
+                                '--group', '64', '--tries', '10')
+        self.assertIn('PER_ITEM=4, 1024 work-items', self.taken(advice))
+        self.assertEqual({name for each in advice['tried'] for name in each['change'].get('macros', {})}, {'PER_ITEM'})
 
 
 class Sample(Advise):
