@@ -240,7 +240,7 @@ class File(Advise):
         self.assertEqual(costs, sorted(costs))
 
 
-@unittest.skipUnless('KILN_TEST_ALL' in os.environ, 'each takes as long as five of the others: ./run test --full')
+@unittest.skipUnless('KILN_TEST_ALL' in os.environ, 'they take long: ./run test --full has them')
 @needs_opencl_c
 class Sizes(Advise):
     def test_tiles_that_options_name(self):

@@ -33,7 +33,7 @@ const Program& build(const std::string& file, std::uint32_t size, const std::str
 }
 
 /// Calls test(program, sub-group size) for both compilers, all sizes and both ways to run them; without the
-/// variable for each of them once.
+/// variable five of these twelve, with each of them.
 template <class Test>
 void for_all(Test test) {
   const bool all = std::getenv("KILN_TEST_ALL") != nullptr;

@@ -30,8 +30,8 @@ const std::vector<Variant> kAllVariants{
     {"pvc", 16, 256},  {"pvc", 32, 128},   {"bmg", 16, 128},   {"bmg", 16, 256},
     {"bmg", 32, 128},  {"lnl", 16, 128},   {"ptl", 16, 128},   {"ptl", 32, 128}};
 
-/// Each compilation takes seconds: without the variable, those in which each product, sub-group size and size
-/// of the register file is once.
+/// Each compilation takes seconds: without the variable a few, with each product, sub-group size and size of
+/// the register file.
 const std::vector<Variant>& variants() {
   static const std::vector<Variant> few{{"tgllp", 8, 128}, {"dg2", 16, 256}, {"pvc", 32, 128},
                                         {"bmg", 16, 128},  {"lnl", 16, 128}, {"ptl", 32, 128}};
