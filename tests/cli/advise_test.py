@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import unittest
@@ -73,6 +74,12 @@ def line_of(comment):
     return next(i for i, line in enumerate(SOURCE.splitlines(), 1) if line.endswith(f'// {comment}'))
 
 
+def alone(source, kernel):
+    """The source with one kernel, each line where it was: compiled by several alternatives, the others cost seconds."""
+    return re.sub(r'^(?:__attribute__.*\n)?kernel void (\w+)(?:.* }\n|(?:.|\n)*?^}\n)',
+                  lambda found: found[0] if found[1] == kernel else '\n' * found[0].count('\n'), source, flags=re.MULTILINE)
+
+
 # Sizes that the source has by itself.
 DEFAULTS = '''
 #ifndef EDGE
@@ -108,10 +115,11 @@ class Advise(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.file = pathlib.Path(scratch.name) / 'mine.cl'
-        self.file.write_text(SOURCE)
+        self.source = SOURCE
 
     def run_it(self, kernel, *arguments, status=0, device='cpu:pvc', **environment):
-        if 'TILE' in self.file.read_text() and not any('-DTILE' in each for each in arguments):
+        self.file.write_text(alone(self.source, kernel))
+        if 'TILE' in self.source and not any('-DTILE' in each for each in arguments):
             arguments += ('--options=-DTILE=1 -DPER_ITEM=1',)
         done = kiln('run', f'{self.file}:{kernel}', *arguments, '--device', device, '--json', **environment)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -230,6 +238,7 @@ class File(Advise):
         self.assertEqual((len(advice['tried']), advice['cut']), (3, True))
 
     def test_text(self):
+        self.file.write_text(alone(SOURCE, 'strided'))
         done = kiln('run', f'{self.file}:strided', *STRIDED[1:], '--device', 'cpu:pvc', '--advise',
                     '--options=-DTILE=1 -DPER_ITEM=1')
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -259,7 +268,7 @@ class Sizes(Advise):
         self.assertEqual(self.refused(advice)['PER_ITEM=8'], 'K0802')
 
     def test_sizes_that_the_source_has_by_itself(self):
-        self.file.write_text(DEFAULTS)
+        self.source = DEFAULTS
         # Macros are tried first.
         turned = ('turned', '--arg', 'in=iota:4096', '--arg', 'out=out:4096', '--arg', 'w=64', '--global', '64,64',
                   '--tries', '6')

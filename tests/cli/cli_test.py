@@ -12,6 +12,13 @@ import unittest
 from command import KERNELS, KILN, kiln
 
 
+def setUpModule():
+    """A cache for all of them, so that what several run is compiled once."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    os.environ.update(KILN_CACHE='on', KILN_CACHE_DIR=folder.name)
+
+
 class Devices(unittest.TestCase):
     def test_json_lists_the_cpu_device_with_the_limits_of_its_profile(self):
         for profile, slm in (('tgllp', 65536), ('dg2', 65536), ('pvc', 131072), ('bmg', 131072)):
@@ -193,7 +200,7 @@ class Run(unittest.TestCase):
 
     def test_json_has_the_fields_and_host_time_contains_device_time(self):
         for name in ('saxpy', 'matmul', 'slm_limit', 'slm_table'):
-            done = kiln('run', name, '--device', 'cpu', '--json', '--repeat', '2')
+            done = kiln('run', name, '--device', 'cpu', '--json', '--repeat', '2', KILN_CACHE='off')
             self.assertEqual(done.returncode, 0, done.stderr)
             answer = json.loads(done.stdout)
             self.assertTrue(answer['ok'])

@@ -9,13 +9,15 @@ import tempfile
 import unittest
 
 ENGINE = os.environ['ENGINE']
+# By this interpreter: `python3` may be a script of a version manager, which takes half a second to find it.
+START = [sys.executable, ENGINE] if ENGINE.endswith('.py') else [ENGINE]
 SOURCES = pathlib.Path(os.environ['ENGINE_SOURCES'])
 # Of frames with images of 64 x 64: examples/engine/README.md.
 TOTALS = [630180672, 639164160, 648919744, 657215104]
 
 
 def engine(*arguments, **environment):
-    done = subprocess.run([ENGINE, *arguments], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300,
+    done = subprocess.run([*START, *arguments], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300,
                           stdin=subprocess.DEVNULL)
     done.report = json.loads(done.stdout) if '--json' in arguments and done.stdout else None
     return done
@@ -131,7 +133,7 @@ class Reload(unittest.TestCase):
 
     def follow(self, texts):
         """The totals of frames, before each of which the source becomes a text (None: stays), and the report's end."""
-        with subprocess.Popen([ENGINE, '--device', 'cpu', '--size', '64', '--step', '--frames', str(len(texts)), '--watch', self.source],
+        with subprocess.Popen([*START, '--device', 'cpu', '--size', '64', '--step', '--frames', str(len(texts)), '--watch', self.source],
                               env={**os.environ, 'KILN_CACHE_DIR': os.path.join(self.folder.name, 'cache')}, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             totals = []

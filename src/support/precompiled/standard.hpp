@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What most files include of the standard library: compiled once, where the compiler can. Each file still includes what
-// it uses, and `-Dprecompiled=disabled` compiles it so.
+// What most files include of the standard library: compiled once, where the compiler can. Each file still
+// includes what it uses, and `-Dprecompiled=disabled` compiles it so.
 #include <algorithm>
 #include <array>
 #include <atomic>
