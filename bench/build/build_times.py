@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """What building costs, in CPU seconds, which other work on the machine changes little: build_times.py [SOURCE_ROOT]
 
-Builds in folders of its own below TMPDIR, without a compiler cache; takes ten to twenty minutes. What is measured:
+Builds in folders of its own below TMPDIR, without a compiler cache; takes fifteen to thirty minutes. What is measured:
   demo      what `./run demo` builds
+  texts     the same without precompiled headers
   tests     what `./run test` builds after that
   command   one file of the command changed, command built again (wall clock seconds too)
   library   the library alone with the program that compiles for it, from nothing
@@ -48,6 +49,11 @@ with tempfile.TemporaryDirectory() as top:
                         '-Dtests=auto')
     built, _ = run('ninja', '-C', build, 'demo')
     seconds('demo', configured + built)
+    texts = pathlib.Path(top) / 'texts'
+    configured, _ = run('meson', 'setup', texts, source, '-Dcli=enabled', '-Dcpu_driver=enabled', '-Dwerror=false',
+                        '-Dtests=auto', '-Dprecompiled=disabled')
+    built, _ = run('ninja', '-C', texts, 'demo')
+    seconds('texts', configured + built)
     configured, _ = run('meson', 'setup', '--reconfigure', build, source, '-Dtests=enabled')
     built, _ = run('ninja', '-C', build)
     seconds('tests', configured + built)
