@@ -29,6 +29,8 @@ for entry in json.loads((build / 'compile_commands.json').read_text(encoding='ut
     if '-include' + header in entry['command']:
         users.setdefault(flags_of(entry['command']), entry['output'])
         many[kind_of(flags_of(entry['command']))] += 1
+if not users:
+    wrong.append(f'no command includes {header}')
 for flags, output in users.items():
     # -H names what is read, the precompiled header that is taken with an exclamation mark.
     # By -fpch-deps without -MD GCC 12 ends by a signal.
